@@ -58,8 +58,8 @@ def scene(model: RobotModel, q: np.ndarray, is_near: bool) -> CollisionModel:
 
 
 def _direction(rng: np.random.Generator) -> np.ndarray:
-    way = rng.normal(size=3)
-    return way / np.linalg.norm(way)
+    direction = rng.normal(size=3)
+    return direction / np.linalg.norm(direction)
 
 
 def main() -> None:

@@ -53,9 +53,9 @@ def robot(name: str) -> tuple[RobotModel, Array]:
     if name in BENT:
         q[: len(BENT[name])] = BENT[name]
         return model, q
-    way = 0.3 * np.cos(1.3 * np.arange(model.nv))
-    way[:6] = 0.0
-    return model, clamp(model, integrate(model, q, way))
+    displacement = 0.3 * np.cos(1.3 * np.arange(model.nv))
+    displacement[:6] = 0.0
+    return model, clamp(model, integrate(model, q, displacement))
 
 
 def circle(T: Array, frames: int, radius: float) -> Array:
@@ -94,8 +94,8 @@ class Problem:
     def solve_ms(self, poses: int) -> float:
         rng, calls = np.random.default_rng(3), []
         for _ in range(poses):
-            way = self.spread * rng.normal(size=self.model.nv)
-            calls.append(self.make(self.model, clamp(self.model, integrate(self.model, self.q, way))))
+            displacement = self.spread * rng.normal(size=self.model.nv)
+            calls.append(self.make(self.model, clamp(self.model, integrate(self.model, self.q, displacement))))
         begin = time.process_time()
         for tasks in calls:
             solve_ik(self.model, tasks, self.q, criteria=self.criteria)
@@ -118,8 +118,8 @@ def tips_problem(
 
     def path(model: RobotModel, q: Array, frames: int) -> list[list[Any]]:
         T = forward_kinematics(model, q)
-        ways = [circle(T[tip], frames, radius * (i < 2)) for i, tip in enumerate(tips)]
-        return [list(each) for each in zip(*ways, strict=True)]
+        paths = [circle(T[tip], frames, radius * (i < 2)) for i, tip in enumerate(tips)]
+        return [list(each) for each in zip(*paths, strict=True)]
 
     return Problem(name, robot_name, make, path, criteria)
 

@@ -90,15 +90,15 @@ def call_time(rounds: int) -> float:
     return float(compared([run] * MOTIONS, [lambda: 1.0] * MOTIONS, rounds)[0][0])
 
 
-def own_path(way: Array) -> Callable[[], float]:
-    return lambda: retime(PANDA, way).duration
+def own_path(path_points: Array) -> Callable[[], float]:
+    return lambda: retime(PANDA, path_points).duration
 
 
-def peer_path(way: Array) -> Callable[[], float]:
+def peer_path(path_points: Array) -> Callable[[], float]:
     bounds = [np.stack((-limit, limit), axis=1) for limit in (PANDA.velocity, PANDA.acceleration)]
 
     def run() -> float:
-        path = toppra.SplineInterpolator(np.linspace(0.0, 1.0, len(way)), way)
+        path = toppra.SplineInterpolator(np.linspace(0.0, 1.0, len(path_points)), path_points)
         limits = [constraint.JointVelocityConstraint(bounds[0]), constraint.JointAccelerationConstraint(bounds[1])]
         grid = np.linspace(0.0, 1.0, INTERVALS + 1)
         solver = algorithm.TOPPRA(limits, path, gridpoints=grid, parametrizer="ParametrizeConstAccel")
@@ -138,8 +138,10 @@ def main() -> None:
             print(f"{taken[1] / taken[0]:.2f} times as fast   longest by {longer.max():.1e}")
             sys.stdout.flush()
     middle = PANDA.limits.middle(PANDA.neutral())
-    ways = [0.5 * np.array([random_configuration(PANDA, rng) for _ in range(5)]) + 0.5 * middle for _ in range(PATHS)]
-    taken, longer = compared([own_path(way) for way in ways], [peer_path(way) for way in ways], rounds)
+    paths = [0.5 * np.array([random_configuration(PANDA, rng) for _ in range(5)]) + 0.5 * middle for _ in range(PATHS)]
+    taken, longer = compared(
+        [own_path(path_points) for path_points in paths], [peer_path(path_points) for path_points in paths], rounds
+    )
     kept &= taken[0] <= taken[1] and longer.max() <= LONGER
     print(
         f"  retime, panda, {INTERVALS} intervals   {1e3 * taken[0]:6.1f} ms   toppra {1e3 * taken[1]:6.1f} ms   ",

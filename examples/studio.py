@@ -94,13 +94,13 @@ def take_multiple_exposure(
 
 
 def _light(
-    collection: bpy.types.Collection, name: str, centre: Point, way: Point, size: float, area: float, power: float
+    collection: bpy.types.Collection, name: str, centre: Point, direction: Point, size: float, area: float, power: float
 ) -> None:
     """A square area light `size * way` from the centre, looking at it; `power` for a subject of one metre."""
     data = bpy.data.lights.new(name, "AREA")
     data.energy, data.size = power * size**2, area * size
     light = bpy.data.objects.new(name, data)
-    light.location = Vector(centre) + size * Vector(way)
+    light.location = Vector(centre) + size * Vector(direction)
     light.rotation_euler = (Vector(centre) - light.location).to_track_quat("-Z", "Y").to_euler()
     collection.objects.link(light)
     light.hide_set(True)  # in the viewport alone

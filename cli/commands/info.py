@@ -89,9 +89,9 @@ def _summary(report: dict, model: RobotModel) -> str:
     rows = [("joint", "type", "lower", "upper", "velocity", "effort", "parent > child")]
     for joint in report["joints"]:
         units = freedom_units(model.joint(joint["name"]))
-        ways = [units, units, [f"{unit}/s" for unit in units], [FORCES[unit] for unit in units]]
+        column_units = [units, units, [f"{unit}/s" for unit in units], [FORCES[unit] for unit in units]]
         names = ("lower", "upper", "velocity", "effort")
-        limits = [_cell(joint[name], way) for name, way in zip(names, ways, strict=True)]
+        limits = [_cell(joint[name], unit_names) for name, unit_names in zip(names, column_units, strict=True)]
         rows.append((joint["name"], joint["type"], *limits, f"{joint['parent']} > {joint['child']}"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

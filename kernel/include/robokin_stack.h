@@ -11,8 +11,8 @@ typedef void (*rk_other_rows)(int32_t frame);
 /* Fills data->H and data->g in with the criteria that the kernel has not, at data->q. */
 typedef void (*rk_other_criteria)(int32_t frame);
 
-/* Kinds of levels: nothing but velocities; of these, the way along which they are, after what is across it. */
-enum rk_level_kind { RK_LEVEL_POSES = 0, RK_LEVEL_VELOCITIES = 1, RK_LEVEL_WAYS = 2 };
+/* Kinds of levels: nothing but velocities; of these, the path direction, after what is across it. */
+enum rk_level_kind { RK_LEVEL_POSES = 0, RK_LEVEL_VELOCITIES = 1, RK_LEVEL_PATHS = 2 };
 
 /* A compiled stack: the rows of all levels, level by level in data->start. Not owned. */
 typedef struct rk_stack {
@@ -20,10 +20,10 @@ typedef struct rk_stack {
   rk_step_data *data;        /* where the rows lie, and the targets of the kernel's tasks */
   double *q, *previous, *from; /* [nq], [nv], [nq] data->q, data->previous and data->from, which the solver writes */
   const int32_t *kind;       /* [levels] */
-  const int32_t *level, *way; /* [n_tasks] the level of each task, and that of its way; -1: none */
+  const int32_t *level, *path_level; /* [n_tasks] the level of each task, and that of its path; -1: none */
   const double *tolerance;   /* [n_tasks][2] of its parts */
   double *residuals;         /* [n_tasks][2] at data->q: the kernel's tasks, then others */
-  double *across;            /* [n_tasks][2] the same without what is along a way */
+  double *across;            /* [n_tasks][2] the same without what is along a path */
   const int32_t *used_from;  /* [nq] so many levels count at least when restarts draw a coordinate; null: no restarts */
   const double *postures;    /* [levels][nq] that tasks of the first levels prescribe: one more initial guess; null: none */
   rk_other_rows rows;         /* null: the kernel has all */

@@ -87,8 +87,8 @@ typedef struct rk_step_data {
   const double *q, *previous, *targets; /* [nq], [nv] the last velocity, [n_tips][16]: see rk_tip_kind */
   const int32_t *stays;                 /* [n_tips] 1: what its target is, or is counted from, is where the tip is */
   const int32_t *first_row;             /* [n_tips] where the rows of each task are: in its level, or behind all levels */
-  const int32_t *made_row;              /* [n_tips][2] -1, -1; of a velocity that has a way: in its levels, all rows but one,
-                                           across the way, and one along it; of a loop closure: in its level, and -1 */
+  const int32_t *made_row;              /* [n_tips][2] -1, -1; of a velocity that has a path: in its levels, all rows but one,
+                                           across the path, and one along it; of a loop closure: in its level, and -1 */
   const double *shares;                 /* [n_tips + n_robot_tasks] the share of what is lacking that is asked for */
   const rk_robot_row *robot_rows;       /* [n_robot_rows] of the other tasks that the kernel knows */
   const int32_t *robot_at;              /* [n_robot_rows] which rows of the levels they are */
@@ -107,8 +107,8 @@ typedef struct rk_step_data {
   int32_t *freedom, *active;            /* [levels + 1]; [nv] 1: at a limit */
   const double *from;                   /* [nq] where the frame began that velocities are counted from; null: at q */
   double *before;                       /* [n_tips][12] the tips there */
-  double *ways;                         /* [n_tips][6] of the rows of a velocity that has a way, weighted */
-  const double *left;                   /* [n_tips][6] what the rows of each task leave, before weights; or null */
+  double *path_directions;                         /* [n_tips][6] of the rows of a velocity that has a path, weighted */
+  const double *remaining;                   /* [n_tips][6] what the rows of each task leave, before weights; or null */
 } rk_step_data;
 
 enum rk_step_code { RK_STEP_DONE = 0, RK_STEP_BAD_START = 1, RK_STEP_NOT_CONVEX = 2 };

@@ -1,5 +1,5 @@
 /* Rows of every kind of task on tips, on a branched robot of every motion: exact memory, derivatives against
-   differences, what ways and loop closures make of them. Their numbers are compared with NumPy's by
+   differences, what paths and loop closures make of them. Their numbers are compared with NumPy's by
    tests/solvers/tasks/test_tip_rows.py. */
 #include "step/step_rows.h"
 
@@ -101,15 +101,15 @@ static rows fill_from(const problem *p, const double *q, const double *from) {
             doubles(12 * (int64_t)p->model.n_nodes), doubles(rk_rows_workspace(&p->step))};
   rk_step_data data = {.q = q, .targets = &p->targets[0][0], .stays = p->stays, .first_row = p->first_row,
                        .made_row = p->made_row, .shares = p->shares, .J = r.J, .low = r.low, .high = r.high};
-  double *before = doubles(12 * FORMS), *ways = doubles(6 * FORMS), *across = doubles(2 * FORMS);
-  data.from = from, data.before = before, data.ways = ways;
+  double *before = doubles(12 * FORMS), *path_directions = doubles(6 * FORMS), *across = doubles(2 * FORMS);
+  data.from = from, data.before = before, data.path_directions = path_directions;
   if (from) rk_rows_begin(&p->step, &data, r.nodes);
   rk_rows_fill(&p->step, &data, r.nodes, r.work);
   rk_rows_measure(&p->step, &data, 0, r.errors);
   memcpy(across, r.errors, 2 * FORMS * sizeof(double));
   if (from) rk_rows_measure_across(&p->step, &data, across);
   for (int k = 0; k < 2 * FORMS; k++) CHECK(across[k] <= r.errors[k] * (1.0 + 1e-12), "across a way, of all that is lacking");
-  free(before), free(ways), free(across);
+  free(before), free(path_directions), free(across);
   return r;
 }
 
@@ -196,9 +196,9 @@ static void test_twists_in_a_frame(void) {
 static double residual(const rows *r, int32_t nv, int first, int count, const double *x) {
   double sum = 0.0;
   for (int row = first; row < first + count; row++) {
-    double left = r->low[row];
-    for (int32_t k = 0; k < nv; k++) left -= r->J[row * (int64_t)nv + k] * x[k];
-    sum += left * left;
+    double remaining = r->low[row];
+    for (int32_t k = 0; k < nv; k++) remaining -= r->J[row * (int64_t)nv + k] * x[k];
+    sum += remaining * remaining;
   }
   return sum;
 }

@@ -118,8 +118,8 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
         unit = metres_per_unit()
         ends = {}
         for end in ("lower", "upper"):
-            way, turn = getattr(self, f"{end}_length"), getattr(self, f"{end}_angle")
-            ends[end] = np.where(lengths(joint), shortest(way) * unit, angle(turn))
+            distance, turned = getattr(self, f"{end}_length"), getattr(self, f"{end}_angle")
+            ends[end] = np.where(lengths(joint), shortest(distance) * unit, angle(turned))
         if joint.kind.has_cone:
             ends["lower"][:2] = -ends["upper"][:2]
         return ends
@@ -159,9 +159,9 @@ class ROBOKIN_OT_copy_joint(RobotOperator, bpy.types.Operator):
 
     def _edited(self, record: BoneRecord, source: BoneRecord) -> BoneRecord:
         copied = {name: getattr(source.joint, name) for name in _COPIED}
-        turn = record.frame @ source.frame.T  # so that it is the same axis of the bone
-        copied["axis"] = turn @ source.joint.axis
-        copied["axes"] = None if source.joint.axes is None else source.joint.axes @ turn.T
+        turned = record.frame @ source.frame.T  # so that it is the same axis of the bone
+        copied["axis"] = turned @ source.joint.axis
+        copied["axes"] = None if source.joint.axes is None else source.joint.axes @ turned.T
         return dataclasses.replace(record, joint=dataclasses.replace(record.joint, **copied))
 
 

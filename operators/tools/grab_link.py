@@ -47,8 +47,8 @@ class _Pulling(Gesture):
         step = SNAP_LENGTH / self._unit
         axis = self._direction() if self._axis >= 0 else None
         if axis is None and self.typed is None:
-            way = self.beside(context, self.mouse, grip[:3, 3]) - self.beside(context, self.first, grip[:3, 3])
-            T[:3, 3] += step * np.round(way / step) if snap else way
+            shift = self.beside(context, self.mouse, grip[:3, 3]) - self.beside(context, self.first, grip[:3, 3])
+            T[:3, 3] += step * np.round(shift / step) if snap else shift
             self._amount = float(np.linalg.norm(T[:3, 3] - grip[:3, 3])) * self._unit
             return T
         axis = np.eye(3)[0] if axis is None else axis

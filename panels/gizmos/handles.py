@@ -131,14 +131,14 @@ def _slide(
     here = np.array([0.0, 0.0, value])
     knobs = _unit_frame(frame, radius)
     if not (np.isfinite(lower) and np.isfinite(upper)):
-        way = here + np.array([[0.0, 0.0, -size], [0.0, 0.0, size]])
-        shape = np.concatenate((arrow(here, way[1], 0.2), arrow(here, way[0], 0.2)))
+        ends = here + np.array([[0.0, 0.0, -size], [0.0, 0.0, size]])
+        shape = np.concatenate((arrow(here, ends[1], 0.2), arrow(here, ends[0], 0.2)))
     else:
-        way = np.array([[0.0, 0.0, lower], [0.0, 0.0, upper]])
+        ends = np.array([[0.0, 0.0, lower], [0.0, 0.0, upper]])
         shape = rail(lower, upper, 0.4 * size)
     own = Pieces([(_at(frame, shape), tint)])
     own.add(_knob(here / size, knobs, colors.NEEDLE))
-    found = [Handle(i + 1, VALUE, _at(frame, np.array([way[0], here, way[1]])), own)]
+    found = [Handle(i + 1, VALUE, _at(frame, np.array([ends[0], here, ends[1]])), own)]
     for end, at in ((LOWER, lower), (UPPER, upper)):
         if has_limits and np.isfinite(at):
             point = np.array([0.0, 0.0, at / size])
@@ -177,10 +177,10 @@ def distance_to(grip: Array, at: tuple[float, float]) -> float:
     points = grip[~np.isnan(grip).any(axis=1)] - np.array(at)
     if len(points) < 2:
         return float(np.linalg.norm(points, axis=1).min(initial=np.inf))
-    start, way = points[:-1], np.diff(points, axis=0)
-    square = np.maximum((way * way).sum(axis=1), 1e-12)
-    share = np.clip(-(start * way).sum(axis=1) / square, 0.0, 1.0)
-    return float(np.linalg.norm(start + share[:, None] * way, axis=1).min())
+    start, along = points[:-1], np.diff(points, axis=0)
+    square = np.maximum((along * along).sum(axis=1), 1e-12)
+    share = np.clip(-(start * along).sum(axis=1) / square, 0.0, 1.0)
+    return float(np.linalg.norm(start + share[:, None] * along, axis=1).min())
 
 
 def under(grips: list[Array], at: tuple[float, float], near: float) -> int | None:

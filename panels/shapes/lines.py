@@ -43,11 +43,11 @@ def circle(radius: float = 1.0) -> Array:
 
 def arrow(start: Array, end: Array, head: float = 0.2, longest: float = np.inf) -> Array:
     """From start (3,) to end (3,), with a head of four lines that is this share of its length, at most `longest`."""
-    way = end - start
-    length = float(np.linalg.norm(way))
+    along = end - start
+    length = float(np.linalg.norm(along))
     if length < 1e-12:
         return np.zeros((0, 2, 3))
-    forward = way / length
+    forward = along / length
     across = so3.cross(forward, np.eye(3)[np.argmin(abs(forward))])
     across /= np.linalg.norm(across)
     size, over = min(head * length, longest), so3.cross(forward, across)

@@ -118,17 +118,17 @@ def _row(
     """(a, alpha, d, theta) from a frame to the normal's foot on the next line, z along it. `x_alike`: (3,) what the x
     axis shall be where the line is the same."""
     x, z, origin = frame[:3, 0], frame[:3, 2], frame[:3, 3]
-    way = p_next - origin
+    offset = p_next - origin
     normal = np.cross(z, z_next)
     sine = float(np.linalg.norm(normal))
     if sine > PARALLEL:
         normal /= sine
-        a = float(way @ normal)
+        a = float(offset @ normal)
         # The foot on this axis: what is left of the way once the part along the next line is taken away.
-        d = float(np.cross(way, z_next) @ normal) / sine
+        d = float(np.cross(offset, z_next) @ normal) / sine
     else:
-        d = float(way @ z)
-        across = way - z * d
+        d = float(offset @ z)
+        across = offset - z * d
         a = float(np.linalg.norm(across))
         normal = across / a if a > meeting else x_alike - z * (z @ x_alike)
         normal /= np.linalg.norm(normal)

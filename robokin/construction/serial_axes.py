@@ -51,10 +51,10 @@ def serial_axes(model: RobotModel, tip: str = "") -> tuple[list[Axis], Array, st
     tip = tip or _only_tip(model)
     rest = forward_kinematics(model, model.neutral())
     T_link_root = np.linalg.inv(rest[model.root_link.name])
-    way = _way(model, tip)
+    chain = _chain(model, tip)
     taken = {BASE_LINK, TOOL_LINK, f"{TOOL_LINK}_joint"}
     axes: list[Axis] = []
-    for joint in way:
+    for joint in chain:
         motions = _motions(joint)
         T = T_link_root @ rest[joint.child]
         for i, motion in enumerate(motions):
@@ -76,14 +76,14 @@ def _only_tip(model: RobotModel) -> str:
     return tips[0]
 
 
-def _way(model: RobotModel, tip: str) -> list[Joint]:
+def _chain(model: RobotModel, tip: str) -> list[Joint]:
     """Joints from the root link to `tip`."""
-    way: list[Joint] = []
+    chain: list[Joint] = []
     joint = model.joints[model.link_index(tip)]
     while joint is not model.joints[0]:
-        way.append(joint)
+        chain.append(joint)
         joint = model.joints[model.link_index(str(joint.parent))]
-    return way[::-1]
+    return chain[::-1]
 
 
 def _motions(joint: Joint) -> tuple:

@@ -46,9 +46,9 @@ class RollingBase:
     def roll(self, base: Array, turned: Array) -> Array:
         """(..., 3) x, y, angle reached from `base` (..., 3) when the wheels turn by `turned` (..., 2) [rad]."""
         base = np.asarray(base, float)
-        way, turn = self._way_and_turn(np.asarray(turned, float))
+        distance, turn = self._distance_and_turn(np.asarray(turned, float))
         half = 0.5 * turn
-        chord = way * np.sinc(half / math.pi)
+        chord = distance * np.sinc(half / math.pi)
         before, after = base[..., 2], base[..., 2] + turn
         moved = chord[..., None] * _turned(self.forward, before + half)
         moved = moved + _turned(self.centre, before) - _turned(self.centre, after)
@@ -60,24 +60,24 @@ class RollingBase:
 
     def rolled_jacobian(self, base: Array, turned: Array) -> Array:
         """(3, 2) derivative of `roll` by `turned`."""
-        way, turn = (float(x) for x in self._way_and_turn(np.asarray(turned, float)))
+        distance, turn = (float(x) for x in self._distance_and_turn(np.asarray(turned, float)))
         half, before = 0.5 * turn, float(base[2])
         s, slope = _sinc(half), _sinc_slope(half)
-        ahead = _turned(self.forward, np.array(before + half))
-        aside = np.array([-ahead[1], ahead[0]])
+        heading = _turned(self.forward, np.array(before + half))
+        aside = np.array([-heading[1], heading[0]])
         centre = _turned(self.centre, np.array(before + turn))
-        by_way = s * ahead
-        by_turn = 0.5 * way * (slope * ahead + s * aside) - np.array([-centre[1], centre[0]])
+        by_distance = s * heading
+        by_turn = 0.5 * distance * (slope * heading + s * aside) - np.array([-centre[1], centre[0]])
         left, right = self.rolled
-        ways = np.array([0.5 * left, 0.5 * right])
+        distances = np.array([0.5 * left, 0.5 * right])
         turns = np.array([-left, right]) / self.separation
-        return np.vstack((np.outer(by_way, ways) + np.outer(by_turn, turns), turns))
+        return np.vstack((np.outer(by_distance, distances) + np.outer(by_turn, turns), turns))
 
     def rows(self, angle: float) -> Array:
         """(3, 5) A with A (x', y', angle', left', right') = 0 when nothing slips: no way along the axle, and each
         wheel's way what it rolls; all in m/s."""
-        ahead = _turned(self.forward, np.array(angle))
-        aside = np.array([-ahead[1], ahead[0]])
+        heading = _turned(self.forward, np.array(angle))
+        aside = np.array([-heading[1], heading[0]])
         centre = _turned(self.centre, np.array(angle))
         arm = np.array([-centre[1], centre[0]])
         half = 0.5 * self.separation
@@ -85,8 +85,8 @@ class RollingBase:
         return np.array(
             [
                 [*aside, aside @ arm, 0.0, 0.0],
-                [*ahead, ahead @ arm - half, -left, 0.0],
-                [*ahead, ahead @ arm + half, 0.0, -right],
+                [*heading, heading @ arm - half, -left, 0.0],
+                [*heading, heading @ arm + half, 0.0, -right],
             ]
         )
 
@@ -95,7 +95,7 @@ class RollingBase:
         """(5,) where x, y, angle, left, right lie in v."""
         return np.array([self.v, self.v + 1, self.v + 2, *self.wheel_v])
 
-    def _way_and_turn(self, turned: Array) -> tuple[Array, Array]:
+    def _distance_and_turn(self, turned: Array) -> tuple[Array, Array]:
         left, right = self.rolled[0] * turned[..., 0], self.rolled[1] * turned[..., 1]
         return 0.5 * (left + right), (right - left) / self.separation
 
@@ -117,11 +117,11 @@ def rolling_base(joint: Joint, joints: Mapping[str, Joint], slots: Mapping[str, 
     across, between = plane @ axes[0], left - right
     across = across / np.linalg.norm(across)
     across = -across if across @ between < 0.0 else across
-    ahead = np.array([across[1], -across[0]])
+    heading = np.array([across[1], -across[0]])
     signs = [float(across @ (plane @ axis)) for axis in axes]
     if any(abs(sign) < 1.0 - ALIGNED for sign in signs):
         raise ModelError(f"{who} must turn about parallel axes", joint)
-    if not across @ between > 0.0 or abs(ahead @ between) > ALIGNED * (across @ between):
+    if not across @ between > 0.0 or abs(heading @ between) > ALIGNED * (across @ between):
         raise ModelError(f"{who} must sit on one axle", joint)
     own, left_slot, right_slot = (slots[each.name] for each in (joint, *wheels))
     return RollingBase(
@@ -131,7 +131,7 @@ def rolling_base(joint: Joint, joints: Mapping[str, Joint], slots: Mapping[str, 
         (left_slot.q.start, right_slot.q.start),
         (left_slot.v.start, right_slot.v.start),
         0.5 * (left + right),
-        ahead,
+        heading,
         drive.radius * np.sign(signs),
         float(drive.separation),
     )

@@ -59,7 +59,7 @@ def _chain(joint: Joint, joints: set[str], links: set[str]) -> JointChain:
         name = joint.name if joint.nv == 1 else take_name(f"{joint.name}_{i + 1}", joints)
         parts.append(_part(joint, step, i, name))
         if step.motion is MotionPrimitive.HELICAL:
-            parts.append(_way(parts[-1], step.pitch, take_name(f"{joint.name}_way", joints)))
+            parts.append(_slide(parts[-1], step.pitch, take_name(f"{joint.name}_way", joints)))
     between = [take_name(f"{joint.child}_{part.name}", links) for part in parts[:-1]]
     ends = [str(joint.parent), *between, joint.child]
     placements = [joint.placement, *[np.eye(4)] * len(between)]
@@ -80,7 +80,7 @@ def _part(joint: Joint, step: Elementary, i: int, name: str) -> Joint:
     return replace(joint, name=name, type=JOINT_TYPES[kind].name, axis=step.axis, axes=None, drive=None, **bounds)
 
 
-def _way(angle: Joint, pitch: float, name: str) -> Joint:
+def _slide(angle: Joint, pitch: float, name: str) -> Joint:
     """The slide of a screw: pitch times its angle."""
     lower, upper = sorted(pitch * end if pitch else 0.0 for end in (angle.lower[0], angle.upper[0]))
     absent: dict[str, Any] = {

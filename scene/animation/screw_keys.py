@@ -28,28 +28,32 @@ def follow_keys(obj: bpy.types.Object, robot: Binding) -> None:
     curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     for channel in coupled:
         lead = robot.own_channels[channel.q]
-        angle, way = curves.get(channel_key(lead)), curves.get(channel_key(channel))
+        angle, slide = curves.get(channel_key(lead)), curves.get(channel_key(channel))
         if angle is None:
-            if way is not None:
-                bag.fcurves.remove(way)
-        elif way is None or not np.array_equal(_times(way), _times(angle)) or not _follows(way, angle, lead, channel):
+            if slide is not None:
+                bag.fcurves.remove(slide)
+        elif (
+            slide is None
+            or not np.array_equal(_times(slide), _times(angle))
+            or not _follows(slide, angle, lead, channel)
+        ):
             path, index = channel_key(channel)
-            way = way or bag.fcurves.new(path, index=index)
-            if way.group is None and angle.group is not None:
-                way.group = angle.group
-            _copy(way, angle, lead, channel)
+            slide = slide or bag.fcurves.new(path, index=index)
+            if slide.group is None and angle.group is not None:
+                slide.group = angle.group
+            _copy(slide, angle, lead, channel)
 
 
-def _on_way(values: Array, lead: Channel, channel: Channel) -> Array:
+def _on_slide(values: Array, lead: Channel, channel: Channel) -> Array:
     """Values of the way's channel for values of the angle's."""
     return (channel.scale * lead.factor * values + channel.offset) / channel.factor
 
 
-def _follows(way: bpy.types.FCurve, angle: bpy.types.FCurve, lead: Channel, channel: Channel) -> bool:
+def _follows(slide: bpy.types.FCurve, angle: bpy.types.FCurve, lead: Channel, channel: Channel) -> bool:
     for name in _POINTS:
-        wanted = _on_way(_values(angle, name)[1::2], lead, channel)
+        wanted = _on_slide(_values(angle, name)[1::2], lead, channel)
         slack = _SAME * max(1.0, float(abs(wanted).max(initial=0.0)))
-        if not np.allclose(_values(way, name)[1::2], wanted, rtol=0.0, atol=slack):
+        if not np.allclose(_values(slide, name)[1::2], wanted, rtol=0.0, atol=slack):
             return False
     return True
 
@@ -64,8 +68,8 @@ def _values(curve: bpy.types.FCurve, name: str) -> Array:
     return values
 
 
-def _copy(way: bpy.types.FCurve, angle: bpy.types.FCurve, lead: Channel, channel: Channel) -> None:
-    points = way.keyframe_points
+def _copy(slide: bpy.types.FCurve, angle: bpy.types.FCurve, lead: Channel, channel: Channel) -> None:
+    points = slide.keyframe_points
     points.clear()
     points.add(len(angle.keyframe_points))
     for name in _SHAPE:
@@ -73,7 +77,7 @@ def _copy(way: bpy.types.FCurve, angle: bpy.types.FCurve, lead: Channel, channel
             setattr(mine, name, getattr(theirs, name))
     for name in _POINTS:
         values = _values(angle, name).astype(float)
-        values[1::2] = _on_way(values[1::2], lead, channel)
+        values[1::2] = _on_slide(values[1::2], lead, channel)
         points.foreach_set(name, values.astype(np.float32))
-    way.extrapolation = angle.extrapolation
-    way.update()
+    slide.extrapolation = angle.extrapolation
+    slide.update()

@@ -22,7 +22,7 @@ HINGE, LEAF, HEIGHT, THICK = 0.5, 0.96, 2.0, 0.04  # [m] the hinge beside the wa
 GRASP = 0.75, 0.95, 0.15  # [m] of the flange: from the hinge, above the ground, before the leaf
 BAR = 0.09  # [m] before the flange: the bar of the handle, between the fingers
 OPEN = math.radians(88.0), (0.5, 9.1)  # of the door, and when it begins and ends to turn [s]
-WAY = (-0.75, 0.8), (1.0, SECONDS)  # of the platform [m], and when [s]
+PLATFORM_PATH = (-0.75, 0.8), (1.0, SECONDS)  # of the platform [m], and when [s]
 
 
 class Door(NamedTuple):
@@ -40,7 +40,7 @@ _START: dict[str, JointValue] = {
     "wrist_1": -3.17,
     "wrist_2": -0.85,
     "wrist_3": math.pi / 2.0,
-    "root_joint": [WAY[0][0], 0.0, 0.0],
+    "root_joint": [PLATFORM_PATH[0][0], 0.0, 0.0],
 }
 RIGID_DOOR = Door("Door", (("Grasp", "POSE", "Z"),), _START)
 PIVOTING_DOOR = Door(
@@ -57,9 +57,9 @@ def make_door(context: bpy.types.Context, door: Door) -> bpy.types.Object:
     _leaf(stage, hinge)
     angle, (begin, end) = OPEN
     stage.eased(hinge, "rotation_euler", 2, ((begin, 0.0), (end, angle)))
-    way = stage.empty("Way of the Platform", None, (WAY[0][0], 0.0, 0.0))
-    stage.eased(way, "location", 0, [(t, x * stage.unit) for x, t in zip(*WAY, strict=True)])
-    stage.task(robot, "Platform", "POSE", "base_link", way)
+    platform_path = stage.empty("Way of the Platform", None, (PLATFORM_PATH[0][0], 0.0, 0.0))
+    stage.eased(platform_path, "location", 0, [(t, x * stage.unit) for x, t in zip(*PLATFORM_PATH, strict=True)])
+    stage.task(robot, "Platform", "POSE", "base_link", platform_path)
     distance, height, before = GRASP
     # The hand's Z axis points at the leaf, its X axis down.
     handle = stage.empty("Handle", hinge, (-before, -distance, height), (0.0, math.pi / 2.0, 0.0))

@@ -66,12 +66,12 @@ def _lamps() -> list[Geometry]:
     """The lamps on the flange: a bar, and on it the two lamps with their beams."""
     shapes = [rod((0.0, -MOUTH, 0.01), (0.0, MOUTH, 0.01), 0.012, STEEL)]
     for side in (1.0, -1.0):
-        way = 0.0, side * math.sin(TILT), math.cos(TILT)
+        direction = 0.0, side * math.sin(TILT), math.cos(TILT)
         mouth = 0.0, side * MOUTH, 0.02
-        shapes.append(rod(_along(mouth, way, -0.03), _along(mouth, way, 0.04), 0.012, DARK))
-        shapes.append(rod(mouth, _along(mouth, way, 1.6), 0.003, BEAM))
+        shapes.append(rod(_along(mouth, direction, -0.03), _along(mouth, direction, 0.04), 0.012, DARK))
+        shapes.append(rod(mouth, _along(mouth, direction, 1.6), 0.003, BEAM))
     return shapes
 
 
-def _along(point: tuple[float, ...], way: tuple[float, ...], length: float) -> tuple[float, ...]:
-    return tuple(p + length * w for p, w in zip(point, way, strict=True))
+def _along(point: tuple[float, ...], direction: tuple[float, ...], length: float) -> tuple[float, ...]:
+    return tuple(p + length * w for p, w in zip(point, direction, strict=True))

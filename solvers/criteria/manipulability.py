@@ -95,7 +95,10 @@ def _differences(state: State, task: Task, target: object) -> Array:
     here = state.equations(task, target)
     change = np.zeros((*here.shape, state.model.nv))
     for k, moved in enumerate(np.diag(STEP * state.scale)):
-        sides = [state.at(integrate(state.model, state.q, way)).equations(task, target) for way in (moved, -moved)]
+        sides = [
+            state.at(integrate(state.model, state.q, direction)).equations(task, target)
+            for direction in (moved, -moved)
+        ]
         ahead, back = (side if side.shape == here.shape else here for side in sides)
         steps = sum(side is not here for side in (ahead, back))
         change[..., k] = (ahead - back) / (max(steps, 1) * moved[k])

@@ -142,10 +142,10 @@ def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool
     return bool(np.where(before > tolerance, stays, residuals <= most).all())
 
 
-def _shortened(way: Level) -> Level:
+def _shortened(goal: Level) -> Level:
     """One step leads only so far along a way."""
-    most = FARTHEST * np.linalg.norm(way.J, axis=1)
-    return replace(way, lower=np.clip(way.lower, -most, most), upper=np.clip(way.upper, -most, most))
+    most = FARTHEST * np.linalg.norm(goal.J, axis=1)
+    return replace(goal, lower=np.clip(goal.lower, -most, most), upper=np.clip(goal.upper, -most, most))
 
 
 def _leaving(level: Level, before: Level) -> Level:

@@ -38,7 +38,7 @@ class StackStruct(ctypes.Structure):
     """`rk_stack` of the kernel."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "from", "kind", "level", "way")),
+        *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "from", "kind", "level", "path_level")),
         *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "used_from", "postures")),
         ("rows", _ROWS),
         ("criteria", _ROWS),
@@ -116,15 +116,17 @@ class NativeStack:
         def blank(rows: int) -> Level:
             return Level(np.zeros((rows, nv)), np.zeros(rows), np.zeros(rows))
 
-        # Of a velocity that has a way a second level, of one row.
+        # Of a velocity that has a path a second level, of one row.
         parts = {i: [blank(self._most[i]), blank(1)][: 1 + has_path(levels.tasks[i])] for i in step.other_tasks}
         blocks = step.lay_out(Given([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
         of_level = {id(block.level): block for block in blocks}
         self._blocks = {i: [of_level[id(part)] for part in own if id(part) in of_level] for i, own in parts.items()}
-        level, way = dict.fromkeys(self.tasks, -1), dict.fromkeys(self.tasks, -1)
+        level, path_level = dict.fromkeys(self.tasks, -1), dict.fromkeys(self.tasks, -1)
         for number, (group, is_path) in enumerate(levels.groups):
-            (way if is_path else level).update(dict.fromkeys(group, number))
-        self._level, self._way = (np.array([each[i] for i in self.tasks], np.int32) for each in (level, way))
+            (path_level if is_path else level).update(dict.fromkeys(group, number))
+        self._level, self._path_level = (
+            np.array([each[i] for i in self.tasks], np.int32) for each in (level, path_level)
+        )
         self._level_kinds = (levels.are_velocities + 1 * levels.are_paths).astype(np.int32)
         self._tolerance = np.ascontiguousarray(tolerances([levels.tasks[i] for i in self.tasks]))
         self.residuals, self._across = np.zeros((2, len(self.tasks), 2))
@@ -136,7 +138,7 @@ class NativeStack:
             previous=step.previous.ctypes.data,
             kind=self._level_kinds.ctypes.data,
             level=self._level.ctypes.data,
-            way=self._way.ctypes.data,
+            path_level=self._path_level.ctypes.data,
             tolerance=self._tolerance.ctypes.data,
             residuals=self.residuals.ctypes.data,
             across=self._across.ctypes.data,

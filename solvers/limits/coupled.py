@@ -33,7 +33,7 @@ def braked(step: Array, change: Array) -> Array:
     return step * (1.0 - 1.0 / frames) if frames > 1.0 else np.zeros_like(step)
 
 
-def stopping_ways(frames: float) -> tuple[Array, Array]:
+def stopping_shares(frames: float) -> tuple[Array, Array]:
     """(k,) numbers of frames of braking after a step, 0 first, and the multiples of the step that are covered then."""
     count = int(min(frames, 1e9))
     numbers = np.arange(min(count, LONGEST) + 1)
@@ -64,8 +64,8 @@ def balls_are_safe(cone: Cone, last: Array, steps: Array, change: Array, locked:
     if (abs(steps) < change).all():
         return swing_twist.contains(cone, _turned(last, steps), locked=locked)
     if steps.ndim == 1:
-        _, ways = stopping_ways(frames_to_stop(steps, change))
-        return np.asarray(swing_twist.contains(cone, _turned(last, ways[:, None] * steps), locked=locked).all())
+        _, shares = stopping_shares(frames_to_stop(steps, change))
+        return np.asarray(swing_twist.contains(cone, _turned(last, shares[:, None] * steps), locked=locked).all())
     return np.array([balls_are_safe(cone, last, step, change, locked) for step in steps])
 
 
@@ -99,12 +99,12 @@ def base_is_safe(
     """Whether the base, at x, y, angle `start`, stays within lower, upper and its steps within `largest`, each (3,),
     while its wheels turn by `step` (2,) and then brake."""
     here, done, passed = start, 0.0, -1
-    for number, way in zip(*map(np.ndarray.tolist, stopping_ways(frames_to_stop(step, change))), strict=True):
-        there = base.roll(here, (way - done) * step)
+    for number, share in zip(*map(np.ndarray.tolist, stopping_shares(frames_to_stop(step, change))), strict=True):
+        there = base.roll(here, (share - done) * step)
         farthest = (number - passed) * largest
         if (there < lower).any() or (there > upper).any() or (abs(there - here) > farthest).any():
             return False
-        here, done, passed = there, way, number
+        here, done, passed = there, share, number
     return True
 
 

@@ -20,7 +20,7 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3, so3, swing_twist
 from ...robokin.spatial.swing_twist import LOCKED, MARGIN, Cone
 from ..qp.level import Level
-from .coupled import balls_are_safe, braked, frames_to_stop, shortened, stopping_ways
+from .coupled import balls_are_safe, braked, frames_to_stop, shortened, stopping_shares
 from .viability import StepLimits, braking_step
 
 INSET = 4e-12  # by which tangents lie inside, so that rounding of what follows does not matter
@@ -111,10 +111,10 @@ class BallLimit:
 
     def _stops(self, step: Array) -> tuple[Array, Array]:
         """(k,) numbers of frames of braking, and (k, 4) where the ball is after them, but for turns too far."""
-        numbers, ways = stopping_ways(frames_to_stop(step, self._change))
-        near = ways * np.linalg.norm(step) <= FARTHEST
+        numbers, shares = stopping_shares(frames_to_stop(step, self._change))
+        near = shares * np.linalg.norm(step) <= FARTHEST
         near[0] = True
-        turned = quaternion.multiply(self._ball, quaternion.exp(ways[near, None] * step))
+        turned = quaternion.multiply(self._ball, quaternion.exp(shares[near, None] * step))
         return numbers[near], quaternion.normalize(turned)
 
     def _leaving(self, cone: Cone, step: Array, inset: float) -> tuple[int, Array, Array]:
@@ -133,13 +133,13 @@ class BallLimit:
     def _tangent_of(self, cone: Cone, step: Array, inset: float) -> Level:
         j, inside, wanted = self._leaving(cone, step, inset)
         frames = frames_to_stop(wanted, self._change)
-        way, slope = 1.0, np.zeros(3)
+        share, slope = 1.0, np.zeros(3)
         if j and frames > 0.0:
-            way = 1.0 + j - 0.5 * j * (j + 1) / frames
+            share = 1.0 + j - 0.5 * j * (j + 1) / frames
             k = int(np.argmax(abs(wanted) / self._change))
             slope[k] = 0.5 * j * (j + 1) / frames**2 * np.sign(wanted[k]) / self._change[k]
         B, lo, hi = swing_twist.local_coordinates(cone.shrunk(inset), inside)
-        G = np.linalg.inv(B) @ so3.right_jacobian(way * wanted) @ (way * np.eye(3) + np.outer(wanted, slope))
+        G = np.linalg.inv(B) @ so3.right_jacobian(share * wanted) @ (share * np.eye(3) + np.outer(wanted, slope))
         bounded = np.isfinite(lo) | np.isfinite(hi)
         J = np.zeros((3, self._nv))
         J[:, self.own] = G
@@ -176,20 +176,20 @@ class FloatingLimit:
         return self._bounded(J, self._below, self._above)
 
     def holds(self, steps: Array, inset: float = 0.0) -> Array:
-        way = self._way(steps)
+        displacement = self._displacement(steps)
         slop = inset + SLOP * np.linalg.norm(steps[..., :3], axis=-1, keepdims=True)
         still = (steps[..., :3] == 0.0).all(axis=-1)
-        return still | ((way >= self._lower + slop) & (way <= self._upper - slop)).all(axis=-1)
+        return still | ((displacement >= self._lower + slop) & (displacement <= self._upper - slop)).all(axis=-1)
 
     def tangent(self, step: Array, inset: float) -> Level:
         J = np.zeros((3, self._nv))
         own = self._R @ so3.exp(step[3:]) @ se3.right_jacobian(step)[:3]
         J[:, self.own] = own
-        there = self._way(step) - own @ step
+        there = self._displacement(step) - own @ step
         return self._bounded(J, self._lower + inset - there, self._upper - inset - there)
 
     def nearest(self, step: Array, inset: float) -> Level:
-        inside = np.clip(self._way(step), self._lower + inset, self._upper - inset)
+        inside = np.clip(self._displacement(step), self._lower + inset, self._upper - inset)
         wanted = step.copy()
         wanted[:3] = so3.left_jacobian_inverse(step[3:]) @ self._R.T @ inside
         J = np.zeros((6, self._nv))
@@ -197,23 +197,23 @@ class FloatingLimit:
         return Level(J, wanted, wanted)
 
     def beyond(self, step: Array) -> float:
-        way = self._way(step)
-        return float(np.maximum(self._lower - way, way - self._upper).max(initial=0.0))
+        displacement = self._displacement(step)
+        return float(np.maximum(self._lower - displacement, displacement - self._upper).max(initial=0.0))
 
     def ends_inside(self, step: Array) -> bool:
-        way = self._way(step)
-        return bool((way >= self._below - SLOP).all() and (way <= self._above + SLOP).all())
+        displacement = self._displacement(step)
+        return bool((displacement >= self._below - SLOP).all() and (displacement <= self._above + SLOP).all())
 
-    def _way(self, steps: Array) -> Array:
+    def _displacement(self, steps: Array) -> Array:
         """(..., 3) along the axes of the parent."""
         return (so3.left_jacobian(steps[..., 3:]) @ steps[..., :3, None])[..., 0] @ self._R.T
 
     def _share(self, step: Array) -> float:
         """The share of a step that is inside."""
-        way = self._way(step)
-        room = np.where(way < 0.0, self._lower, self._upper)
-        moving = way != 0.0
-        return float((room[moving] / way[moving]).min(initial=1.0))
+        displacement = self._displacement(step)
+        room = np.where(displacement < 0.0, self._lower, self._upper)
+        moving = displacement != 0.0
+        return float((room[moving] / displacement[moving]).min(initial=1.0))
 
     @staticmethod
     def _bounded(J: Array, lower: Array, upper: Array) -> Level:

@@ -59,8 +59,8 @@ def motion_residuals(
             elif frame:
                 dt = float(motion.times[frame] - motion.times[frame - 1])
                 before = levels.state(motion.q[frame - 1], wanted, dt)
-                way = difference(motion.model, motion.q[frame - 1], motion.q[frame])
-                moved = Displacement(before, before.at(motion.q[frame]), way)
+                displacement = difference(motion.model, motion.q[frame - 1], motion.q[frame])
+                moved = Displacement(before, before.at(motion.q[frame]), displacement)
                 found[frame, i] = levels.residuals_of(i, levels.rows_of(i, moved, wanted[i]), still, dt)
         if frame % _CHUNK == 0:
             yield frame / len(motion)

@@ -262,27 +262,27 @@ class StaticOptimum:
         Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, and
         along all where edges are near or a inequality is touched that hardly presses.
         """
-        point, subproblem, ways = look.point, look.subproblem, []
+        point, subproblem, directions = look.point, look.subproblem, []
         if not subproblem.Z.shape[1]:
             return None
         face = self._face(look, HARDLY * look.size)
         values, E = np.linalg.eigh(self._bending(look, face))
         E = face @ E
-        for way in E.T[values < -SADDLE * self._curvature]:
-            ways += [size * way for size in (PROBE, -PROBE, SMALLER * PROBE, -SMALLER * PROBE)]
+        for direction in E.T[values < -SADDLE * self._curvature]:
+            directions += [size * direction for size in (PROBE, -PROBE, SMALLER * PROBE, -SMALLER * PROBE)]
         flat = E[:, values < CLEAR * self._curvature]
         for _ in range(flat.shape[1] + PROBES // 2 if flat.shape[1] else 0):
-            way = _unit(flat @ _drawn(random, flat.shape[1]))
+            direction = _unit(flat @ _drawn(random, flat.shape[1]))
             size = PROBE * random.uniform()
-            ways += [size * way, -size * way]
+            directions += [size * direction, -size * direction]
         for _ in range(PROBES if self._may_turn(look) else 0):
-            way = subproblem.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
-            ways.append(PROBE * random.uniform() ** 3 * _unit(way))
+            direction = subproblem.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
+            directions.append(PROBE * random.uniform() ** 3 * _unit(direction))
         slack = self._surface.slack(subproblem.multipliers_of_levels(look.multipliers, point.levels))
         least = look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state) - slack
         best = None
-        for way in ways:
-            after = self._surface.nearest(self.posing.moved(point.q, way), point) if way.any() else None
+        for direction in directions:
+            after = self._surface.nearest(self.posing.moved(point.q, direction), point) if direction.any() else None
             if after is None:
                 continue
             cost = self.objective.value(after.state)

@@ -30,7 +30,7 @@ class PathPlan:
 
     reason: str
     drawn: int
-    way: Array
+    path: Array
     motion: Retimed | None
 
     @property
@@ -41,7 +41,7 @@ class PathPlan:
         """Plain values for JSON."""
         duration = None if self.motion is None else self.motion.duration
         own = {"found": self.found, "reason": self.reason, "drawn": self.drawn, "duration": duration}
-        return own | {"way": self.way.tolist()}
+        return own | {"way": self.path.tolist()}
 
 
 def plan_path(
@@ -100,24 +100,24 @@ def plan_path_steps(
             return _none(model, f"at the {which} {near.sentence()}; {margin + resolution:.3g} m are asked for", 0)
     if (start == goal).all():
         return PathPlan("start and end are one", 0, start[None], retime(model, start[None], bound))
-    way, drawn = [start, goal], 0
+    path, drawn = [start, goal], 0
     if not space.is_straight_free(start, goal):
         search = connected(space, samples, start, goal, budget)
-        way, drawn = yield from mapped(search, lambda drawn: 0.9 * drawn / budget)
-        if not way:
+        path, drawn = yield from mapped(search, lambda drawn: 0.9 * drawn / budget)
+        if not path:
             return _none(model, f"no way was found among {budget} configurations: there may be one", drawn)
-        shortening = shortened(space, samples, _aligned(samples, way))
-        way = yield from mapped(shortening, lambda tried: 0.9 + 0.1 * tried / SHORTCUTS)
-    motion = retime(model, rounded(space, samples, way), bound)
-    places = len(way) - 2
+        shortening = shortened(space, samples, _aligned(samples, path))
+        path = yield from mapped(shortening, lambda tried: 0.9 + 0.1 * tried / SHORTCUTS)
+    motion = retime(model, rounded(space, samples, path), bound)
+    places = len(path) - 2
     straight = f"by {places} place{'s' * (places > 1)} between" if places else "straight"
-    return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(way), motion)
+    return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(path), motion)
 
 
-def _aligned(samples: Samples, way: list[Array]) -> list[Array]:
+def _aligned(samples: Samples, path: list[Array]) -> list[Array]:
     """The way with quaternions of continuous sign."""
-    found = way[:1]
-    for q in way[1:]:
+    found = path[:1]
+    for q in path[1:]:
         found.append(samples.beside(found[-1], q))
     return found
 

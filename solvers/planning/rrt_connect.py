@@ -27,7 +27,7 @@ def connected(
             wanted = own.q[reached]
             met = other.connect(wanted)
             if met is not None:
-                there, back = own.way(reached), other.way(met)
+                there, back = own.path_to(reached), other.path_to(met)
                 if drawn % 2:  # own grows from the start
                     return [*there[::-1], *back[1:]], drawn
                 return [*back[::-1], *there[1:]], drawn
@@ -58,7 +58,7 @@ class _Tree:
             at = found
         return at
 
-    def way(self, number: int) -> list[Array]:
+    def path_to(self, number: int) -> list[Array]:
         """From a configuration to the root."""
         found = []
         while number >= 0:

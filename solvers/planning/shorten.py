@@ -17,40 +17,40 @@ PRUNED = 20  # ... and after so many, places left out
 HALVINGS = 6  # of a round corner, before it stays sharp
 
 
-def shortened(space: FreeSpace, samples: Samples, way: list[Array]) -> Generator[int, None, list[Array]]:
+def shortened(space: FreeSpace, samples: Samples, path: list[Array]) -> Generator[int, None, list[Array]]:
     """Yield the number of attempts; return the way with straight ways between two of its places, where they are free
     (Geraerts and Overmars 2007)."""
     for tried in range(SHORTCUTS):
         if tried % PRUNED == 0:
-            way = _pruned(space, way)
-        if len(way) == 2:
+            path = _pruned(space, path)
+        if len(path) == 2:
             break
-        ends = np.append(0.0, np.cumsum([samples.apart(a, b) for a, b in pairwise(way)]))
+        ends = np.append(0.0, np.cumsum([samples.apart(a, b) for a, b in pairwise(path)]))
         first, last = ends[-1] * samples.shares()
-        i, j = (min(int(np.searchsorted(ends, at, side="right")) - 1, len(way) - 2) for at in (first, last))
+        i, j = (min(int(np.searchsorted(ends, at, side="right")) - 1, len(path) - 2) for at in (first, last))
         if i == j:
             continue
-        a = samples.between(way[i], way[i + 1], (first - ends[i]) / (ends[i + 1] - ends[i]))
-        b = samples.between(way[j], way[j + 1], (last - ends[j]) / (ends[j + 1] - ends[j]))
-        new = [way[i], a, b, way[j + 1]]
+        a = samples.between(path[i], path[i + 1], (first - ends[i]) / (ends[i + 1] - ends[i]))
+        b = samples.between(path[j], path[j + 1], (last - ends[j]) / (ends[j + 1] - ends[j]))
+        new = [path[i], a, b, path[j + 1]]
         # Between quaternions a part of a straight way is not quite the way of that part: all three are looked at.
         looked = list(pairwise(new)) if space.model.tree.quaternions else [(a, b)]
         is_shorter = samples.apart(a, b) < (last - first) * (1.0 - 1e-6)
         if is_shorter and all(space.is_straight_free(*each) for each in looked):
-            way = way[: i + 1] + _apart(samples, [a, b], way[i], way[j + 1]) + way[j + 1 :]
+            path = path[: i + 1] + _apart(samples, [a, b], path[i], path[j + 1]) + path[j + 1 :]
         yield tried
-    return _pruned(space, way)
+    return _pruned(space, path)
 
 
-def _pruned(space: FreeSpace, way: list[Array]) -> list[Array]:
+def _pruned(space: FreeSpace, path: list[Array]) -> list[Array]:
     """The way without the places that it can go past straight."""
     i = 1
-    while i < len(way) - 1:
-        if space.is_straight_free(way[i - 1], way[i + 1]):
-            way = way[:i] + way[i + 1 :]
+    while i < len(path) - 1:
+        if space.is_straight_free(path[i - 1], path[i + 1]):
+            path = path[:i] + path[i + 1 :]
         else:
             i += 1
-    return way
+    return path
 
 
 def _apart(samples: Samples, inner: list[Array], before: Array, after: Array) -> list[Array]:
@@ -58,16 +58,16 @@ def _apart(samples: Samples, inner: list[Array], before: Array, after: Array) ->
     return [q for q in inner if min(samples.apart(q, before), samples.apart(q, after)) > 1e-9]
 
 
-def rounded(space: FreeSpace, samples: Samples, way: list[Array]) -> Path:
+def rounded(space: FreeSpace, samples: Samples, path: list[Array]) -> Path:
     """The way with parabolas in place of its corners, as large as is free; a corner that stays has the robot rest."""
-    lengths = [float(samples.apart(a, b)) for a, b in pairwise(way)]
-    along = [(b - a) / length for (a, b), length in zip(pairwise(way), lengths, strict=True)]
-    cut, sharp = np.zeros(len(way)), np.zeros(len(way), bool)
+    lengths = [float(samples.apart(a, b)) for a, b in pairwise(path)]
+    along = [(b - a) / length for (a, b), length in zip(pairwise(path), lengths, strict=True)]
+    cut, sharp = np.zeros(len(path)), np.zeros(len(path), bool)
     bends: dict[int, Array] = {}
-    for i in range(1, len(way) - 1):
+    for i in range(1, len(path) - 1):
         size = 0.5 * min(lengths[i - 1], lengths[i])
         for _ in range(HALVINGS):
-            bend = _parabola(way[i], along[i - 1], along[i], size)
+            bend = _parabola(path[i], along[i - 1], along[i], size)
             if space.is_free(bend, 2.0 * size):
                 cut[i], bends[i] = size, bend
                 break
@@ -77,7 +77,7 @@ def rounded(space: FreeSpace, samples: Samples, way: list[Array]) -> Path:
     for i, length in enumerate(lengths):
         straight = length - cut[i] - cut[i + 1]
         if straight > 1e-12 * length:
-            start = way[i] + cut[i] * along[i]
+            start = path[i] + cut[i] * along[i]
             pieces.append(line(start, start + along[i]))
             spans.append(straight)
             corners.append(bool(sharp[i + 1]))

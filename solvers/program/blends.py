@@ -27,7 +27,7 @@ SHORTER = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedWay:
+class JoinedPath:
     """q: (n, nq).   owner: (n,) index of the move that each place belongs to.   blended: (n,) bool."""
 
     q: Array
@@ -35,12 +35,12 @@ class JoinedWay:
     blended: Array
 
 
-def joined(model: RobotModel, moves: Sequence[Move], ways: Sequence[Array]) -> JoinedWay:
+def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> JoinedPath:
     """The ways of moves, each but the last with a blend, as one. In a blend the tip stays within its radius of the
     corner: a way that is too short for it has a shorter blend."""
-    rows, owners, blended = [ways[0]], [np.zeros(len(ways[0]), int)], [np.zeros(len(ways[0]), bool)]
+    rows, owners, blended = [paths[0]], [np.zeros(len(paths[0]), int)], [np.zeros(len(paths[0]), bool)]
     start = 0.0  # place of the present way where the blend before has ended
-    for i, (move, before, after) in enumerate(zip(moves[:-1], ways[:-1], ways[1:], strict=True)):
+    for i, (move, before, after) in enumerate(zip(moves[:-1], paths[:-1], paths[1:], strict=True)):
         tips = [move.tip, moves[i + 1].tip, *tool_links(model)]
         tip = next((each for each in tips if each), "")
         if not tip:
@@ -58,7 +58,7 @@ def joined(model: RobotModel, moves: Sequence[Move], ways: Sequence[Array]) -> J
         owners += [half, np.full(rest.sum(), i + 1)]
         blended += [np.ones(len(blend), bool), np.zeros(rest.sum(), bool)]
         start = arrive
-    return JoinedWay(np.concatenate(rows), np.concatenate(owners), np.concatenate(blended))
+    return JoinedPath(np.concatenate(rows), np.concatenate(owners), np.concatenate(blended))
 
 
 def _blend(
@@ -88,11 +88,11 @@ def _added(model: RobotModel, before: Array, after: Array, leave: float, arrive:
     return backend.integrate(model.tree, here, backend.difference(model.tree, np.tile(after[:1], (len(t), 1)), there))
 
 
-def _at(model: RobotModel, way: Array, place: Array) -> Array:
+def _at(model: RobotModel, points: Array, place: Array) -> Array:
     """(p, nq) between the places of a way, smoothly."""
-    knots = np.arange(float(len(way)))
-    smooth = Path.through(model, np.array(Motion.of(model, knots, way).unwrapped().q), knots)
-    return smooth.at(np.clip(np.floor(place).astype(int), 0, len(way) - 2), place)[0]
+    knots = np.arange(float(len(points)))
+    smooth = Path.through(model, np.array(Motion.of(model, knots, points).unwrapped().q), knots)
+    return smooth.at(np.clip(np.floor(place).astype(int), 0, len(points) - 2), place)[0]
 
 
 def _tips(model: RobotModel, frame: int, q: Array) -> Array:

@@ -22,7 +22,7 @@ from ..trajectories.point_to_point import point_to_point
 from ..trajectories.sampled import RATE, Sampled, check_count
 from .blends import joined
 from .moves import Move
-from .ways import end_of, way_of
+from .paths import end_of, path_of
 
 SAME_PLACE = 1e-9  # [rad, m] of two configurations
 _SAME = 1e-9  # of the time between two samples: nearer ones are one
@@ -65,7 +65,7 @@ def run_moves_steps(
         raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
     found: list[tuple[Move, Sampled]] = []
     chain: list[Move] = []
-    ways: list[Array] = []
+    paths: list[Array] = []
     for number, move in enumerate(moves):
         yield number / len(moves)
         try:
@@ -76,32 +76,32 @@ def run_moves_steps(
                 q = done.sample(done.duration)[0]
                 continue
             chain.append(move)
-            ways.append(way_of(model, move, q))
-            q = ways[-1][-1]
+            paths.append(path_of(model, move, q))
+            q = paths[-1][-1]
             if move.blend == 0.0 or number + 1 == len(moves):
-                found += _chained(model, chain, ways, bound)
-                chain, ways = [], []
+                found += _chained(model, chain, paths, bound)
+                chain, paths = [], []
         except RobokinError as problem:
             raise ConfigurationError(f"move {move.name!r}: {problem}") from None
     return found
 
 
 def _chained(
-    model: RobotModel, moves: Sequence[Move], ways: Sequence[Array], limits: MotionLimits
+    model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], limits: MotionLimits
 ) -> list[tuple[Move, Sampled]]:
     """Moves that blend, timed together."""
-    way = joined(model, moves, ways)
-    length = np.linalg.norm(np.diff(way.q, axis=0), axis=1)
+    whole_path = joined(model, moves, paths)
+    length = np.linalg.norm(np.diff(whole_path.q, axis=0), axis=1)
     kept = np.append(True, length > SAME_PLACE)
     if kept.sum() < 2:
-        return [(move, retime(model, way.q[:1])) for move in moves]
-    owner = way.owner[kept]
-    q = np.array(Motion.of(model, np.arange(len(owner)), way.q[kept]).unwrapped().q)
+        return [(move, retime(model, whole_path.q[:1])) for move in moves]
+    owner = whole_path.owner[kept]
+    q = np.array(Motion.of(model, np.arange(len(owner)), whole_path.q[kept]).unwrapped().q)
     knots = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1)))
     ends = np.stack((owner[:-1], owner[1:]))
-    if way.blended.any():  # the slower of two moves says how fast their blend is
-        blended = way.blended[kept][1:] | way.blended[kept][:-1]
-        ends = np.where(blended, _neighbours(owner, way.blended[kept]), ends)
+    if whole_path.blended.any():  # the slower of two moves says how fast their blend is
+        blended = whole_path.blended[kept][1:] | whole_path.blended[kept][:-1]
+        ends = np.where(blended, _neighbours(owner, whole_path.blended[kept]), ends)
     paces = np.array([move.speed for move in moves])[ends].min(axis=0)
     tips = sorted({move.tip for move in moves if move.tool_speed is not None})
     tools = tuple(ToolLimit(tip, model.link_index(tip)) for tip in tips)
@@ -152,5 +152,5 @@ def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> 
             rows.append(q[-1:])
     whole = Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
     wholes = [part.whole if isinstance(part, PartOfMotion) else part for _, part in done]
-    ways = [each.rolls for each in wholes if isinstance(each, Retimed)]
-    return rolled(whole, np.all([rolling(whole.model, whole.q), *ways], axis=0)) if ways else whole
+    rolls = [each.rolls for each in wholes if isinstance(each, Retimed)]
+    return rolled(whole, np.all([rolling(whole.model, whole.q), *rolls], axis=0)) if rolls else whole

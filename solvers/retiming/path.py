@@ -129,9 +129,9 @@ def _corners(q: Array) -> Array:
     found = np.zeros(len(q), bool)
     if len(q) < 5:
         return found
-    way = np.diff(q, axis=0)
-    size = np.linalg.norm(way, axis=1)
-    cosine = (way[1:] * way[:-1]).sum(axis=1) / np.maximum(size[1:] * size[:-1], 1e-300)
+    steps = np.diff(q, axis=0)
+    size = np.linalg.norm(steps, axis=1)
+    cosine = (steps[1:] * steps[:-1]).sum(axis=1) / np.maximum(size[1:] * size[:-1], 1e-300)
     turn = np.concatenate(([0.0], np.arccos(np.clip(cosine, -1.0, 1.0)), [0.0]))
     beside = np.maximum(turn[:-2], turn[2:])
     found[1:-1] = (turn[1:-1] > SHARP) & (beside < SMOOTH * turn[1:-1])

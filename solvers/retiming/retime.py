@@ -145,11 +145,11 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
     q = q[kept]
     if times is None or len(q) == 1:
         return q, np.arange(len(q), dtype=float), None
-    way = np.linalg.norm(np.diff(q, axis=0), axis=1)
-    knots = np.append(0.0, np.cumsum(way))
+    distances = np.linalg.norm(np.diff(q, axis=0), axis=1)
+    knots = np.append(0.0, np.cumsum(distances))
     if not as_animated:
         return q, knots, None
-    own = way / np.diff(times[kept])
+    own = distances / np.diff(times[kept])
     return q, knots, np.concatenate((own[:1], 0.5 * (own[1:] + own[:-1]), own[-1:]))
 
 

@@ -48,8 +48,8 @@ class Timing:
         start, end = (np.sqrt(np.maximum(y, 0.0)) for y in (y0, y0 + h * (b + h * c)))
         t = 2.0 * h / (start + end)
         for _ in range(CORRECTIONS if c.any() else 0):
-            way, speed = _moved(squares, t)[:2]
-            t -= (way - h) / speed
+            distance, speed = _moved(squares, t)[:2]
+            t -= (distance - h) / speed
         return cls(grid, squares, np.append(0.0, np.cumsum(t)))
 
     @property
@@ -63,8 +63,8 @@ class Timing:
     def at(self, t: Array) -> tuple[Array, Array, Array, Array, Array]:
         """The cell (...), r, and its first three derivatives at times (...)."""
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
-        way, speed, rate, rate2 = _moved(self.squares[k], t - self.times[k])
-        return k, np.minimum(self.grid[k] + way, self.grid[k + 1]), speed, rate, rate2
+        distance, speed, rate, rate2 = _moved(self.squares[k], t - self.times[k])
+        return k, np.minimum(self.grid[k] + distance, self.grid[k + 1]), speed, rate, rate2
 
 
 def _moved(squares: Array, t: Array) -> tuple[Array, Array, Array, Array]:
@@ -81,9 +81,9 @@ def _moved(squares: Array, t: Array) -> tuple[Array, Array, Array, Array]:
     sine = np.where(small, sine, np.where(w > 0.0, np.sinh(far), np.sin(root)) / root)
     turned = np.where(w > 0.0, np.cosh(far) - 1.0, 1.0 - np.cos(root)) / root**2
     cosine = np.where(small, 0.5 * cosine, turned)
-    way = t * (speed * sine + 0.5 * b * t * cosine)
+    distance = t * (speed * sine + 0.5 * b * t * cosine)
     now = speed * (1.0 + w * cosine) + 0.5 * b * t * sine
-    return way, now, 0.5 * b + c * way, c * now
+    return distance, now, 0.5 * b + c * distance, c * now
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,9 +101,9 @@ def _bend(inner: Array, outer: Array, axis: Array) -> float:
     return abs(float(axis @ np.cross(inner, outer))) / _size(inner, outer)
 
 
-def _share(away: Array, way: Array, size: float) -> float:
+def _share(away: Array, direction: Array, size: float) -> float:
     """How far away something is along a way, in sizes of the arm."""
-    return abs(float(away @ way)) / max(float(np.linalg.norm(way)) * size, TINY)
+    return abs(float(away @ direction)) / max(float(np.linalg.norm(direction)) * size, TINY)
 
 
 def _size(a: Array, b: Array) -> float:

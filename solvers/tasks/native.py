@@ -68,7 +68,7 @@ class TipTasks:
         self.tree = _tree_of_tips(model, tips)
         self.counts = [int(np.count_nonzero(form.weights)) for form in forms]
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
-        self.left = np.zeros((len(forms), 6))
+        self.remaining = np.zeros((len(forms), 6))
         self._weights = self.records["weights"].copy()
         self._poses = self.targets.reshape(-1, 4)
         self.goes, self.shape = [False] * len(forms), 0
@@ -97,10 +97,10 @@ class TipTasks:
         task = self.tasks[number]
         return task.is_comparable and not isinstance(task, VelocityTask) and number not in self._distances
 
-    def fade(self, number: int, factor: float, left: Array) -> None:
+    def fade(self, number: int, factor: float, remaining: Array) -> None:
         """Weight the rows of one of the tasks so, and do not ask for `left` (m,) of them."""
         self.records["weights"][number] = factor * self._weights[number]
-        self.left[number, : len(left)] = left
+        self.remaining[number, : len(remaining)] = remaining
 
     def poses(self, targets: Sequence[Any]) -> Array | None:
         """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""

@@ -165,8 +165,8 @@ class ReferenceTracking:
         """Whether a frame that ends at q leaves no more speed against that of the goal of a level than one frame can
         brake: what is met so is not passed in the next one."""
         pairs = (self.q, q), (self.goals[level], goal)
-        way, pace = (reference.difference(self.data.tree, *pair) for pair in pairs)
-        return bool((abs(way - pace) <= self.limits.max_step_change).all())
+        taken, pace = (reference.difference(self.data.tree, *pair) for pair in pairs)
+        return bool((abs(taken - pace) <= self.limits.max_step_change).all())
 
     def followed(self, level: int, goal: Array) -> tuple[Array, bool]:
         """Where following the goal of a level leads in this frame, and whether it is reached so."""
@@ -252,11 +252,11 @@ class ReferenceTracking:
         tree = self.data.tree
         for iq in tree.iq[tree.motion == MotionPrimitive.FREE]:
             at = slice(iq, iq + 3)
-            way = moved[at] - last[at]
-            room = np.where(way < 0.0, self.data.lower[at], self.data.upper[at]) - last[at]
-            share = min([1.0, *(room[way != 0.0] / way[way != 0.0])])
+            taken = moved[at] - last[at]
+            room = np.where(taken < 0.0, self.data.lower[at], self.data.upper[at]) - last[at]
+            share = min([1.0, *(room[taken != 0.0] / taken[taken != 0.0])])
             if share < 1.0:
-                moved[at] = last[at] + share * way
+                moved[at] = last[at] + share * taken
 
     def _follow(self, last: Array, goal: Array, lo: Array, hi: Array) -> Array:
         """The configuration one frame on when every joint follows its goal time-optimally, which was at `last`."""

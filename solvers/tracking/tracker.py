@@ -245,12 +245,12 @@ class Tracker:
         """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
         asking = zip(self.tasks, wanted, shares, strict=True)
         whole = ((task, target) for task, target, share in asking if share >= 1.0 and isinstance(task, VelocityTask))
-        ways = [way for task, target in whole if (way := task.start_task(target)) is not None]
-        if not ways or found.status not in (Status.CONVERGED, Status.EMPTY):
+        pose_tasks = [pose_task for task, target in whole if (pose_task := task.start_task(target)) is not None]
+        if not pose_tasks or found.status not in (Status.CONVERGED, Status.EMPTY):
             return found
-        problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
-        own = np.concatenate((shares[self._static], np.ones(len(ways))))
-        targets = [*aims, *(way.target for way in ways)]
+        problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *pose_tasks], (), self.backend)
+        own = np.concatenate((shares[self._static], np.ones(len(pose_tasks))))
+        targets = [*aims, *(task.target for task in pose_tasks)]
         better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
         return better if better.converged else found
 

@@ -72,7 +72,7 @@ class Axes:
             end[:, 0], end[:, 1], end[:, 2] = q1[own], rates[1], rates[3]
             return cls(model, q0, q1, kept.identity, own, dof_names, start, end, rows, kept.bounds)
         _refuse_rolling(model, q0, q1, rates)
-        way = get_backend().difference(model.tree, q0, q1)
+        displacement = get_backend().difference(model.tree, q0, q1)
         names: list[str] = []
         table: list[tuple] = []
         for joint in model.moving_joints:
@@ -86,9 +86,9 @@ class Axes:
                     names.append(dof_names[i])
                 continue
             direction = np.zeros(model.nv)
-            direction[slot.v] = way[slot.v]
-            along = [_along(joint, way[slot.v], rate[slot.v]) for rate in rates]
-            size = abs(way[slot.v])
+            direction[slot.v] = displacement[slot.v]
+            along = [_along(joint, displacement[slot.v], rate[slot.v]) for rate in rates]
+            size = abs(displacement[slot.v])
             if size.max(initial=0.0) <= STILL:
                 continue
             turned = np.where(size > 0.0, size, np.nan)[:, None]
@@ -133,11 +133,11 @@ class Axes:
                 )
 
 
-def _along(joint: Joint, way: Array, rate: Array) -> float:
+def _along(joint: Joint, displacement: Array, rate: Array) -> float:
     """The rate as a share of the way. Raises ConfigurationError where it goes another way."""
-    square = float(way @ way)
-    share = float(way @ rate) / square if square > STILL * STILL else 0.0
-    if abs(rate - share * way).max() > ALONG * max(1.0, float(abs(rate).max())):
+    square = float(displacement @ displacement)
+    share = float(displacement @ rate) / square if square > STILL * STILL else 0.0
+    if abs(rate - share * displacement).max() > ALONG * max(1.0, float(abs(rate).max())):
         raise ConfigurationError(
             f"joint {joint.name!r} goes along the shortest way: its velocities and accelerations must, or be 0"
         )

@@ -50,14 +50,14 @@ class Durations:
     """The possible durations of one axis from `start` to `end` within `limits`: [v, a, jerk]."""
 
     def __init__(self, start: Numbers, end: Numbers, limits: Numbers) -> None:
-        self.way = end[0] - start[0]
+        self.distance = end[0] - start[0]
         _, A, J = limits
         self.farthest = (
             Extremal(start, end, limits),
             Extremal((0.0, -start[1], -start[2]), (0.0, -end[1], -end[2]), limits),
         )
         self.is_at_rest = start[1] == start[2] == end[1] == end[2] == 0.0  # the least far motion is mirrored
-        self.least = rest_to_rest(abs(self.way), *limits) if self.is_at_rest else abs(end[2] - start[2]) / J
+        self.least = rest_to_rest(abs(self.distance), *limits) if self.is_at_rest else abs(end[2] - start[2]) / J
         self.blocked = blocked(end[1] - start[1], start[2], end[2], A, J)
         self.rounding = TOLERANCE * (abs(start[0]) + abs(end[0]))
 
@@ -86,7 +86,7 @@ class Durations:
     def lack(self, side: int, T: float) -> float:
         """By how much the farthest motion (side 0), or the least far one (1), passes the end, give or take rounding."""
         p, slope = self.farthest[side].at(T)
-        return p - (self.way if side == 0 else -self.way) + self.rounding + TOLERANCE * T * abs(slope)
+        return p - (self.distance if side == 0 else -self.distance) + self.rounding + TOLERANCE * T * abs(slope)
 
     def extreme(self, side: int, T: float) -> Pieces:
         """The farthest motion in T, or the least far one."""
@@ -99,12 +99,12 @@ class Durations:
         least = -most if self.is_at_rest else -self.farthest[1].at(T)[0]
         if most - least <= self.rounding:
             return 1.0
-        return min(max((self.way - least) / (most - least), 0.0), 1.0)
+        return min(max((self.distance - least) / (most - least), 0.0), 1.0)
 
     def _next(self, side: int, T: float, stop: float) -> float:
         """Where the farthest motion next comes as far as the end, from T on where it does not; infinite if it does
         not before `stop`."""
-        motion, way = self.farthest[side], self.way if side == 0 else -self.way
+        motion, distance = self.farthest[side], self.distance if side == 0 else -self.distance
         last = min(stop, motion.cruising)
         slope = motion.at(T)[1]
         for turn in [*motion.turns(), last]:
@@ -112,10 +112,10 @@ class Durations:
             if turn <= T or turn == math.inf:
                 continue
             p1, slope1 = motion.at(turn)
-            if p1 >= way:
-                return _root(motion, way, T, turn)
+            if p1 >= distance:
+                return _root(motion, distance, T, turn)
             if slope > 0.0 > slope1:  # concave, with its top between
-                top = _climb(motion, way, T, turn)
+                top = _climb(motion, distance, T, turn)
                 if top < turn:
                     return top
             T, slope = turn, slope1
@@ -123,23 +123,23 @@ class Durations:
             return math.inf
         if motion.cruising < math.inf:
             T = max(T, motion.cruising)
-            return T + max(way - motion.at(T)[0], 0.0) / motion.V
+            return T + max(distance - motion.at(T)[0], 0.0) / motion.V
         step = max(T, 1e-3)
-        while motion.at(T + step)[0] < way and step < 1e30:
+        while motion.at(T + step)[0] < distance and step < 1e30:
             step *= 2.0
-        return _root(motion, way, T, T + step)
+        return _root(motion, distance, T, T + step)
 
 
-def _root(motion: Extremal, way: float, low: float, high: float) -> float:
+def _root(motion: Extremal, distance: float, low: float, high: float) -> float:
     """Where it comes as far as `way`, between a duration in which it does not and one in which it does."""
     T = high
     for _ in range(NEWTON):
         p, slope = motion.at(T)
-        if p >= way:
+        if p >= distance:
             high = T
         else:
             low = T
-        step = (way - p) / slope if slope != 0.0 else math.inf
+        step = (distance - p) / slope if slope != 0.0 else math.inf
         following = T + step
         if not low < following < high:
             following = 0.5 * (low + high)
@@ -151,17 +151,17 @@ def _root(motion: Extremal, way: float, low: float, high: float) -> float:
     return T
 
 
-def _climb(motion: Extremal, way: float, low: float, high: float) -> float:
+def _climb(motion: Extremal, distance: float, low: float, high: float) -> float:
     """The first zero where the function is concave and below at both ends: from the left by tangents, which lie above.
     `high` if its top is below too."""
     T = low
     for _ in range(NEWTON):
         p, slope = motion.at(T)
-        if p >= way:
+        if p >= distance:
             return T
         if slope <= 0.0:
             return high
-        following = T + (way - p) / slope
+        following = T + (distance - p) / slope
         if following >= high:
             return high
         if following == T:

@@ -19,12 +19,12 @@ CLOSE = 1e-12
 def coefficients(start: Array, end: Array, T: float) -> Array:
     """(n, 6) of the powers of t. start, end: (n, 3) p, v, a."""
     p0, v0, a0 = start.T
-    way = end[:, 0] - p0 - T * (v0 + 0.5 * T * a0)
+    distance = end[:, 0] - p0 - T * (v0 + 0.5 * T * a0)
     rate = (end[:, 1] - v0 - T * a0) * T
     bend = (end[:, 2] - a0) * T * T
-    cubic = 10.0 * way - 4.0 * rate + 0.5 * bend
-    quartic = -15.0 * way + 7.0 * rate - bend
-    fifth = 6.0 * way - 3.0 * rate + 0.5 * bend
+    cubic = 10.0 * distance - 4.0 * rate + 0.5 * bend
+    quartic = -15.0 * distance + 7.0 * rate - bend
+    fifth = 6.0 * distance - 3.0 * rate + 0.5 * bend
     return np.stack((p0, v0, 0.5 * a0, cubic / T**3, quartic / T**4, fifth / T**5), axis=1)
 
 
@@ -33,11 +33,11 @@ def fastest(start: Array, end: Array, limits: Array, bounds: Array, least: float
     there is none."""
     if (abs(end - start) <= CLOSE).all() and (abs(start[:, 1:]) <= CLOSE).all():
         return least
-    way = abs(end[:, 0] - start[:, 0])
+    distance = abs(end[:, 0] - start[:, 0])
     V, A, J = limits.T
-    low = max(least, float((way / V).max()), float((abs(end - start)[:, 1:] / limits[:, 1:]).max()), 1e-6)
+    low = max(least, float((distance / V).max()), float((abs(end - start)[:, 1:] / limits[:, 1:]).max()), 1e-6)
     if not start[:, 1:].any() and not end[:, 1:].any():  # what the largest rates of u are: 15/8, 10/√3 and 60
-        rests = (1.875 * way / V, np.sqrt(10.0 / np.sqrt(3.0) * way / A), np.cbrt(60.0 * way / J))
+        rests = (1.875 * distance / V, np.sqrt(10.0 / np.sqrt(3.0) * distance / A), np.cbrt(60.0 * distance / J))
         return max(least, *(float(each.max()) for each in rests))
     short = T = low
     for _ in range(TRIES):

@@ -31,10 +31,10 @@ class SpeedDurations:
     """Durations for limits on speed and acceleration alone."""
 
     def __init__(self, start: Numbers, end: Numbers, limits: Numbers) -> None:
-        self.way, self.v0, self.v1 = end[0] - start[0], start[1], end[1]
+        self.distance, self.v0, self.v1 = end[0] - start[0], start[1], end[1]
         self.V, self.A = limits[:2]
         self.least = abs(self.v1 - self.v0) / self.A
-        self.blocked = blocked(self.way, self.v0, self.v1, self.V, self.A)
+        self.blocked = blocked(self.distance, self.v0, self.v1, self.V, self.A)
         self.rounding = 1e-14 * (abs(start[0]) + abs(end[0]))
 
     def from_(self, T: float) -> float:
@@ -58,7 +58,7 @@ class SpeedDurations:
         most, least = (_advance(2, [0.0, self.v0, 0.0], self.extreme(side, T))[0] for side in (0, 1))
         if most - least <= self.rounding:
             return 1.0
-        return min(max((self.way - least) / (most - least), 0.0), 1.0)
+        return min(max((self.distance - least) / (most - least), 0.0), 1.0)
 
 
 class AxisPlan:
@@ -99,9 +99,9 @@ class AxisPlan:
         after = _advance(self.order, list(self.start), self.entry)
         back = -1.0 if self.order == 2 else 1.0  # in time: accelerations change their sign, jerks do not
         self.exit = [(t, back * u) for t, u in reversed(self._stop(self.end[1], -self.end[2]))]
-        way = _advance(self.order, [0.0, 0.0, 0.0], self.exit)[0]
+        distance = _advance(self.order, [0.0, 0.0, 0.0], self.exit)[0]
         self.is_detoured = True
-        self._settle((after[0], 0.0, 0.0), (self.end[0] - way, 0.0, 0.0))
+        self._settle((after[0], 0.0, 0.0), (self.end[0] - distance, 0.0, 0.0))
 
     def from_(self, T: float) -> float:
         """The shortest possible duration that is not shorter than T."""

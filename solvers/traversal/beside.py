@@ -13,7 +13,7 @@ from ..singularities.measure import NEAR, Singularities
 from ..singularities.tool import Tool
 from ..tasks import PostureTask
 from ..tracking.track import track
-from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_way
+from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence
 from .tool_path import deviation
 
 SKIPS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48)  # frames over which the joints may go straight
@@ -36,7 +36,7 @@ def away_in_time(
         return paced(s0, s1, q0, q1) + (NEAR / np.maximum(values, LEAST)) ** 2
 
     s = np.arange(float(along.path.frames))
-    return (yield from cheapest_way(along, s.tolist(), along.at_all(s), first, cost))
+    return (yield from cheapest_sequence(along, s.tolist(), along.at_all(s), first, cost))
 
 
 def in_time(
@@ -50,7 +50,7 @@ def in_time(
     paced = _paced(velocity, dt)
     skippable = None
     if all(map(len, layers)):
-        exact = yield from cheapest_way(along, s.tolist(), layers, first, paced)
+        exact = yield from cheapest_sequence(along, s.tolist(), layers, first, paced)
         if exact.costs.max(initial=0.0) < TOO_FAST:
             return exact
         reach = np.ones(2 * SKIPS[-1] + 1)
@@ -77,7 +77,7 @@ def in_time(
         found[a[outside], b[outside]] = np.inf if count > 1 else TOO_FAST * 0.5
         return found
 
-    return (yield from cheapest_way(along, s.tolist(), layers, first, cost, SKIPS, skippable))
+    return (yield from cheapest_sequence(along, s.tolist(), layers, first, cost, SKIPS, skippable))
 
 
 def _paced(velocity: Array, dt: float) -> StepCost:
@@ -91,9 +91,9 @@ def _paced(velocity: Array, dt: float) -> StepCost:
     return cost
 
 
-def at_frames(way: PostureSequence, frames: int) -> Array:
+def at_frames(sequence: PostureSequence, frames: int) -> Array:
     """(frames, nq): the joints go straight where the way skips some."""
-    return np.array([np.interp(np.arange(frames), way.s, column) for column in way.q.T]).T
+    return np.array([np.interp(np.arange(frames), sequence.s, column) for column in sequence.q.T]).T
 
 
 def inside_limits(along: PosturesAlong, q: Array, dt: float, bound: tuple[float, float] | None) -> Array:

@@ -85,7 +85,7 @@ class PostureSequence:
     costs: Array
 
 
-def cheapest_way(
+def cheapest_sequence(
     along: PosturesAlong,
     s: Sequence[float],
     layers: Sequence[Array],

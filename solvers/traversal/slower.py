@@ -9,7 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ..progress import scaled
-from .postures_along import PosturesAlong, PostureSequence, cheapest_way
+from .postures_along import PosturesAlong, PostureSequence, cheapest_sequence
 
 STEP = 0.04  # [rad] between two postures of the way
 FINEST = 1e-12  # frames between two poses, at least
@@ -21,7 +21,7 @@ ASIDE = 1e-6  # frames: in a singularity itself a posture says nothing about tho
 FEW = 1e-3  # what the sum of all joints' motions counts beside the time of the slowest
 
 
-def slower_way(
+def slower_sequence(
     along: PosturesAlong, first: Array, velocity: Array, dt: float
 ) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the way of the least time from one of the postures `first` (k, nq), in
@@ -38,26 +38,26 @@ def slower_way(
     layers, _ = along.at(s)
     for number in range(PASSES):
         low, high = number / PASSES, (number + 1) / PASSES
-        way = yield from scaled(cheapest_way(along, s.tolist(), layers, first, cost), low, high)
-        wide = abs(np.diff(way.q, axis=0)).max(axis=1, initial=0.0) > STEP
-        wide &= np.diff(way.s) > FINEST
+        sequence = yield from scaled(cheapest_sequence(along, s.tolist(), layers, first, cost), low, high)
+        wide = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0) > STEP
+        wide &= np.diff(sequence.s) > FINEST
         if not wide.any():
             break
         at = np.flatnonzero(wide)
-        new = 0.5 * (way.s[at] + way.s[at + 1])
+        new = 0.5 * (sequence.s[at] + sequence.s[at + 1])
         found, hidden = along.at(new)
         if hidden.any():
-            new[hidden] += 0.2 * (way.s[at + 1] - new)[hidden]
+            new[hidden] += 0.2 * (sequence.s[at + 1] - new)[hidden]
             found, _ = along.at(new)
         order = np.argsort(np.concatenate((s, new)), kind="stable")
         s = np.concatenate((s, new))[order]
         both = [*layers, *found]
         layers = [both[k] for k in order.tolist()]
-    leaps = abs(np.diff(way.q, axis=0)).max(axis=1, initial=0.0) > LEAP
+    leaps = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0) > LEAP
     if leaps.any():
-        where = way.s[int(np.argmax(leaps))]
+        where = sequence.s[int(np.argmax(leaps))]
         raise TaskError(
             f"{along.task.name}: at frame {where:.4g} of its path the joints would have to leap, as a limit is in the "
             "way of turning on: start in another posture, or deviate"
         )
-    return way
+    return sequence

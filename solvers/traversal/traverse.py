@@ -17,8 +17,8 @@ from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
 from .beside import at_frames, away_in_time, in_time, inside_limits, with_halves
 from .postures_along import PosturesAlong
-from .slowed import slowed
-from .slower import slower_way
+from .schedule import scheduled
+from .slower import slower_sequence
 from .tool_path import ToolPath, deviation
 
 EXACT = (1e-4, 1e-3)  # [m], [rad] that a tool on its path may be beside it, for splines
@@ -89,18 +89,18 @@ def traverse_steps(
     frames = len(targets)
     halves = np.arange(2 * frames - 1) / 2.0
     if past == Past.SLOW_DOWN and frames > 1:
-        way = yield from slower_way(along, first, limits.velocity, dt)
-        found = slowed(along, way, accelerations, dt)
+        sequence = yield from slower_sequence(along, first, limits.velocity, dt)
+        found = scheduled(along, sequence, accelerations, dt)
         count = int(np.ceil(found.duration / dt - 1e-6))
         times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
         q = with_halves(found.sample(times[::2]))
         halves = found.places(along.path, times, along.tips(q))
     elif past == Past.DEVIATE:
-        way = yield from in_time(along, first, limits.velocity, dt, (position, orientation))
-        q = inside_limits(along, at_frames(way, frames), dt, (position, orientation))
+        sequence = yield from in_time(along, first, limits.velocity, dt, (position, orientation))
+        q = inside_limits(along, at_frames(sequence, frames), dt, (position, orientation))
     else:
-        way = yield from away_in_time(along, first, limits.velocity, dt)
-        q = inside_limits(along, at_frames(way, frames), dt, None)
+        sequence = yield from away_in_time(along, first, limits.velocity, dt)
+        q = inside_limits(along, at_frames(sequence, frames), dt, None)
     off = deviation(along.path.at(halves), along.tips(q))
     motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])
     share = abs(motion.v) / limits.velocity

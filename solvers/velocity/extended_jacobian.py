@@ -105,11 +105,11 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         along what is held, do not."""
         if target is None:
             return False
-        way = difference(before.model, before.q, after.q) / before.scale
-        if np.linalg.norm(way) <= JUMP:
+        displacement = difference(before.model, before.q, after.q) / before.scale
+        if np.linalg.norm(displacement) <= JUMP:
             return False
         A = self._derivative(before, target.reference)
-        across = np.linalg.norm(A @ way) > ACROSS * np.linalg.norm(A, 2) * np.linalg.norm(way)
+        across = np.linalg.norm(A @ displacement) > ACROSS * np.linalg.norm(A, 2) * np.linalg.norm(displacement)
         return bool(across) and self._turn(before, target) is not None
 
     def rows(self, state: State, target: HeldStationarity | None) -> Rows:
@@ -194,8 +194,8 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
     def _derivative(self, state: State, reference: Array) -> Array:
         """A (r, nv) in displacements with lengths over L."""
         columns = []
-        for way in np.diag(STEP * state.scale):
-            ahead, behind = (state.at(integrate(state.model, state.q, side)) for side in (way, -way))
+        for displacement in np.diag(STEP * state.scale):
+            ahead, behind = (state.at(integrate(state.model, state.q, side)) for side in (displacement, -displacement))
             columns.append(self._stationarity(ahead, reference) - self._stationarity(behind, reference))
         A = np.array(columns).reshape(state.model.nv, reference.shape[1]).T / (2.0 * STEP)
         return _without_rounding(A)

@@ -217,22 +217,25 @@ class NativeStep:
     def begin_frames(self) -> None:
         """Velocities are counted from `start` from now on."""
         self.start = np.zeros(self.model.nq)
-        self._before, self._ways = np.zeros((len(self._tips.forms), 12)), np.zeros((len(self._tips.forms), 6))
+        self._before, self._path_directions = (
+            np.zeros((len(self._tips.forms), 12)),
+            np.zeros((len(self._tips.forms), 6)),
+        )
         self._point("from", self.start)
         self._point("before", self._before)
-        self._point("ways", self._ways)
+        self._point("path_directions", self._path_directions)
 
     def begin_fading(self, fading: Collection[int], loops: Collection[int]) -> set[int]:
         """From now on `fade` may be called; of these tasks the ones that the kernel cannot let fade, loop closures
         among them."""
-        self._point("left", self._tips.left)
+        self._point("remaining", self._tips.remaining)
         can = {i for i, number in self._tip_numbers.items() if i not in loops and self._tips.can_fade(number)}
         return set(fading) - can
 
-    def fade(self, i: int, factor: float, left: Array) -> None:
+    def fade(self, i: int, factor: float, remaining: Array) -> None:
         """Weight the rows of a task so, and do not ask for `left` (m,) of them, when the kernel makes them."""
         if i in self._tip_numbers:
-            self._tips.fade(self._tip_numbers[i], factor, left)
+            self._tips.fade(self._tip_numbers[i], factor, remaining)
 
     def weigh(self, H: Array, g: Array) -> None:
         """H and g of the criteria that are not native."""

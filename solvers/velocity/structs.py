@@ -50,7 +50,7 @@ class DataStruct(ctypes.Structure):
         ("n_active", ctypes.c_int32),
         *((name, ctypes.c_void_p) for name in ("start", "J", "low", "high", "damping", "H", "g")),
         *((name, ctypes.c_void_p) for name in ("v", "level_residuals", "points", "errors", "residuals", "costs")),
-        *((name, ctypes.c_void_p) for name in ("freedom", "active", "from", "before", "ways", "left")),
+        *((name, ctypes.c_void_p) for name in ("freedom", "active", "from", "before", "path_directions", "remaining")),
     )
 
 

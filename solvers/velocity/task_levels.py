@@ -50,8 +50,8 @@ class TaskLevels:
         # Of each level, loop closures first, its tasks; and whether it is their ways.
         self.groups = [([i], False) for i, _ in self.loops]
         for indices, count in zip(self.indices, self.counts, strict=True):
-            ways = [i for i in indices if has_path(self.tasks[i])]
-            self.groups += [(indices, False), (ways, True)][:count]
+            with_path = [i for i in indices if has_path(self.tasks[i])]
+            self.groups += [(indices, False), (with_path, True)][:count]
         # (levels,) bool, those that ask for nothing but velocities, and those that are ways
         self.are_velocities = np.array(
             [all(isinstance(self.tasks[i], VelocityTask) for i in own) for own, _ in self.groups], bool
@@ -173,9 +173,9 @@ class TaskLevels:
         e, path_direction = rows.e, rows.path_direction
         if path_direction is not None:
             factor = self._factors(i, rows)
-            way = factor * path_direction
-            square = float(way @ way)
-            e = e - way @ (factor * e) / square * path_direction if square else e
+            weighted_path = factor * path_direction
+            square = float(weighted_path @ weighted_path)
+            e = e - weighted_path @ (factor * e) / square * path_direction if square else e
         return residuals(self.tasks[i], rows, e, dt)
 
     def names(self, priority: int) -> tuple[str, ...]:

@@ -71,6 +71,6 @@ def _corrected(
         if abs(residual).max() <= ON_CURVE:
             return x, m, rows
         whole = np.vstack((np.column_stack((rows, -ahead)), z))
-        way = np.linalg.lstsq(whole, np.append(residual, 0.0), rcond=NOISE)[0]
-        x, m = x + way[:-1], m + float(way[-1])
+        correction = np.linalg.lstsq(whole, np.append(residual, 0.0), rcond=NOISE)[0]
+        x, m = x + correction[:-1], m + float(correction[-1])
     return None

@@ -50,11 +50,11 @@ static int add_face(polytope *hull, int a, int b, int c, double thin) {
 static int start(const rk_pair *p, polytope *hull, double thin) {
   double(*v)[3] = hull->points, along[3], other[3], n[3], best = -1.0;
   for (int axis = 0; axis < 3; axis++) {
-    double way[3] = {0.0, 0.0, 0.0}, low[3], high[3];
-    way[axis] = 1.0;
-    reached(p, way, high);
-    way[axis] = -1.0;
-    reached(p, way, low);
+    double direction[3] = {0.0, 0.0, 0.0}, low[3], high[3];
+    direction[axis] = 1.0;
+    reached(p, direction, high);
+    direction[axis] = -1.0;
+    reached(p, direction, low);
     minus(high, low, along);
     const double length = rk_dot3(along, along);
     if (length > best) best = length, rk_copy(v[0], low, 3), rk_copy(v[1], high, 3);

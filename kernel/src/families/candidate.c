@@ -247,10 +247,10 @@ enum rk_outcome rk_settle(rk_pose *pose, const rk_candidate *c, const double Rt[
     rk_copy(size, size_there, 2);
   }
   if (!(size[0] <= f->tolerance[0]) || !(size[1] <= f->tolerance[1])) {
-    if (first < doubt) pose->told |= RK_DOUBTFUL;
+    if (first < doubt) pose->notes |= RK_DOUBTFUL;
     return RK_ASTRAY;
   }
-  if (tried > USUAL_STEPS && first < doubt && !rk_has_few_joints(f)) pose->told |= RK_DOUBTFUL;
+  if (tried > USUAL_STEPS && first < doubt && !rk_has_few_joints(f)) pose->notes |= RK_DOUBTFUL;
   if (f->oriented ? last > MET : size[0] > MET * f->size) {
     pose->is_nearly_met = 1;
     if (!pose->is_lenient) return RK_ASTRAY;

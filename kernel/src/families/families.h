@@ -26,7 +26,7 @@ typedef struct rk_pose {
   rk_turn wanted[RK_CHAIN];  /* of q0, for turns that may be any */
   double q0[RK_CHAIN];       /* in chain order */
   double nothing;            /* [m] shorter lengths are 0 */
-  int32_t count, told;       /* told: bits that describe the set */
+  int32_t count, notes;       /* notes: bits that describe the set */
   int32_t is_free;           /* `wanted` was used */
   int32_t is_lenient;        /* the tolerance is enough */
   int32_t is_nearly_met;     /* for a candidate it was what is met */

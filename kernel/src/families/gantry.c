@@ -45,7 +45,7 @@ static void add(rk_pose *pose, const int32_t turns[3], int32_t count, const rk_t
   if (found->coupled) c->couplings = 1, c->coupling[0] = (rk_coupling){turns[0], turns[2], found->sign};
   if (slides(pose, c)) return;
   pose->count--;
-  pose->told |= RK_HIDDEN;
+  pose->notes |= RK_HIDDEN;
 }
 
 void rk_gantry(rk_pose *pose) {

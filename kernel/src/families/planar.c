@@ -33,9 +33,9 @@ void rk_planar(rk_pose *pose) {
       c->turn[turns[2]] = rk_dot3(k, f->h[turns[2]]) < 0.0 ? rk_back(third) : third;
     }
     if (slide >= 0) {
-      double way[3];
-      rk_subtract3(at, end, way);
-      c->slide[slide] = rk_dot3(f->h[slide], way);
+      double offset[3];
+      rk_subtract3(at, end, offset);
+      c->slide[slide] = rk_dot3(f->h[slide], offset);
     }
     c->branch = i ? RK_ELBOW : 0;
   }

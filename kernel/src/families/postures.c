@@ -91,7 +91,7 @@ static void search(rk_pose *pose, const double *Rt, set *s) {
     solve(pose);
     outside |= collect(pose, Rt, inside, s, &inside);
   }
-  if (outside & ~inside) pose->told |= RK_HIDDEN;
+  if (outside & ~inside) pose->notes |= RK_HIDDEN;
 }
 
 /* The rotation next to one that is rounded, which saves every candidate steps: a step of Newton's for its polar
@@ -144,9 +144,9 @@ void rk_postures(const rk_family *family, int64_t count, const double *targets, 
   pose.nothing = RK_NOTHING * family->size;
   for (int64_t i = 0; i < count; i++) {
     set s = {.q = q + i * RK_POSTURES * n, .branch = branch + i * RK_POSTURES};
-    pose.told = 0;
+    pose.notes = 0;
     if (rk_fit(16, targets + 16 * i) && rk_fit(n, q0 + n * i)) postures_of(&pose, targets + 16 * i, q0 + n * i, &s);
     found[2 * i] = s.count;
-    found[2 * i + 1] = pose.told;
+    found[2 * i + 1] = pose.notes;
   }
 }

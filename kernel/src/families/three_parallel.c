@@ -130,7 +130,7 @@ void rk_three_parallel(rk_pose *pose) {
     count = rk_linear(P[0], P[1], N[2] - P[2], pose->nothing, t);
     if (count < 0) { /* what the others can do depends on it */
       t[0] = rk_any(pose, outer), count = 1;
-      pose->told |= RK_HIDDEN;
+      pose->notes |= RK_HIDDEN;
     }
   } else { /* (c, s) of joint a = 1/det (..) is linear in those of the outer one, and of length 1 */
     const double det = N[0] * M[1] - N[1] * M[0];
@@ -154,7 +154,7 @@ void rk_three_parallel(rk_pose *pose) {
       rk_turned(c.a, hand.t[1], c.b, turned);
       if (!rk_sub1(c.k, turned, goal, RK_NOTHING, hand.t)) {
         hand.t[0] = rk_any(pose, first);
-        pose->told |= RK_HIDDEN;
+        pose->notes |= RK_HIDDEN;
       }
       double A[9], B[9];
       rk_turn_back(c.k, hand.t[0], R, A);

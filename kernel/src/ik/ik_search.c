@@ -124,13 +124,13 @@ int rk_search_is_better(const rk_search *s, double E, int met) {
 }
 
 void rk_search_hold(rk_search *s, int32_t levels) {
-  s->held = levels;
+  s->kept = levels;
   if (levels > 0) rk_stack_hold(s);
 }
 
-int rk_search_holds(const rk_search *s) { return s->held == 0 || rk_stack_holds(s); }
+int rk_search_holds(const rk_search *s) { return s->kept == 0 || rk_stack_holds(s); }
 
-double rk_search_left(const rk_search *s) {
+double rk_search_remaining(const rk_search *s) {
   double E = 0.0;
   for (int32_t k = 0; k < s->on; k++) E += s->level_error[k];
   return E;

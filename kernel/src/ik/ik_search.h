@@ -42,7 +42,7 @@ typedef struct rk_search {
   int32_t on;                      /* the first levels count */
   int32_t as_one;                  /* 1: those that count are weighed against each other */
   int32_t is_kept;                 /* 1: q is the best configuration, and what was measured last */
-  int32_t held;                    /* the first levels, so many, keep what they had where they were held */
+  int32_t kept;                    /* the first levels, so many, keep what they had where they began */
   const int32_t *busy;             /* [nv] 1: columns that a step leaves where they are; null: none */
   int32_t is_exact;                /* 1: tasks on tips have the rows that a stack has, which take longer to make */
   int32_t frame;
@@ -89,14 +89,14 @@ int rk_search_is_better(const rk_search *s, double E, int met);
    there are as near as they can be. 0: all go on. Of a stack. */
 void rk_search_hold(rk_search *s, int32_t levels);
 
-/* Whether each task of the levels that are held lacks what it lacked where they were held, or is within its tolerance. */
+/* Whether each task of the levels that are kept lacks what it lacked where they began, or is within its tolerance. */
 int rk_search_holds(const rk_search *s);
 
 /* What is left of the errors of the levels that count, met or not. */
-double rk_search_left(const rk_search *s);
+double rk_search_remaining(const rk_search *s);
 
 /* Descends from the best configuration to its minimum, only downwards, in at most `steps` steps; of several levels on the
-   last that counts, while those above are held. Ends when the error changes by less than the fraction
+   last that counts, while those above are kept. Ends when the error changes by less than the fraction
    `settled`. 1 when all that counts is met. */
 int rk_search_settle(rk_search *s, int32_t steps, double settled);
 

@@ -24,7 +24,7 @@ static int all_met(const rk_search *s) {
 static void make_exact(rk_search *s) {
   const int32_t last = --s->on;
   int met = last > 0 && all_met(s);
-  for (int pass = 0; pass < RESTORING && met && rk_search_left(s) > WELL_MET; pass++) {
+  for (int pass = 0; pass < RESTORING && met && rk_search_remaining(s) > WELL_MET; pass++) {
     s->is_kept = 0;
     rk_search_damped_step(s, -1.0);
     s->iterations++;

@@ -53,16 +53,16 @@ static void ball_step(const double from[4], const double to[4], double w[3]) {
 
 /* Whether the group is inside after `way` steps from its last place; here[3]: where the base was `frames` frames
    before, updated. */
-static int is_inside(const group *g, const double *step, double way, double before, double frames, double here[3]) {
+static int is_inside(const group *g, const double *step, double share, double before, double frames, double here[3]) {
   double scaled[3];
   if (g->cone) {
     double q[4];
-    for (int k = 0; k < 3; k++) scaled[k] = way * step[k];
+    for (int k = 0; k < 3; k++) scaled[k] = share * step[k];
     turn_ball(g->last, scaled, q);
     return rk_cone_contains(g->cone, q, 0.0);
   }
   double there[3];
-  for (int k = 0; k < 2; k++) scaled[k] = (way - before) * step[k];
+  for (int k = 0; k < 2; k++) scaled[k] = (share - before) * step[k];
   rk_roll(g->base, here, scaled, there);
   for (int k = 0; k < 3; k++) {
     const double farthest = frames * g->largest[k];
@@ -75,15 +75,15 @@ static int is_inside(const group *g, const double *step, double way, double befo
 static int is_safe(const group *g, const double *step) {
   const double frames = frames_to_stop(g, step);
   const int64_t count = (int64_t)(frames < 1e9 ? frames : 1e9), looked = count < LONGEST ? count : LONGEST;
-  double here[3] = {0.0, 0.0, 0.0}, before = 0.0, way = 1.0, passed = -1.0, j = 0.0;
+  double here[3] = {0.0, 0.0, 0.0}, before = 0.0, share = 1.0, passed = -1.0, j = 0.0;
   if (g->base)
     for (int k = 0; k < 3; k++) here[k] = g->last[k];
   for (int64_t number = 0;; number++) {
-    if (!is_inside(g, step, way, before, j - passed, here)) return 0;
+    if (!is_inside(g, step, share, before, j - passed, here)) return 0;
     if (number == looked) return 1;
-    before = way, passed = j;
+    before = share, passed = j;
     j = (double)(count <= LONGEST ? number + 1 : (number + 1) * count / LONGEST);
-    way = 1.0 + j - 0.5 * j * (j + 1.0) / frames;
+    share = 1.0 + j - 0.5 * j * (j + 1.0) / frames;
   }
 }
 

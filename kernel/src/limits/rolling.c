@@ -32,35 +32,35 @@ static double sinc_slope(double x) {
   return x * total;
 }
 
-static void way_and_turn(const rk_base *base, const double turned[2], double *way, double *turn) {
+static void distance_and_turn(const rk_base *base, const double turned[2], double *distance, double *turn) {
   const double left = base->rolled[0] * turned[0], right = base->rolled[1] * turned[1];
-  *way = 0.5 * (left + right);
+  *distance = 0.5 * (left + right);
   *turn = (right - left) / base->separation;
 }
 
 void rk_roll(const rk_base *base, const double start[3], const double turned[2], double out[3]) {
-  double way, turn, ahead[2], before[2], after[2];
+  double distance, turn, heading[2], before[2], after[2];
   const double angle = start[2];
-  way_and_turn(base, turned, &way, &turn);
-  const double half = 0.5 * turn, chord = way * sinc(half);
-  turned_by(base->forward, angle + half, ahead);
+  distance_and_turn(base, turned, &distance, &turn);
+  const double half = 0.5 * turn, chord = distance * sinc(half);
+  turned_by(base->forward, angle + half, heading);
   turned_by(base->centre, angle, before);
   turned_by(base->centre, angle + turn, after);
-  for (int k = 0; k < 2; k++) out[k] = start[k] + (chord * ahead[k] + before[k] - after[k]);
+  for (int k = 0; k < 2; k++) out[k] = start[k] + (chord * heading[k] + before[k] - after[k]);
   out[2] = angle + turn;
 }
 
 void rk_roll_jacobian(const rk_base *base, const double start[3], const double turned[2], double M[6]) {
-  double way, turn, ahead[2], centre[2];
-  way_and_turn(base, turned, &way, &turn);
+  double distance, turn, heading[2], centre[2];
+  distance_and_turn(base, turned, &distance, &turn);
   const double half = 0.5 * turn, s = sinc(half), slope = sinc_slope(half);
-  turned_by(base->forward, start[2] + half, ahead);
+  turned_by(base->forward, start[2] + half, heading);
   turned_by(base->centre, start[2] + turn, centre);
-  const double aside[2] = {-ahead[1], ahead[0]}, arm[2] = {-centre[1], centre[0]};
+  const double aside[2] = {-heading[1], heading[0]}, arm[2] = {-centre[1], centre[0]};
   const double turns[2] = {-base->rolled[0] / base->separation, base->rolled[1] / base->separation};
   for (int k = 0; k < 2; k++) {
-    const double by_way = s * ahead[k], by_turn = 0.5 * way * (slope * ahead[k] + s * aside[k]) - arm[k];
-    for (int wheel = 0; wheel < 2; wheel++) M[2 * k + wheel] = by_way * (0.5 * base->rolled[wheel]) + by_turn * turns[wheel];
+    const double by_distance = s * heading[k], by_turn = 0.5 * distance * (slope * heading[k] + s * aside[k]) - arm[k];
+    for (int wheel = 0; wheel < 2; wheel++) M[2 * k + wheel] = by_distance * (0.5 * base->rolled[wheel]) + by_turn * turns[wheel];
   }
   M[4] = turns[0], M[5] = turns[1];
 }

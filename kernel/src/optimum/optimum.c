@@ -17,7 +17,7 @@ static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
   for (int k = 0; k < 3; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
   double **matrices[] = {&s.H, &s.V, &s.E};
   for (int k = 0; k < 3; k++) *matrices[k] = rk_take(arena, n * n);
-  double **vectors[] = {&s.value, &s.weight, &s.x, &s.way, &s.here, &s.there};
+  double **vectors[] = {&s.value, &s.weight, &s.x, &s.dq, &s.here, &s.there};
   for (int k = 0; k < 6; k++) *vectors[k] = rk_take(arena, n);
   s.work = rk_take(arena, 3 * n);
   s.multiplier = rk_take(arena, n + s.poses.n_rows);
@@ -40,8 +40,8 @@ static rk_look *other(rk_optimum_search *s) { return s->look == s->looks ? s->lo
 /* Looks at the pose of `after`, to which a step from here led. */
 static void look_after(rk_optimum_search *s, rk_look *after) {
   const int32_t n = s->poses.n;
-  rk_displacement(&s->poses, s->look->pose.q, after->pose.q, s->way);
-  rk_look_at(s, after, rk_sqrt(rk_dot(n, s->way, s->way)));
+  rk_displacement(&s->poses, s->look->pose.q, after->pose.q, s->dq);
+  rk_look_at(s, after, rk_sqrt(rk_dot(n, s->dq, s->dq)));
 }
 
 /* *pose: where x leads, brought back to the tasks. */
@@ -63,8 +63,8 @@ static int search_line(rk_optimum_search *s, const double *x, double change, int
   if (change > 0.0) change = 0.0;
   double share = 1.0;
   for (int k = 0; k < tries; k++, share *= 0.5) {
-    for (int32_t i = 0; i < n; i++) s->way[i] = share * x[i];
-    if (!move(s, s->way, &after->pose)) continue;
+    for (int32_t i = 0; i < n; i++) s->dq[i] = share * x[i];
+    if (!move(s, s->dq, &after->pose)) continue;
     if (!(exact_cost(s, &after->pose) < exact_cost(s, &s->look->pose) + DECREASE * share * change)) continue;
     look_after(s, after);
     s->look = after;
@@ -74,13 +74,13 @@ static int search_line(rk_optimum_search *s, const double *x, double change, int
 }
 
 /* bent[e]: the matrix of an edge at a pose, less what its slopes along the way there say. */
-static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, const double *way) {
+static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, const double *dq) {
   const rk_edge *edge = s->look->edges + e;
   const double *slope = edge->slopes;
   if (!rk_follow_edge(&s->poses, there, edge, s->bent[e], 0)) return 0;
   for (int32_t a = 0; a < edge->count; a++)
     for (int32_t b = 0; b <= a; b++, slope += s->poses.n) {
-      const double turned = rk_dot(s->poses.n, slope, way);
+      const double turned = rk_dot(s->poses.n, slope, dq);
       s->bent[e][a * edge->count + b] -= turned;
       if (a != b) s->bent[e][b * edge->count + a] -= turned;
     }
@@ -94,9 +94,9 @@ static int step_along_edges(rk_optimum_search *s, int32_t count) {
   rk_pose *there = s->spare + 1;
   double change;
   if (!rk_has_edges(s, s->look) || !move(s, s->x, there)) return 0;
-  rk_displacement(&s->poses, s->look->pose.q, there->q, s->way);
+  rk_displacement(&s->poses, s->look->pose.q, there->q, s->dq);
   for (int32_t e = 0; e < s->poses.n_edges; e++)
-    if (!bend_edge(s, e, there, s->way)) return 0;
+    if (!bend_edge(s, e, there, s->dq)) return 0;
   goal.A = s->bent;
   rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->here, &change, 0);
   return search_line(s, s->here, change, 1);
@@ -121,8 +121,8 @@ static int step_down(rk_optimum_search *s) {
   double change;
   rk_best_motion(&s->poses, look, &s->program, count, s->E, s->weight, &goal, s->x, &change, 0);
   if (step_along_edges(s, count) || search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
-  for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->left[k];
-  if (search_line(s, s->x, -SHORT * rk_dot(n, look->left, look->left), HALVINGS)) return 1;
+  for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->descent[k];
+  if (search_line(s, s->x, -SHORT * rk_dot(n, look->descent, look->descent), HALVINGS)) return 1;
   /* Where the best step promises less than the rounding of the cost, the slope is none. */
   if (look->residual < __builtin_inf() && -change <= look->noise) s->look->residual = 0.0;
   return 0;

@@ -95,17 +95,17 @@ int rk_follow_edge(const rk_poses *s, const rk_pose *pose, const rk_edge *edge, 
 typedef struct rk_look {
   rk_pose pose;
   double cost, noise, residual;    /* noise: to which the cost is known; residual: KKT, infinite when not known */
-  double *slope, *left;            /* [n] the gradient of what is smooth; the way down that is left of the whole one */
+  double *slope, *descent;            /* [n] the gradient of what is smooth; the direction of descent that the rows leave free */
   rk_edge *edges;                  /* [n_edges] those of one eigenvalue are part of what is smooth */
   double size;                     /* of the gradient, at least what counts as one */
   double *lower, *upper;           /* [n + n_rows] of a motion along each row */
   double *multiplier;              /* [n + n_rows] what holds the pose: slope + sum of multiplier row = 0 */
   int32_t *is_held, *row;          /* [n + n_rows]; [n] which row each reflector is of */
-  rk_reflectors basis;             /* `held` directions are used up; `pressed` ones are across inequalities that press */
-  int32_t rank, held, pressed;     /* rank: of the rows that are held, whose directions are the first */
+  rk_reflectors basis;             /* `fixed` directions are used up; `pressed` ones are across inequalities that press */
+  int32_t rank, fixed, pressed;     /* rank: of the rows that are held, whose directions are the first */
   double *W;                       /* [n + n_rows][n] rows that are held, in the basis */
   int32_t *order, *rows;           /* [n + n_rows] */
-  double *E;                       /* [n - held][n] the directions that are not used up */
+  double *E;                       /* [n - fixed][n] the directions that are not used up */
 } rk_look;
 
 /* What a motion is to make small, to first order. A: in place of the edges' own, unless null. */

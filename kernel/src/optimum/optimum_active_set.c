@@ -8,7 +8,7 @@ static const double SMALL = 1e-9, VIOLATED = 1e-9, HOLDS = 1e-6;
 rk_look rk_lay_out_look(rk_arena *arena, const rk_poses *s) {
   const int64_t n = s->n, all = n + s->n_rows;
   rk_look look = {.pose = rk_lay_out_pose(arena, s), .basis = {.n = s->n, .stride = s->n}};
-  look.slope = rk_take(arena, n), look.left = rk_take(arena, n);
+  look.slope = rk_take(arena, n), look.descent = rk_take(arena, n);
   look.lower = rk_take(arena, all), look.upper = rk_take(arena, all), look.multiplier = rk_take(arena, all);
   look.is_held = rk_take_integers(arena, all), look.row = rk_take_integers(arena, n);
   look.basis.v = rk_take(arena, n * n), look.basis.factor = rk_take(arena, n);
@@ -67,17 +67,17 @@ void rk_linearise(const rk_poses *s, rk_look *look) {
     look->rows[count++] = i;
   }
   look->pressed = 0;
-  look->held = rk_reduce_rows(&look->basis, 0, count, SMALL * rk_sqrt(square), look->W, look->order);
-  look->rank = look->held;
+  look->fixed = rk_reduce_rows(&look->basis, 0, count, SMALL * rk_sqrt(square), look->W, look->order);
+  look->rank = look->fixed;
   for (int32_t k = 0; k < look->rank; k++) look->row[k] = look->rows[look->order[k]];
-  form_directions(look, n, look->held, look->held);
+  form_directions(look, n, look->fixed, look->fixed);
 }
 
 void rk_use_up(const rk_poses *s, rk_look *look, int32_t count, double *rows, int32_t *order) {
   const int32_t n = s->n;
-  for (int32_t i = 0; i < count; i++) rk_into_basis(&look->basis, 0, look->held, rows + (int64_t)i * n);
-  look->held += rk_reduce_rows(&look->basis, look->held, count, SMALL, rows, order);
-  form_directions(look, n, look->held, look->held);
+  for (int32_t i = 0; i < count; i++) rk_into_basis(&look->basis, 0, look->fixed, rows + (int64_t)i * n);
+  look->fixed += rk_reduce_rows(&look->basis, look->fixed, count, SMALL, rows, order);
+  form_directions(look, n, look->fixed, look->fixed);
 }
 
 /* out[n] += the gradient of <W, A> along x. */
@@ -89,19 +89,19 @@ static void add_chosen(const rk_poses *s, const rk_edge *edge, double *out) {
       rk_add_scaled((int32_t)n, (a == b ? 1.0 : 2.0) * edge->W[a * count + b], slope, out);
 }
 
-void rk_hold(const rk_poses *s, rk_look *look, double *left) {
+void rk_hold(const rk_poses *s, rk_look *look, double *descent) {
   const int32_t n = s->n;
-  for (int32_t i = 0; i < n; i++) left[i] = look->slope[i] + look->multiplier[i];
+  for (int32_t i = 0; i < n; i++) descent[i] = look->slope[i] + look->multiplier[i];
   for (int32_t e = 0; e < s->n_edges; e++)
-    if (look->edges[e].count > 1) add_chosen(s, look->edges + e, left);
+    if (look->edges[e].count > 1) add_chosen(s, look->edges + e, descent);
   for (int32_t i = 0; i < s->n_rows; i++)
-    if (look->multiplier[n + i] != 0.0) rk_add_scaled(n, look->multiplier[n + i], look->pose.J + (int64_t)i * n, left);
-  rk_into_basis(&look->basis, 0, look->rank, left);
+    if (look->multiplier[n + i] != 0.0) rk_add_scaled(n, look->multiplier[n + i], look->pose.J + (int64_t)i * n, descent);
+  rk_into_basis(&look->basis, 0, look->rank, descent);
   for (int32_t k = look->rank - 1; k >= 0; k--) {
     const double *row = look->W + (int64_t)look->order[k] * n;
-    const double own = -left[k] / row[k];
+    const double own = -descent[k] / row[k];
     look->multiplier[look->row[k]] = own;
-    rk_add_scaled(k, own, row, left);
+    rk_add_scaled(k, own, row, descent);
   }
 }
 
@@ -136,7 +136,7 @@ static int32_t rows_across(const rk_poses *s, const rk_edge *edge, const rk_prog
 }
 
 void rk_press(const rk_poses *s, rk_look *look, const rk_program *program, double least) {
-  const int32_t n = s->n, used = look->held;
+  const int32_t n = s->n, used = look->fixed;
   double *W = look->W; /* of what is held no row is needed any more */
   double square = 0.0;
   int32_t count = 0;

@@ -21,10 +21,10 @@ static void probe(around *a, double size) {
   rk_optimum_search *s = a->s;
   const int32_t n = s->poses.n;
   rk_pose *pose = s->spare + 1, *best = s->spare + 2;
-  const double length = rk_sqrt(rk_dot(n, s->way, s->way));
+  const double length = rk_sqrt(rk_dot(n, s->dq, s->dq));
   double unused;
   if (length == 0.0) return;
-  for (int32_t k = 0; k < n; k++) s->x[k] = size / length * s->way[k];
+  for (int32_t k = 0; k < n; k++) s->x[k] = size / length * s->dq[k];
   rk_moved(&s->poses, s->look->pose.q, s->x, pose->q);
   if (!rk_retract(&s->poses, &s->look->pose, pose, s->spare)) return;
   const double cost = rk_cost(&s->poses, pose, &unused, 0);
@@ -44,13 +44,13 @@ static void probe_what_is_flat(around *a) {
     const double *direction = s->E + (int64_t)i * n;
     flat += s->value[i] < CLEAR * s->curvature;
     if (!(s->value[i] < -SADDLE * s->curvature)) continue;
-    for (int32_t k = 0; k < n; k++) s->way[k] = direction[k];
+    for (int32_t k = 0; k < n; k++) s->dq[k] = direction[k];
     for (int k = 0; k < 4; k++) probe(a, (k % 2 ? -PROBE : PROBE) * (k < 2 ? 1.0 : SMALLER));
   }
   for (int32_t time = 0; flat && time < flat + PROBES / 2; time++) {
-    for (int32_t k = 0; k < n; k++) s->way[k] = 0.0;
+    for (int32_t k = 0; k < n; k++) s->dq[k] = 0.0;
     for (int32_t i = 0; i < count; i++)
-      if (s->value[i] < CLEAR * s->curvature) rk_add_scaled(n, drawn(a->random), s->E + (int64_t)i * n, s->way);
+      if (s->value[i] < CLEAR * s->curvature) rk_add_scaled(n, drawn(a->random), s->E + (int64_t)i * n, s->dq);
     const double size = PROBE * rk_uniform(a->random);
     probe(a, size), probe(a, -size);
   }
@@ -71,20 +71,20 @@ static int may_turn(const rk_optimum_search *s) {
 /* Along random motions that keep to the limits. */
 static void probe_what_is_allowed(around *a) {
   rk_optimum_search *s = a->s;
-  const int32_t n = s->poses.n, count = n - s->look->held;
+  const int32_t n = s->poses.n, count = n - s->look->fixed;
   for (int time = 0; time < PROBES; time++) {
     for (int32_t k = 0; k < n; k++) s->here[k] = drawn(a->random);
     for (int32_t k = 0; k < count; k++) s->weight[k] = 1.0;
     const rk_goal goal = {s->here, 0, 0, 0};
     double change;
-    rk_best_motion(&s->poses, s->look, &s->program, count, s->look->E, s->weight, &goal, s->way, &change, 0);
+    rk_best_motion(&s->poses, s->look, &s->program, count, s->look->E, s->weight, &goal, s->dq, &change, 0);
     const double share = rk_uniform(a->random);
     probe(a, PROBE * share * share * share);
   }
 }
 
 int rk_look_around(rk_optimum_search *s, uint64_t *random) {
-  if (s->look->held == s->poses.n) return 0;
+  if (s->look->fixed == s->poses.n) return 0;
   const double gain = LESS * s->curvature + UNSEEN * s->look->noise + rk_slack(&s->poses, s->look);
   around a = {.s = s, .random = random, .least = s->look->cost - gain};
   probe_what_is_flat(&a);

@@ -25,8 +25,8 @@ static void bend(rk_optimum_search *s, int32_t count, const double *directions) 
   rk_pose *there = s->spare;
   rk_lagrangian(&s->poses, s->look, &s->look->pose, s->here);
   for (int64_t i = 0; i < count; i++) {
-    for (int32_t k = 0; k < n; k++) s->way[k] = STEP * directions[i * n + k];
-    rk_integrated(&s->poses, s->look->pose.q, s->way, there->q);
+    for (int32_t k = 0; k < n; k++) s->dq[k] = STEP * directions[i * n + k];
+    rk_integrated(&s->poses, s->look->pose.q, s->dq, there->q);
     rk_place(&s->poses, there);
     rk_lagrangian(&s->poses, s->look, there, s->there);
     for (int32_t k = 0; k < n; k++) s->there[k] -= s->here[k];
@@ -40,7 +40,7 @@ static void bend(rk_optimum_search *s, int32_t count, const double *directions) 
 int32_t rk_principal_directions(rk_optimum_search *s, double least) {
   const int64_t n = s->poses.n;
   rk_press(&s->poses, s->look, &s->program, least);
-  const int32_t count = s->poses.n - s->look->held - s->look->pressed;
+  const int32_t count = s->poses.n - s->look->fixed - s->look->pressed;
   const double *face = s->look->E + s->look->pressed * n;
   bend(s, count, face);
   rk_symmetric_eigen(count, s->H, s->value, s->V, s->work);
@@ -57,7 +57,7 @@ int32_t rk_newton_program(rk_optimum_search *s) {
   rk_note_curvatures(s, count);
   const double least = LEAST * s->curvature, across = ACROSS * s->usual;
   for (int64_t i = 0; i < count; i++) {
-    const double stride = __builtin_fabs(rk_dot((int32_t)n, s->E + i * n, s->look->left)) / STRIDE;
+    const double stride = __builtin_fabs(rk_dot((int32_t)n, s->E + i * n, s->look->descent)) / STRIDE;
     double weight = __builtin_fabs(s->value[i]);
     if (weight < stride) weight = stride;
     s->weight[i] = weight > least ? weight : least;

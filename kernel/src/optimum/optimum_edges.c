@@ -72,16 +72,16 @@ static void right_vector(const vectors *own, int32_t i, double *v) {
   const double least = NONE * own->s[own->order[0]];
   for (int32_t k = 0; own->s[i] > least && k < n; k++) v[k] = own->A[(int64_t)i * n + k] / own->s[i];
   if (own->s[i] > least) return;
-  double *left = own->work + 3 * (int64_t)own->rows;
+  double *diagonal = own->work + 3 * (int64_t)own->rows;
   int32_t across = 0;
-  for (int32_t k = 0; k < n; k++) left[k] = 1.0;
+  for (int32_t k = 0; k < n; k++) diagonal[k] = 1.0;
   for (int32_t j = 0; j < own->rows; j++)
     for (int32_t k = 0; own->s[j] > least && k < n; k++) {
       const double entry = own->A[(int64_t)j * n + k] / own->s[j];
-      left[k] -= entry * entry;
+      diagonal[k] -= entry * entry;
     }
   for (int32_t k = 1; k < n; k++)
-    if (left[k] > left[across]) across = k;
+    if (diagonal[k] > diagonal[across]) across = k;
   for (int32_t k = 0; k < n; k++) v[k] = (double)(k == across);
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t j = 0; j < own->rows; j++) {

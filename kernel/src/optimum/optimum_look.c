@@ -36,16 +36,16 @@ void rk_look_at(rk_optimum_search *s, rk_look *look, double last) {
   take_edges(s, look, last);
   rk_linearise(&s->poses, look);
   rk_hold_unmet(s, look);
-  for (int32_t k = 0; k < n - look->held; k++) s->weight[k] = look->size / SHORT;
+  for (int32_t k = 0; k < n - look->fixed; k++) s->weight[k] = look->size / SHORT;
   const rk_goal goal = rk_goal_of(s, look);
   rk_pressing pressing = {look->multiplier, look->edges};
-  const int known = rk_best_motion(&s->poses, look, &s->program, n - look->held, look->E, s->weight, &goal, look->left,
+  const int known = rk_best_motion(&s->poses, look, &s->program, n - look->fixed, look->E, s->weight, &goal, look->descent,
                                    &change, &pressing);
   rk_hold(&s->poses, look, s->there);
-  look->residual = known ? length_of(n, look->left) / SHORT : __builtin_inf();
+  look->residual = known ? length_of(n, look->descent) / SHORT : __builtin_inf();
   /* A slope that no pose around could show to be one. */
   if (known && look->residual * look->size * PROBE <= UNSEEN * look->noise) look->residual = 0.0;
-  for (int32_t k = 0; k < n; k++) look->left[k] *= look->size / SHORT;
+  for (int32_t k = 0; k < n; k++) look->descent[k] *= look->size / SHORT;
 }
 
 int rk_has_edges(const rk_optimum_search *s, const rk_look *look) {

@@ -14,7 +14,7 @@ typedef struct rk_optimum_search {
   double change;            /* by which the last steps lowered the cost */
   int iterations, most;     /* at most so many */
   double *H, *V, *E;        /* [n][n] */
-  double *value, *weight, *x, *way, *here, *there; /* [n] */
+  double *value, *weight, *x, *dq, *here, *there; /* [n] */
   double *work;             /* [3 n] */
   double **bent;            /* [n_edges] matrices of the edges as they bend */
 } rk_optimum_search;

@@ -10,13 +10,13 @@ static const double STEP = 1e-4, SMALL = 1e-9, TOUCHED = 1e-9, BENDS = 1e-6, LEA
 static void hold_level(rk_optimum_search *s, rk_look *look, int32_t level, double *multiplier) {
   const int32_t n = s->poses.n, first = s->poses.start[s->poses.n_bounds + level];
   const rk_pose *pose = &look->pose;
-  double square = 0.0, *left = s->there;
+  double square = 0.0, *descent = s->there;
   int32_t count = 0;
   for (int32_t i = 0; i < n + s->poses.n_rows; i++) multiplier[i] = 0.0;
-  for (int32_t k = 0; k < n; k++) left[k] = 0.0;
+  for (int32_t k = 0; k < n; k++) descent[k] = 0.0;
   for (int32_t i = first; i < s->poses.start[s->poses.n_bounds + level + 1]; i++) {
     multiplier[n + i] = -rk_clamp(0.0, pose->low[i], pose->high[i]);
-    rk_add_scaled(n, multiplier[n + i], pose->J + (int64_t)i * n, left);
+    rk_add_scaled(n, multiplier[n + i], pose->J + (int64_t)i * n, descent);
   }
   for (int32_t i = 0; i < n + first; i++) {
     if (!look->is_held[i] && look->lower[i] < -TOUCHED && look->upper[i] > TOUCHED) continue;
@@ -27,11 +27,11 @@ static void hold_level(rk_optimum_search *s, rk_look *look, int32_t level, doubl
   }
   const int32_t rank = rk_reduce_rows(&s->poses.basis, 0, count, SMALL * rk_sqrt(square), s->poses.W,
                                       s->poses.order);
-  rk_into_basis(&s->poses.basis, 0, rank, left);
+  rk_into_basis(&s->poses.basis, 0, rank, descent);
   for (int32_t k = rank - 1; k >= 0; k--) {
-    const double *row = s->poses.W + (int64_t)s->poses.order[k] * n, own = -left[k] / row[k];
+    const double *row = s->poses.W + (int64_t)s->poses.order[k] * n, own = -descent[k] / row[k];
     multiplier[s->poses.rows[s->poses.order[k]]] = own;
-    rk_add_scaled(k, own, row, left);
+    rk_add_scaled(k, own, row, descent);
   }
 }
 
@@ -49,8 +49,8 @@ static void bend(rk_optimum_search *s, const rk_look *look, int32_t count, const
   double *sides[2] = {s->here, s->there};
   for (int64_t i = 0; i < count; i++) {
     for (int side = 0; side < 2; side++) {
-      for (int32_t k = 0; k < n; k++) s->way[k] = (side ? STEP : -STEP) * directions[i * n + k];
-      rk_integrated(&s->poses, look->pose.q, s->way, s->spare->q);
+      for (int32_t k = 0; k < n; k++) s->dq[k] = (side ? STEP : -STEP) * directions[i * n + k];
+      rk_integrated(&s->poses, look->pose.q, s->dq, s->spare->q);
       rk_place(&s->poses, s->spare);
       sum_rows(s, s->spare, multiplier, sides[side]);
     }
@@ -65,7 +65,7 @@ static void bend(rk_optimum_search *s, const rk_look *look, int32_t count, const
 void rk_hold_unmet(rk_optimum_search *s, rk_look *look) {
   const int64_t n = s->poses.n;
   for (int32_t level = 0; level < s->poses.n_levels; level++) {
-    const int32_t count = s->poses.n - look->held;
+    const int32_t count = s->poses.n - look->fixed;
     if (look->pose.met[level] || !(look->pose.error[level] > 0.0) || count == 0) continue;
     hold_level(s, look, level, s->multiplier);
     bend(s, look, count, look->E, s->multiplier);

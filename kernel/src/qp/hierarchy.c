@@ -92,7 +92,7 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
 /* Walls and kept rows that the minimum of a level presses on: what is as good for the level is at them too
    (complementarity), so they are held there. x is at the minimum, found by the program `p`. */
 static void hold(descent *s, const rk_projection *p) {
-  int32_t held = 0, left = 0;
+  int32_t added = 0, count_left = 0;
   double strongest = 0.0;
   for (int32_t j = 0; j < p->k; j++) {
     const double push = p->u[j] * p->length[p->number[j]];
@@ -101,17 +101,17 @@ static void hold(descent *s, const rk_projection *p) {
   for (int32_t j = 0; j < p->k; j++)
     if (p->u[j] > MULTIPLIER_TOLERANCE * s->largest && p->u[j] * p->length[p->number[j]] > PUSH_TOLERANCE * strongest &&
         p->number[j] < s->n_bounded + s->n_kept)
-      held += hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)held * s->n);
+      added += hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)added * s->n);
   for (int32_t bound = 0; bound < s->n_bounded; bound++)
-    if (!s->is_held[s->bounded[bound]]) s->bounded[left++] = s->bounded[bound];
-  s->n_bounded = left, left = 0;
+    if (!s->is_held[s->bounded[bound]]) s->bounded[count_left++] = s->bounded[bound];
+  s->n_bounded = count_left, count_left = 0;
   for (int32_t k = 0; k < s->n_kept; k++) {
     if (s->kept[k] == HELD) continue;
-    s->kept_lower[left] = s->kept_lower[k], s->kept_upper[left] = s->kept_upper[k];
-    s->kept[left++] = s->kept[k];
+    s->kept_lower[count_left] = s->kept_lower[k], s->kept_upper[count_left] = s->kept_upper[k];
+    s->kept[count_left++] = s->kept[k];
   }
-  s->n_kept = left;
-  s->r += rk_reduce_rows(&s->basis, s->r, held, RK_NONE, s->W, s->order);
+  s->n_kept = count_left;
+  s->r += rk_reduce_rows(&s->basis, s->r, added, RK_NONE, s->W, s->order);
 }
 
 /* From now on: bands that are met stay so, what others lack stays as it is. */

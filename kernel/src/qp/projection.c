@@ -45,18 +45,18 @@ static double split(rk_projection *s, const double *normal, double sign) {
   const int32_t n = s->n;
   for (int32_t i = 0; i < n; i++) s->rest[i] = sign * normal[i];
   for (int32_t j = 0; j < s->k; j++) s->d[j] = 0.0;
-  double left = rk_dot(n, s->rest, s->rest);
+  double square_left = rk_dot(n, s->rest, s->rest);
   for (int pass = 0; pass < 2; pass++) {
-    const double before = left;
+    const double before = square_left;
     for (int32_t j = 0; j < s->k; j++) {
       const double *row = s->Q + (int64_t)j * n, along = rk_dot(n, row, s->rest);
       rk_add_scaled(n, -along, row, s->rest);
       s->d[j] += along;
     }
-    left = rk_dot(n, s->rest, s->rest);
-    if (left > 0.5 * before) break;
+    square_left = rk_dot(n, s->rest, s->rest);
+    if (square_left > 0.5 * before) break;
   }
-  return left;
+  return square_left;
 }
 
 /* Make the constraint that was split last active. */

@@ -64,8 +64,8 @@ void rk_fill_robot_rows(const rk_step *step, const rk_step_data *data, const dou
     for (int32_t k = 0; k < nv; k++) J[k] *= row->weight * step->scale[k];
     data->low[at] = row->weight * (row->lower * dt - here);
     data->high[at] = row->weight * (row->upper * dt - here);
-    const double left = (1.0 - share) * rk_clamp(0.0, data->low[at], data->high[at]);
-    data->low[at] -= left, data->high[at] -= left;
+    const double remaining = (1.0 - share) * rk_clamp(0.0, data->low[at], data->high[at]);
+    data->low[at] -= remaining, data->high[at] -= remaining;
   }
 }
 

@@ -9,7 +9,7 @@
 
 static const double DAMPING_FLOOR = 1e-9;
 static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a way */
-static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is held may change */
+static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is kept may change */
 static const double ROUNDING = 1e-9; /* relative: a residual within its tolerance that is more by less is the same */
 
 int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
@@ -17,7 +17,7 @@ int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
 /* Where things lie in the workspace. */
 typedef struct scratch {
   double *rows, *damping, *lo, *hi, *x, *H, *g, *moved, *other, *residual, *hierarchy;
-  double *left, *held, *held_across; /* [rows], [n_tasks][2] twice: what held levels lacked where they were held */
+  double *remaining, *kept, *kept_across; /* [rows], [n_tasks][2] twice: what kept levels lacked where they began */
   int32_t *start, *freedom;
   int32_t *was_met;          /* [levels] there */
 } scratch;
@@ -49,9 +49,9 @@ static scratch lay_out(const rk_search *s) {
   w.H = work, work += n * n;
   w.other = work, work += n * n;
   w.residual = work, work += rows_of(stack);
-  w.left = work, work += rows_of(stack);
-  w.held = work, work += 2 * (int64_t)stack->n_tasks;
-  w.held_across = work, work += 2 * (int64_t)stack->n_tasks;
+  w.remaining = work, work += rows_of(stack);
+  w.kept = work, work += 2 * (int64_t)stack->n_tasks;
+  w.kept_across = work, work += 2 * (int64_t)stack->n_tasks;
   w.was_met = (int32_t *)work, work += levels;
   w.hierarchy = work;
   return w;
@@ -88,10 +88,10 @@ double rk_stack_measure(const rk_search *s, int *met) {
     for (int part = 0; part < 2; part++) {
       const double residual = stack->residuals[2 * t + part], tolerance = stack->tolerance[2 * t + part];
       s->residuals[2 * t + part] = residual;
-      if (stack->way[t] < 0) {
+      if (stack->path_level[t] < 0) {
         if (!(residual <= tolerance)) s->level_met[stack->level[t]] = 0;
       } else {
-        if (!(residual <= tolerance)) s->level_met[stack->way[t]] = 0;
+        if (!(residual <= tolerance)) s->level_met[stack->path_level[t]] = 0;
         if (!(stack->across[2 * t + part] <= tolerance)) s->level_met[stack->level[t]] = 0;
       }
     }
@@ -166,12 +166,12 @@ void rk_stack_hold(const rk_search *s) {
   const rk_stack *stack = s->ik->stack;
   const rk_step_data *data = stack->data;
   const scratch w = lay_out(s);
-  for (int32_t k = 0; k < s->held; k++) {
+  for (int32_t k = 0; k < s->kept; k++) {
     w.was_met[k] = s->level_met[k];
     for (int32_t row = data->start[k]; row < data->start[k + 1]; row++)
-      w.left[row] = s->level_met[k] ? 0.0 : rk_clamp(0.0, data->low[row], data->high[row]);
+      w.remaining[row] = s->level_met[k] ? 0.0 : rk_clamp(0.0, data->low[row], data->high[row]);
   }
-  for (int32_t i = 0; i < 2 * stack->n_tasks; i++) w.held[i] = stack->residuals[i], w.held_across[i] = stack->across[i];
+  for (int32_t i = 0; i < 2 * stack->n_tasks; i++) w.kept[i] = stack->residuals[i], w.kept_across[i] = stack->across[i];
 }
 
 static int is_as_it_was(double tolerance, double before, double own) {
@@ -185,9 +185,9 @@ int rk_stack_holds(const rk_search *s) {
   const scratch w = lay_out(s);
   for (int32_t i = 0; i < 2 * stack->n_tasks; i++) {
     const double tolerance = stack->tolerance[i];
-    const int32_t level = stack->level[i / 2], way = stack->way[i / 2];
-    if (way >= 0 && level < s->held && !is_as_it_was(tolerance, w.held_across[i], stack->across[i])) return 0;
-    if ((way < 0 ? level : way) < s->held && !is_as_it_was(tolerance, w.held[i], stack->residuals[i])) return 0;
+    const int32_t level = stack->level[i / 2], path_level = stack->path_level[i / 2];
+    if (path_level >= 0 && level < s->kept && !is_as_it_was(tolerance, w.kept_across[i], stack->across[i])) return 0;
+    if ((path_level < 0 ? level : path_level) < s->kept && !is_as_it_was(tolerance, w.kept[i], stack->residuals[i])) return 0;
   }
   return 1;
 }
@@ -195,9 +195,9 @@ int rk_stack_holds(const rk_search *s) {
 /* Held levels that were not met ask to stay: what is outside a band stays as it is. */
 static void leave(const rk_step_data *data, const scratch *w, int32_t level) {
   for (int32_t row = data->start[level]; row < data->start[level + 1]; row++) {
-    const double left = w->left[row];
-    if (left > 0.0) data->low[row] -= left, data->high[row] = data->low[row];
-    if (left < 0.0) data->high[row] -= left, data->low[row] = data->high[row];
+    const double remaining = w->remaining[row];
+    if (remaining > 0.0) data->low[row] -= remaining, data->high[row] = data->low[row];
+    if (remaining < 0.0) data->high[row] -= remaining, data->low[row] = data->high[row];
   }
 }
 
@@ -216,8 +216,8 @@ void rk_stack_step(const rk_search *s, double damping) {
   const double *scale = stack->step->scale;
   const scratch w = lay_out(s);
   for (int32_t k = 0; k < s->on; k++) {
-    if (k < s->held && !w.was_met[k]) leave(data, &w, k);
-    if (stack->kind[k] == RK_LEVEL_WAYS) shorten(data, k, n);
+    if (k < s->kept && !w.was_met[k]) leave(data, &w, k);
+    if (stack->kind[k] == RK_LEVEL_PATHS) shorten(data, k, n);
   }
   to_local(s, data->J, data->start[s->on]);
   for (int32_t k = 0; k < n; k++) {
@@ -228,7 +228,7 @@ void rk_stack_step(const rk_search *s, double damping) {
   for (int32_t k = 0; k <= s->on; k++) w.start[k] = data->start[k];
   for (int32_t k = 0; k < s->on; k++) {
     const int is_last = k + 1 == s->on && damping >= 0.0;
-    const int is_there = s->level_met[k] || (k < s->held && !w.was_met[k]);
+    const int is_there = s->level_met[k] || (k < s->kept && !w.was_met[k]);
     w.damping[k] = is_last ? damping : is_there ? DAMPING_FLOOR : rk_search_damping(s->level_error[k]);
   }
   rk_levels levels = {s->on, w.start, data->J, data->low, data->high, w.damping};

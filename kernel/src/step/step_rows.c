@@ -71,13 +71,13 @@ static double along(const rk_model *m, const double *nodes, const rk_tip_rows *t
 /* Of what `count` rows lack before the step, only this share is asked for. */
 static void close_share(double share, int32_t count, double *low, double *high) {
   for (int32_t r = 0; r < count; r++) {
-    const double left = (1.0 - share) * rk_clamp(0.0, low[r], high[r]);
-    low[r] -= left, high[r] -= left;
+    const double remaining = (1.0 - share) * rk_clamp(0.0, low[r], high[r]);
+    low[r] -= remaining, high[r] -= remaining;
   }
 }
 
 /* The rows of a task, weighted; returns their number. way[6]: along which a velocity goes, of each. */
-static int fill(const rk_step *step, rk_step_data *data, const double *nodes, int32_t t, double way[6]) {
+static int fill(const rk_step *step, rk_step_data *data, const double *nodes, int32_t t, double direction[6]) {
   static const double unit[12] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   const rk_model *m = step->model;
   const rk_tip_rows *task = step->tips + t;
@@ -104,10 +104,10 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
     } else {
       add_row(&rows, weight, own, other);
     }
-    if (data->left) e -= data->left[6 * (int64_t)t + rows.count];
+    if (data->remaining) e -= data->remaining[6 * (int64_t)t + rows.count];
     low[rows.count] = side < 0 ? -infinite : weight * (e - band);
     high[rows.count] = side > 0 ? infinite : weight * (e + band);
-    way[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.ahead[r] : 0.0;
+    direction[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.ahead[r] : 0.0;
   }
   make_columns(m, nodes, task, point, &rows, step->scale, J);
   close_share(data->shares[t], rows.count, low, high);
@@ -116,11 +116,11 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
 
 /* What is across a way in count - 1 rows from `across` on, what is along it in the row `along`: the rows as a reflection
    has them that turns the first axis into the way. Where the way has no direction, the first row is along it. */
-static void part_ways(rk_step_data *data, int64_t nv, int32_t first, int count, const double *way, int32_t across,
+static void split_path(rk_step_data *data, int64_t nv, int32_t first, int count, const double *direction, int32_t across,
                       int32_t along) {
   double w[6], square = 0.0, wanted = 0.0, *J = data->J, *ahead = J + along * nv;
-  for (int r = 0; r < count; r++) square += way[r] * way[r];
-  for (int r = 0; r < count; r++) w[r] = square > 0.0 ? way[r] / rk_sqrt(square) : r == 0;
+  for (int r = 0; r < count; r++) square += direction[r] * direction[r];
+  for (int r = 0; r < count; r++) w[r] = square > 0.0 ? direction[r] / rk_sqrt(square) : r == 0;
   w[0] += w[0] < 0.0 ? -1.0 : 1.0;
   for (int64_t k = 0; k < nv; k++) ahead[k] = 0.0;
   for (int r = 0; r < count; r++) {
@@ -166,10 +166,10 @@ void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double
   rk_place_nodes(step->model, data->q, nodes);
   for (int32_t t = 0; t < step->n_tips; t++) {
     const int32_t first = data->first_row[t], made = data->made_row[2 * t], along = data->made_row[2 * t + 1];
-    double way[6];
-    const int count = fill(step, data, nodes, t, way);
-    for (int r = 0; data->from && r < count; r++) data->ways[6 * (int64_t)t + r] = way[r];
-    if (made >= 0 && along >= 0) part_ways(data, nv, first, count, way, made, along);
+    double direction[6];
+    const int count = fill(step, data, nodes, t, direction);
+    for (int r = 0; data->from && r < count; r++) data->path_directions[6 * (int64_t)t + r] = direction[r];
+    if (made >= 0 && along >= 0) split_path(data, nv, first, count, direction, made, along);
     if (made >= 0 && along < 0) close_loop(data, nv, first, count, step->tips[t].correction, made);
   }
   rk_fill_robot_rows(step, data, nodes, work);
@@ -198,18 +198,18 @@ static void measure(const rk_step *step, const rk_step_data *data, int32_t t, co
 void rk_rows_measure_across(const rk_step *step, const rk_step_data *data, double *out) {
   for (int32_t t = 0; t < step->n_tips; t++) {
     const rk_tip_rows *task = step->tips + t;
-    const double *way = data->ways + 6 * (int64_t)t, *low = data->low + data->first_row[t];
+    const double *direction = data->path_directions + 6 * (int64_t)t, *low = data->low + data->first_row[t];
     double ahead = 0.0, square = 0.0;
     int row = 0;
     if (data->made_row[2 * t] < 0 || data->made_row[2 * t + 1] < 0) continue;
     for (int r = 0; r < 6; r++)
-      if (task->weights[r] != 0.0) ahead += way[row] * low[row], square += way[row] * way[row], row++;
+      if (task->weights[r] != 0.0) ahead += direction[row] * low[row], square += direction[row] * direction[row], row++;
     row = 0;
     for (int part = 0; part < 2; part++) {
       double sum = 0.0;
       for (int r = 3 * part; r < 3 * part + 3; r++) {
         if (task->weights[r] == 0.0) continue;
-        const double residual = (low[row] - (square > 0.0 ? ahead / square * way[row] : 0.0)) / (task->weights[r] * step->dt);
+        const double residual = (low[row] - (square > 0.0 ? ahead / square * direction[row] : 0.0)) / (task->weights[r] * step->dt);
         sum += residual * residual;
         row++;
       }

@@ -226,10 +226,10 @@ static void rest_of_twist(const rk_tip_rows *rows, const double T[12], const dou
   rk_multiply(T, back, R);
   rk_log_rotation(R, d + 3);
   const double turned[3] = {-d[3], -d[4], -d[5]};
-  const double way[6] = {T[9] - before[9], T[10] - before[10], T[11] - before[11], d[3], d[4], d[5]};
+  const double path_twist[6] = {T[9] - before[9], T[10] - before[10], T[11] - before[11], d[3], d[4], d[5]};
   rk_right_jacobian_inverse(turned, block);
   const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, *axes = rows->axes == RK_TIP_AXES ? back : unit;
-  for (int part = 0; part < 6; part += 3) rk_rotate(axes, way + part, d + part);
+  for (int part = 0; part < 6; part += 3) rk_rotate(axes, path_twist + part, d + part);
   add_block(out->A, 0, 0, 1.0, axes);
   rk_multiply(axes, block, R);
   add_block(out->A, 3, 3, 1.0, R);

@@ -40,8 +40,8 @@ static void stop_at_bounds(const rk_model *m, const double *last, double *moved)
     const int32_t iq = m->iq[node];
     double share = 1.0;
     for (int32_t i = iq; i < iq + 3; i++) {
-      const double way = moved[i] - last[i];
-      if (way != 0.0) share = rk_min(share, ((way < 0.0 ? m->lower[i] : m->upper[i]) - last[i]) / way);
+      const double dq = moved[i] - last[i];
+      if (dq != 0.0) share = rk_min(share, ((dq < 0.0 ? m->lower[i] : m->upper[i]) - last[i]) / dq);
     }
     if (share < 1.0)
       for (int32_t i = iq; i < iq + 3; i++) moved[i] = last[i] + share * (moved[i] - last[i]);
@@ -84,9 +84,9 @@ void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q) {
   const rk_track *track = f->track;
   const rk_model *m = track->ik->model;
   if (track->curved) {
-    rk_difference(m, 1, f->last, q, f->way);
-    for (int32_t k = 0; k < m->nv; k++) f->way[k] = rk_min(rk_max(f->way[k], f->lo[k]), f->hi[k]);
-    rk_integrate(m, 1, f->last, f->way, f->moved);
+    rk_difference(m, 1, f->last, q, f->dq);
+    for (int32_t k = 0; k < m->nv; k++) f->dq[k] = rk_min(rk_max(f->dq[k], f->lo[k]), f->hi[k]);
+    rk_integrate(m, 1, f->last, f->dq, f->moved);
     stop_at_bounds(m, f->last, f->moved);
     for (int32_t k = 0; k < m->nv; k++)
       if (track->coordinate[k] >= 0) f->moved[track->coordinate[k]] = q[track->coordinate[k]];

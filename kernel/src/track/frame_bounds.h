@@ -9,7 +9,7 @@ typedef struct rk_frame_bounds {
   double *last, *step;   /* [nq], [nv] where the frame begins, and the step before */
   double *lo, *hi;       /* [nv] viable steps */
   double *lower, *upper; /* [nq] the box of coordinates that they allow */
-  double *way, *moved;   /* [nv], [nq] workspace */
+  double *dq, *moved;   /* [nv], [nq] workspace */
 } rk_frame_bounds;
 
 /* Fills lo, hi, lower and upper. */

@@ -163,7 +163,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   const int64_t tips = ik->stack ? ik->stack->step->n_tips : m->n_frames;
   rk_tracking t = {.track = track, .frame.track = track, .search = rk_search_lay_out(ik, work), .box_model = *m, .box = *ik};
   work += rk_ik_workspace(ik);
-  t.frame.lo = work, t.frame.hi = t.frame.lo + nv, t.frame.way = t.frame.hi + nv, t.pace = t.frame.way + nv;
+  t.frame.lo = work, t.frame.hi = t.frame.lo + nv, t.frame.dq = t.frame.hi + nv, t.pace = t.frame.dq + nv;
   t.frame.lower = t.pace + nv, t.frame.upper = t.frame.lower + nq, t.q = t.frame.upper + nq;
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.straight = t.pulled + nq;

@@ -47,13 +47,13 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
   double E = placed ? rk_search_compare(s, &met) : rk_search_measure(s, &met);
   rk_search_keep(s, E);
   for (int32_t count = 0; count < steps; count++) {
-    history[count % PATIENCE] = rk_adds_up(s) ? rk_search_left(s) : E;
+    history[count % PATIENCE] = rk_adds_up(s) ? rk_search_remaining(s) : E;
     E = rk_tracking_step(t, E, &met);
     if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
-    const double left = rk_search_left(s);
-    if (met && left <= (rk_adds_up(s) ? EXACT : s->preference.H ? FINE : __builtin_inf()))
+    const double remaining = rk_search_remaining(s);
+    if (met && remaining <= (rk_adds_up(s) ? EXACT : s->preference.H ? FINE : __builtin_inf()))
       return 1; /* what criteria ask for bends the way */
-    const int stalls = count + 1 >= PATIENCE && !((rk_adds_up(s) ? left : E) < PROGRESS * history[(count + 1) % PATIENCE]);
+    const int stalls = count + 1 >= PATIENCE && !((rk_adds_up(s) ? remaining : E) < PROGRESS * history[(count + 1) % PATIENCE]);
     /* What is ahead on a way lessens no more, while it is still come back to. */
     if (stalls && !(s->on > 0 && rk_is_velocity(s, s->on - 1) && !are_met(s, s->on - 1))) break;
   }

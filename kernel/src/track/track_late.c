@@ -13,12 +13,12 @@ static void follow(const rk_tracking *t, int32_t level, double *q) {
   const rk_track *track = t->track;
   const rk_model *m = track->ik->model;
   const double *goal = t->goals + (int64_t)level * m->nq;
-  rk_difference(m, 1, t->frame.last, goal, t->frame.way);
+  rk_difference(m, 1, t->frame.last, goal, t->frame.dq);
   rk_difference(m, 1, t->last_goals + (int64_t)level * m->nq, goal, t->pace);
   for (int32_t k = 0; k < m->nv; k++) {
     const double largest = track->largest[k];
     const double pace = rk_min(rk_max(t->pace[k], -largest), largest);
-    const double gap = t->frame.way[k] - pace;
+    const double gap = t->frame.dq[k] - pace;
     const double braked = rk_braking_step(__builtin_fabs(gap), track->change[k]);
     t->pace[k] = rk_min(rk_max(pace + (gap < 0.0 ? -braked : braked), t->frame.lo[k]), t->frame.hi[k]);
   }
@@ -96,10 +96,10 @@ static void pull(rk_tracking *t, int32_t above, double *q) {
 static int is_brakeable(const rk_tracking *t, const double *q, int32_t level) {
   const rk_model *m = t->track->ik->model;
   const int64_t at = (int64_t)level * m->nq;
-  rk_difference(m, 1, t->frame.last, q, t->frame.way);
+  rk_difference(m, 1, t->frame.last, q, t->frame.dq);
   rk_difference(m, 1, t->last_goals + at, t->goals + at, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
-    if (!(__builtin_fabs(t->frame.way[k] - t->pace[k]) <= t->track->change[k])) return 0;
+    if (!(__builtin_fabs(t->frame.dq[k] - t->pace[k]) <= t->track->change[k])) return 0;
   return 1;
 }
 
@@ -166,7 +166,7 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
     if (rk_is_velocity(s, k - 1)) {
       in_time = go_on(t, in_time, t->q);
       at_goal = !is_behind;
-      if (in_time || k == s->levels || s->ik->stack->kind[k] == RK_LEVEL_WAYS) continue; /* it may go on along its way */
+      if (in_time || k == s->levels || s->ik->stack->kind[k] == RK_LEVEL_PATHS) continue; /* it may go on along its way */
       rk_tracking_look(t, t->q);
       claim(t, k - 1);
       continue;

@@ -57,11 +57,11 @@ static double rest_to_rest(double distance, double V, double A, double J) {
 }
 
 rk_durations rk_durations_of(const double *start, const double *end, const double *limits) {
-  rk_durations d = {.way = end[0] - start[0], .least = fabs(end[2] - start[2]) / limits[2],
+  rk_durations d = {.distance = end[0] - start[0], .least = fabs(end[2] - start[2]) / limits[2],
                     .rounding = TOLERANCE * (fabs(start[0]) + fabs(end[0]))};
   if (start[1] == 0.0 && start[2] == 0.0 && end[1] == 0.0 && end[2] == 0.0) {
     d.at_rest = 1;
-    d.least = rest_to_rest(fabs(d.way), limits[0], limits[1], limits[2]);
+    d.least = rest_to_rest(fabs(d.distance), limits[0], limits[1], limits[2]);
     d.farthest[0] = d.farthest[1] = rk_extremal_of(start, end, limits, 1.0);
     return d;
   }
@@ -75,18 +75,18 @@ rk_durations rk_durations_of(const double *start, const double *end, const doubl
 static double lack(const rk_durations *d, int side, double T) {
   double slope;
   const double p = rk_extremal_at(&d->farthest[side], T, &slope);
-  return p - (side == 0 ? d->way : -d->way) + d->rounding + TOLERANCE * T * fabs(slope);
+  return p - (side == 0 ? d->distance : -d->distance) + d->rounding + TOLERANCE * T * fabs(slope);
 }
 
 /* Where it comes as far as `way`, between a duration in which it does not and one in which it does. */
-static double root_of(const rk_extremal *m, double way, double low, double high) {
+static double root_of(const rk_extremal *m, double distance, double low, double high) {
   double T = high;
   for (int i = 0; i < NEWTON; i++) {
     double slope;
     const double p = rk_extremal_at(m, T, &slope);
-    if (p >= way) high = T;
+    if (p >= distance) high = T;
     else low = T;
-    const double step = slope != 0.0 ? (way - p) / slope : INFINITY;
+    const double step = slope != 0.0 ? (distance - p) / slope : INFINITY;
     double following = T + step;
     if (!(low < following && following < high)) {
       following = 0.5 * (low + high);
@@ -99,14 +99,14 @@ static double root_of(const rk_extremal *m, double way, double low, double high)
 }
 
 /* The same where it is concave and below at both ends: from the left by tangents, which lie above. */
-static double climb(const rk_extremal *m, double way, double low, double high) {
+static double climb(const rk_extremal *m, double distance, double low, double high) {
   double T = low;
   for (int i = 0; i < NEWTON; i++) {
     double slope;
     const double p = rk_extremal_at(m, T, &slope);
-    if (p >= way) return T;
+    if (p >= distance) return T;
     if (slope <= 0.0) return high;
-    const double following = T + (way - p) / slope;
+    const double following = T + (distance - p) / slope;
     if (following >= high) return high;
     if (following == T) return T;
     T = following;
@@ -118,7 +118,7 @@ static double climb(const rk_extremal *m, double way, double low, double high) {
    `stop`. */
 static double next(const rk_durations *d, int side, double T, double stop) {
   const rk_extremal *m = &d->farthest[side];
-  const double way = side == 0 ? d->way : -d->way;
+  const double distance = side == 0 ? d->distance : -d->distance;
   const double last = m->cruising < stop ? m->cruising : stop;
   double slope, turns[RK_TURNS + 1];
   int count = rk_extremal_turns(m, turns);
@@ -128,9 +128,9 @@ static double next(const rk_durations *d, int side, double T, double stop) {
     const double turn = turns[i] < last ? turns[i] : last;
     if (turn <= T || turn == INFINITY) continue;
     double slope1;
-    if (rk_extremal_at(m, turn, &slope1) >= way) return root_of(m, way, T, turn);
+    if (rk_extremal_at(m, turn, &slope1) >= distance) return root_of(m, distance, T, turn);
     if (slope > 0.0 && slope1 < 0.0) { /* concave, with its top between */
-      const double top = climb(m, way, T, turn);
+      const double top = climb(m, distance, T, turn);
       if (top < turn) return top;
     }
     T = turn, slope = slope1;
@@ -138,12 +138,12 @@ static double next(const rk_durations *d, int side, double T, double stop) {
   if (last == stop && stop < INFINITY) return INFINITY;
   if (m->cruising < INFINITY) {
     T = T > m->cruising ? T : m->cruising;
-    const double residual = way - rk_extremal_at(m, T, &slope);
+    const double residual = distance - rk_extremal_at(m, T, &slope);
     return T + (residual > 0.0 ? residual : 0.0) / m->V;
   }
   double step = T > 1e-3 ? T : 1e-3;
-  while (rk_extremal_at(m, T + step, &slope) < way && step < 1e30) step *= 2.0;
-  return root_of(m, way, T, T + step);
+  while (rk_extremal_at(m, T + step, &slope) < distance && step < 1e30) step *= 2.0;
+  return root_of(m, distance, T, T + step);
 }
 
 double rk_durations_from(const rk_durations *d, double T) {
@@ -172,6 +172,6 @@ double rk_durations_share(const rk_durations *d, double T) {
   const double most = rk_extremal_at(&d->farthest[0], T, &slope);
   const double least = d->at_rest ? -most : -rk_extremal_at(&d->farthest[1], T, &slope);
   if (most - least <= d->rounding) return 1.0;
-  const double share = (d->way - least) / (most - least);
+  const double share = (d->distance - least) / (most - least);
   return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
 }

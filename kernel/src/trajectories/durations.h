@@ -14,7 +14,7 @@ rk_blocked rk_blocked_of(double d, double x0, double x1, double X, double A);
 
 typedef struct rk_durations {
   int at_rest; /* at both ends: the least far motion is the farthest one mirrored */
-  double way, least, rounding;
+  double distance, least, rounding;
   rk_blocked blocked;
   rk_extremal farthest[2];
 } rk_durations;

@@ -112,8 +112,8 @@ int rk_extremal_turns(const rk_extremal *m, double *turns) {
       const double x0 = side ? -a1 : a0, x1 = side ? -a0 : a1, d = side ? -dv : dv;
       for (int low = 0; low < 2; low++) {
         const double at = low ? -A : 0.25 * A;
-        const double held = at * at - 2.0 * A * at + A * (2.0 * A - x0 + x1) - A * A + 0.5 * (x0 * x0 - x1 * x1);
-        found[count++] = (held + J * d) / (J * A);
+        const double constant = at * at - 2.0 * A * at + A * (2.0 * A - x0 + x1) - A * A + 0.5 * (x0 * x0 - x1 * x1);
+        found[count++] = (constant + J * d) / (J * A);
       }
     }
   }

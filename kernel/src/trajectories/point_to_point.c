@@ -16,7 +16,7 @@ typedef struct state {
 
 /* Limits on speed and acceleration alone: the durations, and the motions that come farthest. */
 typedef struct plain {
-  double way, v0, v1, V, A, least, rounding;
+  double distance, v0, v1, V, A, least, rounding;
   rk_blocked blocked;
 } plain;
 
@@ -47,10 +47,10 @@ static double sum_of(const rk_piece *pieces, int count) {
 }
 
 static plain plain_of(const double *start, const double *end, const double *limits) {
-  plain s = {.way = end[0] - start[0], .v0 = start[1], .v1 = end[1], .V = limits[0], .A = limits[1],
+  plain s = {.distance = end[0] - start[0], .v0 = start[1], .v1 = end[1], .V = limits[0], .A = limits[1],
              .rounding = 1e-14 * (fabs(start[0]) + fabs(end[0]))};
   s.least = fabs(s.v1 - s.v0) / s.A;
-  s.blocked = rk_blocked_of(s.way, s.v0, s.v1, s.V, s.A);
+  s.blocked = rk_blocked_of(s.distance, s.v0, s.v1, s.V, s.A);
   return s;
 }
 
@@ -86,7 +86,7 @@ static double plain_share(const plain *s, double T) {
     reach[side] = advance(2, (state){0.0, s->v0, 0.0}, pieces, count).p;
   }
   if (reach[0] - reach[1] <= s->rounding) return 1.0;
-  return rk_min(rk_max((s->way - reach[1]) / (reach[0] - reach[1]), 0.0), 1.0);
+  return rk_min(rk_max((s->distance - reach[1]) / (reach[0] - reach[1]), 0.0), 1.0);
 }
 
 static void settle(axis *x, state start, state end) {
@@ -137,16 +137,16 @@ static void detour(axis *x) {
     const rk_piece from = pieces[x->exits - 1 - i];
     x->exit[i] = (rk_piece){from.duration, back * from.u};
   }
-  const double way = advance(x->order, (state){0.0, 0.0, 0.0}, x->exit, x->exits).p;
+  const double distance = advance(x->order, (state){0.0, 0.0, 0.0}, x->exit, x->exits).p;
   x->is_detoured = 1;
-  settle(x, (state){after.p, 0.0, 0.0}, (state){x->end[0] - way, 0.0, 0.0});
+  settle(x, (state){after.p, 0.0, 0.0}, (state){x->end[0] - distance, 0.0, 0.0});
 }
 
 /* The shortest possible duration that is not shorter than T. */
 static double from(const axis *x, double T) {
-  const double left = T - x->fixed;
-  const double found = x->order == 3 ? rk_durations_from(&x->core, left) : plain_from(&x->plain, left);
-  return found == left ? T : x->fixed + found;
+  const double remaining = T - x->fixed;
+  const double found = x->order == 3 ? rk_durations_from(&x->core, remaining) : plain_from(&x->plain, remaining);
+  return found == remaining ? T : x->fixed + found;
 }
 
 static int farthest(const axis *x, int side, double T, rk_piece *pieces) {
@@ -175,17 +175,17 @@ static int mixed(const rk_piece *first, int m, const rk_piece *second, int n, do
 }
 
 static int pieces_of(const axis *x, double T, rk_piece *pieces) {
-  const double left = rk_max(T - x->fixed, 0.0);
-  const double share = x->order == 3 ? rk_durations_share(&x->core, left) : plain_share(&x->plain, left);
+  const double remaining = rk_max(T - x->fixed, 0.0);
+  const double share = x->order == 3 ? rk_durations_share(&x->core, remaining) : plain_share(&x->plain, remaining);
   int count = x->entries;
   for (int i = 0; i < count; i++) pieces[i] = x->entry[i];
   if (share == 1.0) {
-    count += farthest(x, 0, left, pieces + count);
+    count += farthest(x, 0, remaining, pieces + count);
   } else if (share == 0.0) {
-    count += farthest(x, 1, left, pieces + count);
+    count += farthest(x, 1, remaining, pieces + count);
   } else {
     rk_piece first[RK_PHASES], second[RK_PHASES];
-    const int m = farthest(x, 0, left, first), n = farthest(x, 1, left, second);
+    const int m = farthest(x, 0, remaining, first), n = farthest(x, 1, remaining, second);
     count += mixed(first, m, second, n, share, pieces + count);
   }
   for (int i = 0; i < x->exits; i++) pieces[count++] = x->exit[i];

@@ -99,9 +99,9 @@ def bone_lengths(model: RobotModel, places: list[Array]) -> Array:
         if joint.parent is None:
             continue
         parent = model.link_index(joint.parent)
-        way = np.linalg.norm(heads[i] - heads[parent])
-        lengths[i] = max(lengths[i], 0.6 * way)
-        lengths[parent] = max(lengths[parent], way)
+        distance = np.linalg.norm(heads[i] - heads[parent])
+        lengths[i] = max(lengths[i], 0.6 * distance)
+        lengths[parent] = max(lengths[parent], distance)
     lengths = np.clip(0.3 * lengths, 0.02 * reach, 0.09 * reach)
     lengths[0] = 0.15 * reach
     return lengths

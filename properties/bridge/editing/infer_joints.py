@@ -189,7 +189,9 @@ def _sliding(
         return Guess(kind | {"lower": bounds[:, 0], "upper": bounds[:, 1]})
     if len(along) == 2 and about in ([], [3 - sum(along)]):
         normal = 3 - sum(along)
-        bounds = np.array([*(_directed(slides, way) for way in plane_basis(np.eye(3)[normal])), turns[normal]])
+        bounds = np.array(
+            [*(_directed(slides, direction) for direction in plane_basis(np.eye(3)[normal])), turns[normal]]
+        )
         kind = {"type": "planar", "axis": np.eye(3)[normal], "lower": bounds[:, 0], "upper": bounds[:, 1]}
         return Guess(kind)
     names = ", ".join("XYZ"[i] for i in along)
@@ -197,8 +199,8 @@ def _sliding(
     return Guess(_turning(_euler_mode(bone), turns), [note])
 
 
-def _directed(ranges: list[tuple[float, float]], way: Array) -> tuple[float, float]:
+def _directed(ranges: list[tuple[float, float]], direction: Array) -> tuple[float, float]:
     """The range along `way`, an axis or the opposite of one."""
-    i = int(np.argmax(abs(way)))
+    i = int(np.argmax(abs(direction)))
     low, high = ranges[i]
-    return (low, high) if way[i] > 0 else (-high, -low)
+    return (low, high) if direction[i] > 0 else (-high, -low)

@@ -67,7 +67,7 @@ class Curve:
         i = int(np.argmin(gap))
         return float(self.start[i] + at[i])
 
-    def way(self, s: float, start: float, goal: float) -> float:
+    def length_to(self, s: float, start: float, goal: float) -> float:
         """Arc length that is left from s, on the way from `start` to `goal`."""
         if not self.closed:
             return min(max(goal, 0.0), self.length) - s

@@ -82,7 +82,7 @@ class Going(NamedTuple):
     at: tuple[int, float] | None = None
 
 
-class Way(NamedTuple):
+class Course(NamedTuple):
     """What a frame goes along: which line, as it is now and in the frame before; arc lengths where it starts and should
     end."""
 
@@ -145,18 +145,18 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         return target._replace(before=last.curve, at=last.at)
 
     def rows(self, state: State, target: Going) -> Rows:
-        p, way = self.tip(state)[:3, 3], self._way(state, target)
-        c, _ = way.line.at(way.goal)
-        start, along = way.line.at(way.start, target.speed < 0.0)
+        p, course = self.tip(state)[:3, 3], self._course(state, target)
+        c, _ = course.line.at(course.goal)
+        start, along = course.line.at(course.start, target.speed < 0.0)
         path_direction = c - start
         return self._towards(state, c - p, path_direction if path_direction.any() else along)
 
     def rows_after(self, moved: Displacement, target: Going) -> Rows:
         """Lacking at the end: the way to the nearest point there, and what is left of the curve from there on."""
-        p, way = self.tip(moved.end)[:3, 3], self._way(moved.start, target)
-        s = self._arrived(moved, way)
-        c, along = way.line.at(s, target.speed < 0.0)
-        return self._towards(moved.end, c - p + way.line.way(s, way.start, way.goal) * along, along)
+        p, course = self.tip(moved.end)[:3, 3], self._course(moved.start, target)
+        s = self._arrived(moved, course)
+        c, along = course.line.at(s, target.speed < 0.0)
+        return self._towards(moved.end, c - p + course.line.length_to(s, course.start, course.goal) * along, along)
 
     def start_task(self, target: Going) -> OnCurveTask:
         """On the curve."""
@@ -164,20 +164,20 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         return OnCurveTask(self.link, target.curve, False, point, self.weight, self.tolerance, priority=self.priority)
 
     def reached(self, moved: Displacement, target: Going) -> Going:
-        way = self._way(moved.start, target)
-        return target._replace(at=(way.which, self._arrived(moved, way)))
+        course = self._course(moved.start, target)
+        return target._replace(at=(course.which, self._arrived(moved, course)))
 
-    def _way(self, state: State, target: Going) -> Way:
+    def _course(self, state: State, target: Going) -> Course:
         i, start = target.before.closest(self.tip(state)[:3, 3]) if target.at is None else target.at
         line, step = target.curve.lines[i], target.speed * state.dt
         goal = start + (math.fmod(step, line.length) if line.closed else step)
-        return Way(i, line, target.before.lines[i], start, goal)
+        return Course(i, line, target.before.lines[i], start, goal)
 
-    def _arrived(self, moved: Displacement, way: Way) -> float:
+    def _arrived(self, moved: Displacement, course: Course) -> float:
         """Arc length at the end; where a curve crosses itself, on the part that the motion is on."""
         p, before = (self.tip(state)[:3, 3] for state in (moved.end, moved.start))
-        away = abs(way.goal - way.start) + float(np.linalg.norm(before - way.before.at(way.start)[0]))
-        return way.line.nearest(p, way.start, away)
+        away = abs(course.goal - course.start) + float(np.linalg.norm(before - course.before.at(course.start)[0]))
+        return course.line.nearest(p, course.start, away)
 
     def _towards(self, state: State, e: Array, path_direction: Array) -> Rows:
         return replace(self.near(self.tip_jacobian(state)[:3], e), path_direction=path_direction)

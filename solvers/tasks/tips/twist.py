@@ -127,14 +127,14 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         J = np.vstack((axes @ J[:3], axes @ so3.left_jacobian_inverse(turned) @ J[3:]))
         share, used = 1.0, self.weights != 0.0
         for _ in range(NEARING):
-            e, path_direction = self._way(step, share, before[:3, 3])
+            e, path_direction = self._path(step, share, before[:3, 3])
             slope = float(path_direction[used] @ path_direction[used])
             share = min(max(share + float(path_direction[used] @ (d - e)[used]) / slope, 0.0), 1.0) if slope else 1.0
-        e, path_direction = self._way(step, share, before[:3, 3])
+        e, path_direction = self._path(step, share, before[:3, 3])
         e = e - d + (1.0 - share) * path_direction
         return self._towards(J, e, path_direction if self.is_going(target) else None, moved.start.dt)
 
-    def _way(self, step: Array, share: float, origin: Array) -> tuple[Array, Array]:
+    def _path(self, step: Array, share: float, origin: Array) -> tuple[Array, Array]:
         """(6,) where a share of the step leads, and its derivative."""
         if self.frame == "world":
             return share * step, step

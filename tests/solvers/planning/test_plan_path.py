@@ -38,10 +38,10 @@ def test_an_arm_goes_around_a_post(seed: int) -> None:
     straight = np.linspace(q0, q1, 50)
     assert max(contact.depth for contact in collisions.contacts(straight)) > 0.05
     plan = plan_path(collisions.model, collisions, q0, q1, seed=seed)
-    assert plan.found and 0 < plan.drawn < 1000 and len(plan.way) > 2
+    assert plan.found and 0 < plan.drawn < 1000 and len(plan.path) > 2
     keeps(plan, collisions, 0.005, q0, q1)
     again = plan_path(collisions.model, collisions, q0, q1, seed=seed)
-    assert (again.way == plan.way).all() and again.motion.duration == plan.motion.duration
+    assert (again.path == plan.path).all() and again.motion.duration == plan.motion.duration
 
 
 def test_a_panda_reaches_over_a_wall_and_below_a_shelf() -> None:

@@ -22,7 +22,7 @@ NEAR = 1e-6  # frames, of a difference
 
 
 @dataclass(frozen=True, eq=False)
-class _Stretch:
+class _Segment:
     """A part of the motion from `start` [s] on. motion: None of a pause at q (nq,).   knots: (k,) of its path's
     parameter, at which the way is at s (k,)."""
 
@@ -35,19 +35,19 @@ class _Stretch:
 
 
 @dataclass(frozen=True, eq=False)
-class Slowed:
+class Schedule:
     """Stretches of motion and rest, one after another."""
 
-    stretches: Sequence[_Stretch]
+    segments: Sequence[_Segment]
 
     @property
     def duration(self) -> float:
         """[s]"""
-        return self.stretches[-1].start + self.stretches[-1].duration
+        return self.segments[-1].start + self.segments[-1].duration
 
     def sample(self, t: Array) -> Array:
         """(n, nq) at times (n,)."""
-        found = np.empty((len(t), len(self.stretches[0].q)))
+        found = np.empty((len(t), len(self.segments[0].q)))
         for each, own, times in self._split(t):
             found[own] = each.q if each.motion is None else each.motion.sample(times)[0]
         return found
@@ -67,41 +67,41 @@ class Slowed:
             s = np.clip(s + np.clip(step, -0.5, 0.5), 0.0, path.frames - 1.0)
         return np.maximum.accumulate(s)
 
-    def _split(self, t: Array) -> list[tuple[_Stretch, Array, Array]]:
+    def _split(self, t: Array) -> list[tuple[_Segment, Array, Array]]:
         """Each stretch, (n,) bool which of the times are its own, and these since its start."""
-        starts = np.array([each.start for each in self.stretches])
+        starts = np.array([each.start for each in self.segments])
         number = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(starts) - 1)
         found = []
-        for i, each in enumerate(self.stretches):
+        for i, each in enumerate(self.segments):
             own = number == i
             found.append((each, own, np.clip(t[own] - each.start, 0.0, each.duration)))
         return found
 
 
-def slowed(along: PosturesAlong, way: PostureSequence, limits: Mapping[str, Array], dt: float) -> Slowed:
+def scheduled(along: PosturesAlong, sequence: PostureSequence, limits: Mapping[str, Array], dt: float) -> Schedule:
     """The way from rest to rest, no faster than the frames are (to a share of a frame, see `retime`) and inside the
     limits. Pauses are kept."""
-    moves = np.linalg.norm(np.diff(way.q, axis=0), axis=1) > STILL
+    moves = np.linalg.norm(np.diff(sequence.q, axis=0), axis=1) > STILL
     edges = [0, *(np.flatnonzero(np.diff(moves)) + 1).tolist(), len(moves)]
     parts: list[tuple[int, int, bool]] = []
     for first, last in itertools.pairwise(edges):
-        is_moving = bool(moves[first]) or way.s[last] - way.s[first] < PAUSE
+        is_moving = bool(moves[first]) or sequence.s[last] - sequence.s[first] < PAUSE
         if parts and parts[-1][2] == is_moving:
             first = parts.pop()[0]
         parts.append((first, last, is_moving))
-    found: list[_Stretch] = []
+    found: list[_Segment] = []
     start = 0.0
     for first, last, is_moving in parts:
-        q, s = way.q[first : last + 1], way.s[first : last + 1]
+        q, s = sequence.q[first : last + 1], sequence.s[first : last + 1]
         asked = dt * float(s[-1] - s[0])
         if is_moving:
             kept = np.append(True, np.linalg.norm(np.diff(q, axis=0), axis=1) > STILL)
             motion = _timed(along, q[kept], s[kept], limits, dt, asked)
-            found.append(_Stretch(start, motion.duration, motion, q[0], motion.path.knots, s[kept]))
+            found.append(_Segment(start, motion.duration, motion, q[0], motion.path.knots, s[kept]))
         else:
-            found.append(_Stretch(start, asked, None, q[0], np.array([0.0, asked]), s[[0, -1]]))
+            found.append(_Segment(start, asked, None, q[0], np.array([0.0, asked]), s[[0, -1]]))
         start += found[-1].duration
-    return Slowed(found)
+    return Schedule(found)
 
 
 def _timed(along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, asked: float) -> Retimed:

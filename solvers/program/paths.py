@@ -44,7 +44,7 @@ def end_of(model: RobotModel, move: Move, q: Array) -> Array:
     return solved.q
 
 
-def way_of(model: RobotModel, move: Move, q: Array) -> Array:
+def path_of(model: RobotModel, move: Move, q: Array) -> Array:
     """(n, nq) configurations along a move from q, evenly spaced. Raises ConfigurationError."""
     if move.kind == "joint":
         turned = get_backend().difference(model.tree, q, end_of(model, move, q))
@@ -56,14 +56,14 @@ def way_of(model: RobotModel, move: Move, q: Array) -> Array:
     if len(missed):
         reason = followed.diagnosis(int(missed[0])).reason
         raise ConfigurationError(f"its way is not met at {missed[0] / last:.0%}: {reason}")
-    way = followed.q.copy()
-    way[0] = q
-    leap = abs(get_backend().difference(model.tree, way[:-1], way[1:])).max(axis=1, initial=0.0)
+    q_path = followed.q.copy()
+    q_path[0] = q
+    leap = abs(get_backend().difference(model.tree, q_path[:-1], q_path[1:])).max(axis=1, initial=0.0)
     if leap.max() > LEAP:
         raise ConfigurationError(
             f"at {leap.argmax() / last:.0%} of its way the joints would leap: it is singular there"
         )
-    return way
+    return q_path
 
 
 def _tip_poses(start: Array, move: Move) -> Array:
