@@ -43,7 +43,7 @@ def around(model: RobotModel, q: Array, rng: np.random.Generator, spread: float 
     return dict(forward_kinematics(model, clamp(model, integrate(model, q, spread * rng.normal(size=model.nv)))))
 
 
-def held(model: RobotModel, q: Array, tips: Sequence[str], level: int = 1) -> list[Task]:
+def holding_tasks(model: RobotModel, q: Array, tips: Sequence[str], level: int = 1) -> list[Task]:
     """The other tips stay: of the Talos a hand and both feet, so that it cannot walk to its target."""
     T = forward_kinematics(model, q)
     return [PoseTask(tip, T[tip], priority=level) for tip in tips[1:]]
@@ -57,12 +57,12 @@ def far(model: RobotModel, q: Array, rng: np.random.Generator, tip: str, by: flo
 
 
 def out_of_reach(model, q, rng, tips, _):
-    return [*held(model, q, tips), PoseTask(tips[0], far(model, q, rng, tips[0], 3.0))], []
+    return [*holding_tasks(model, q, tips), PoseTask(tips[0], far(model, q, rng, tips[0], 3.0))], []
 
 
 def just_out_of_reach(model, q, rng, tips, _):
     """No certificate says so: the links are longer than the way, but not all of them can be in line."""
-    return [*held(model, q, tips), PoseTask(tips[0], far(model, q, rng, tips[0], 0.4))], []
+    return [*holding_tasks(model, q, tips), PoseTask(tips[0], far(model, q, rng, tips[0], 0.4))], []
 
 
 def beyond_limits(model, q, rng, tips, _):
@@ -72,17 +72,21 @@ def beyond_limits(model, q, rng, tips, _):
     ends = np.where(rng.random(model.nq) < 0.5, model.lower - 1.0, model.upper + 1.0)
     there[bounded] = ends[bounded]
     T = forward_kinematics(model, there)[tips[0]]
-    return [*held(model, q, tips), PoseTask(tips[0], T)], []
+    return [*holding_tasks(model, q, tips), PoseTask(tips[0], T)], []
 
 
 def conflict(model, q, rng, tips, link):
     here, there = around(model, q, rng), around(model, q, rng)
-    return [*held(model, q, tips), PoseTask(tips[0], here[tips[0]]), PositionTask(link, there[link][:3, 3])], []
+    return [
+        *holding_tasks(model, q, tips),
+        PoseTask(tips[0], here[tips[0]]),
+        PositionTask(link, there[link][:3, 3]),
+    ], []
 
 
 def two_levels(model, q, rng, tips, _):
     T = around(model, q, rng)[tips[0]]
-    return [*held(model, q, tips), PoseTask(tips[0], T), PostureTask(q, priority=2)], []
+    return [*holding_tasks(model, q, tips), PoseTask(tips[0], T), PostureTask(q, priority=2)], []
 
 
 def three_levels(model, q, rng, tips, link):

@@ -31,18 +31,18 @@ def interrupts_held() -> Iterator[None]:
     if not is_first or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    held = _Held()
-    signal.signal(signal.SIGINT, held)
+    handler = _Held()
+    signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if held.came:
+    if handler.came:
         raise KeyboardInterrupt
 
 
 def check_interrupt() -> None:
     """Between two steps of the work. Raises KeyboardInterrupt when Ctrl+C came."""
-    held = signal.getsignal(signal.SIGINT)
-    if isinstance(held, _Held) and held.came:
+    handler = signal.getsignal(signal.SIGINT)
+    if isinstance(handler, _Held) and handler.came:
         raise KeyboardInterrupt

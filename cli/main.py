@@ -33,7 +33,7 @@ COMMANDS = {
     "demo": Command("demo", "make, bake and check a ready scene: two laser circles, a door"),
     "dynamics": Command("dynamics", "efforts, power, energy and the load on the ground of a motion"),
     "move": Command("move", "a list of moves, like a robot's program, as joint values over time"),
-    "plan": Command("plan", "a way between two postures on which nothing collides"),
+    "plan": Command("plan", "a path between two postures on which nothing collides"),
     "retime": Command("retime", "new timing for a motion: fastest, in a time, or as animated but legal"),
     "reduce": Command("reduce", "fewer keys for the animation of a .blend, with a bound on the tool's error"),
     "smooth": Command("smooth", "repair the animation of a .blend that breaks limits"),

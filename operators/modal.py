@@ -44,7 +44,7 @@ class ModalOperator(RobotOperator):
     def begin(self, context: bpy.types.Context) -> set[str]:
         """Begin the work, which goes on by itself when it is not done at once."""
         self._robot = active_robot(context)
-        self._seen = held_entries(self._robot)
+        self._seen = entry_identity(self._robot)
         self._steps = self.steps(context, self._robot)
         outcome = self._work(context, _AT_ONCE)
         if outcome == {"RUNNING_MODAL"}:
@@ -79,7 +79,7 @@ class ModalOperator(RobotOperator):
         """Go on for some time."""
         until = time.perf_counter() + seconds
         try:
-            if held_entries(self._robot) != self._seen:
+            if entry_identity(self._robot) != self._seen:
                 raise RobokinError(f"{self.bl_label}: the robot's tasks or criteria were changed meanwhile")
             for share in self._steps:
                 if time.perf_counter() > until:
@@ -116,12 +116,12 @@ def has_events(context: bpy.types.Context) -> bool:
     return not bpy.app.background and context.window is not None
 
 
-def held_entries(obj: bpy.types.Object) -> list[object]:
+def entry_identity(obj: bpy.types.Object) -> list[object]:
     """Where a robot's tasks and criteria lie, of what kind they and what objects they are about, and the bones' names.
     Another script or add-on may act between two slices: an entry that it adds or removes moves them all, and the steps
     hold some."""
     tasks, criteria = obj.robokin.tasks, obj.robokin.criteria
     objects = [found for task in tasks for found in (task.target, task.surface) if found is not None]
-    held = [entry.as_pointer() for entry in (*tasks, *criteria, *objects)]
-    said = [(entry.kind, entry.name) for entry in (*tasks, *criteria)]
-    return [*held, *said, *obj.data.bones.keys()]
+    pointers = [entry.as_pointer() for entry in (*tasks, *criteria, *objects)]
+    names = [(entry.kind, entry.name) for entry in (*tasks, *criteria)]
+    return [*pointers, *names, *obj.data.bones.keys()]

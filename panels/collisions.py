@@ -1,4 +1,4 @@
-"""The sidebar's Collisions panel: shapes of the links, obstacles, ways around them."""
+"""The sidebar's Collisions panel: shapes of the links, obstacles, paths around them."""
 
 from __future__ import annotations
 

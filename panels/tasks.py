@@ -120,8 +120,8 @@ def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.ty
         else:
             for index, text in enumerate(labels.get(name, ())):
                 own.prop(task, name, index=index, text=text)
-    held = not (kind.target and task.use_target) or task.kind == "DISTANCE"
-    if kind.tip and kind.pose and held:
+    is_fixed_pose = not (kind.target and task.use_target) or task.kind == "DISTANCE"
+    if kind.tip and kind.pose and is_fixed_pose:
         column.operator("robokin.task_from_pose", icon="EYEDROPPER")
 
 

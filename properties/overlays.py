@@ -53,7 +53,7 @@ class RobokinOverlays(bpy.types.PropertyGroup):
     task_errors: _switch(
         "Task Errors", "An arrow from each tip that misses its target to that target, with the reason", True
     )
-    path: _switch("Tool Path", "The way of each tool over the frames, of a robot that has keys")
+    path: _switch("Tool Path", "The path of each tool over the frames, of a robot that has keys")
     path_color: bpy.props.EnumProperty(
         name="Color", description="What the color of the path says", items=PATH_COLORS, default="SPEED", options=set()
     )

@@ -1,8 +1,8 @@
-"""Find a way between two postures on which no link touches another or an obstacle, timed inside the limits. Exit code
+"""Find a path between two postures on which no link touches another or an obstacle, timed inside the limits. Exit code
 1 when none is found.
 
 Of a .blend: from the pose at the first frame to that at the last, around the objects that are marked as obstacles; the
-way is written as keyframes. Of any other FILE: from --q0 to --q1, around the collision shapes of the links of the
+path is written as keyframes. Of any other FILE: from --q0 to --q1, around the collision shapes of the links of the
 description WORLD, as joint values over time."""
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _keyed(arguments: argparse.Namespace) -> bool:
                 f"{option} is for robot descriptions; a .blend holds its own poses, obstacles, limits and frame rate"
             )
     if arguments.output is not None and Path(arguments.output).suffix.lower() != BLEND:
-        raise UsageError(f"-o {arguments.output}: the way of a .blend is written into a {BLEND}")
+        raise UsageError(f"-o {arguments.output}: the path of a .blend is written into a {BLEND}")
     from ..blend_saving import save_as
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
@@ -109,7 +109,7 @@ def _written(arguments: argparse.Namespace) -> bool:
     )
     report = {"robot": model.name, **plan.to_dict()}
     if plan.motion is None:
-        write_report(report, arguments.json, f"no way: {plan.reason}")
+        write_report(report, arguments.json, f"no path: {plan.reason}")
         return False
     write_motion(plan.motion.motion(arguments.rate or 100.0), arguments.output)
     write_report(report, arguments.json, f"{arguments.output}: {plan.reason}")

@@ -59,8 +59,8 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
         warnings = show_found_meshes(context, obj, found)
         for warning in warnings:
             self.report({"WARNING"}, warning)
-        left = len(names) - len(found)
-        self.report({"INFO"}, f"{len(found)} meshes found" + (f", {left} still missing" if left else ""))
+        missing = len(names) - len(found)
+        self.report({"INFO"}, f"{len(found)} meshes found" + (f", {missing} still missing" if missing else ""))
         return {"FINISHED"}
 
 

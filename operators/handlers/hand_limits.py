@@ -72,7 +72,7 @@ def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:
 
 def _key(obj: bpy.types.Object, changed: list[Channel]) -> None:
     """The end of a transform has keyed what it left before this was changed; what it did not key stays so, but that
-    the way of a screw is keyed where its angle is."""
+    the slide of a screw is keyed where its angle is."""
     keyed = {(channel.bone, channel.q) for key, channel in own_keys(obj).items() if key in fcurves(obj)}
     for channel in changed:
         along = channel.role == COUPLED and (channel.bone, channel.q) in keyed
@@ -108,9 +108,9 @@ def _continue_twists(obj: bpy.types.Object, robot: Binding) -> None:
         key, twist = (obj.session_uid, bone.name, _TWIST), float(angle)
         turns = 0 if twist == _first.setdefault(key, twist) else round((_last.get(key, twist) - twist) / _TURN)
         _last[key] = twist + turns * _TURN
-        held = min(max(_last[key], cone.lower), cone.upper)
-        if held != twist:
-            for channel, value in zip(channels, from_swing_and_twist(swing, held, cone.basis), strict=True):
+        bounded = min(max(_last[key], cone.lower), cone.upper)
+        if bounded != twist:
+            for channel, value in zip(channels, from_swing_and_twist(swing, bounded, cone.basis), strict=True):
                 bone.rotation_quaternion[channel.index] = value / channel.factor
 
 

@@ -23,7 +23,7 @@ from ...scene.bake.check import check_steps
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import places_of
-from ..modal import held_entries
+from ..modal import entry_identity
 
 SLICE = 0.008  # [s] of one piece of work
 MOST = 1000  # frames that are looked at; of longer ranges every second, third ...
@@ -42,7 +42,7 @@ def shown_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | 
     at, motion = _done.get(key, (-1, None))
     if at != mark and (key not in _work or _work[key][0] != mark):
         _work[key] = mark, _judged(bpy.context.scene.name, obj.name, color)
-        _held[key] = held_entries(obj)
+        _held[key] = entry_identity(obj)
         if not bpy.app.background and not bpy.app.timers.is_registered(_go_on):
             bpy.app.timers.register(_go_on, first_interval=0.1)
     return motion
@@ -71,7 +71,7 @@ def _slice(seconds: float) -> None:
     with going_on("judging the motion that is drawn"):
         try:
             obj = next((each for each in bpy.data.objects if each.session_uid == key[0]), None)
-            if obj is None or held_entries(obj) != _held[key]:  # what the work holds may be gone
+            if obj is None or entry_identity(obj) != _held[key]:  # what the work holds may be gone
                 raise ReferenceError
             while time.perf_counter() < until:
                 next(work)

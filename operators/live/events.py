@@ -60,7 +60,7 @@ def _follow_all(
     if _state["is_restored"]:
         actions = ()
     event = Event(scene, depsgraph, moves, own, actions, is_frame, not is_frame and transform_running())
-    posed = False
+    is_posed = False
     for uid in _sessions.keys() - {obj.session_uid for obj in robots}:
         del _sessions[uid]
     for obj in in_order(robots):
@@ -69,11 +69,11 @@ def _follow_all(
             session.restore()
         with going_on("following targets"):
             if session.look(obj, event) and session.robot is not None and session.q is not None:
-                posed = True
+                is_posed = True
                 moves.note(obj, session.robot, session.q)
     _state["is_restored"] = False
     rendering.watch()
-    if posed and len(robots) > 1:
+    if is_posed and len(robots) > 1:
         _look_again_soon()
     else:
         _state["rounds"] = ROUNDS

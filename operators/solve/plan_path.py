@@ -14,7 +14,7 @@ from ..modal import ModalOperator
 
 
 class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator):
-    """Key a way on which nothing collides, from the pose at the first frame of the range to that at its last (Esc
+    """Key a path on which nothing collides, from the pose at the first frame of the range to that at its last (Esc
     stops, and writes nothing)"""
 
     bl_idname = "robokin.plan_path"

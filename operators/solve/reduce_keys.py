@@ -13,13 +13,13 @@ from ..modal import ModalOperator
 
 
 class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operator):
-    """Leave as few keys in the range as keep each tool near its way and the limits (Esc stops, and writes nothing)"""
+    """Leave as few keys in the range as keep each tool near its path and the limits (Esc stops, and writes nothing)"""
 
     bl_idname = "robokin.reduce_keys"
     bl_label = "Reduce Keys"
 
     position: bpy.props.FloatProperty(
-        name="Position mm", description="How far each tool may be off its way", default=1.0, min=1e-3, soft_max=100.0
+        name="Position mm", description="How far each tool may be off its path", default=1.0, min=1e-3, soft_max=100.0
     )
     rotation: bpy.props.FloatProperty(
         name="Rotation",

@@ -1,4 +1,4 @@
-"""Retime: the animation goes the same way in new time."""
+"""Retime: the animation keeps its path and gets new timing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMITS = ("jerk", "power", "tool_speed", "tool_acceleration")
 
 
 class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
-    """Give the animation of the range new timing inside the limits; its way stays (Esc stops, and writes nothing)"""
+    """Give the animation of the range new timing inside the limits; its path stays (Esc stops, and writes nothing)"""
 
     bl_idname = "robokin.retime"
     bl_label = "Retime"

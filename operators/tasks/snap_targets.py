@@ -17,10 +17,12 @@ class ROBOKIN_OT_snap_targets(RobotOperator, bpy.types.Operator):
     bl_label = "Snap Targets to Robot"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        moved, left = snap_targets(context, obj)
+        moved, unmoved = snap_targets(context, obj)
         if not moved:
-            raise RobokinError(left[0] if left else f"no task of {obj.name!r} follows an object that could be moved")
-        for line in left:
+            raise RobokinError(
+                unmoved[0] if unmoved else f"no task of {obj.name!r} follows an object that could be moved"
+            )
+        for line in unmoved:
             self.report({"WARNING"}, line)
         if context.scene.tool_settings.use_keyframe_insert_auto:
             for target in filter(takes_keys, moved):

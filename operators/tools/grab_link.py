@@ -33,8 +33,8 @@ class _Pulling(Gesture):
         self._bone, self._is_turn, self._axis, self._is_own = bone, False, -1, False
         self._pull = LinkPull(self._robot, bone, point, pinned, self.is_self_motion)
         if not self._pull.freedom:
-            held = ", ".join(self._pull.held)
-            raise RobokinError(f"no joint is left to move {bone!r} while these stay: {held}")
+            anchors = ", ".join(self._pull.anchors)
+            raise RobokinError(f"no joint is left to move {bone!r} while these stay: {anchors}")
         self._unit, self._turned, self._last = metres_per_world_unit(self._robot), 0.0, self.first
         self._amount = 0.0
 
@@ -106,9 +106,9 @@ class _Pulling(Gesture):
         about = "about" if self._is_turn else "along"
         whose = "its own" if self._is_own else "the world's"
         where = f" {about} {whose} {AXES[self._axis]}" if self._axis >= 0 else ""
-        held = f"   held: {', '.join(self._pull.held)}" if self._pull.held else ""
+        anchors = f"   held: {', '.join(self._pull.anchors)}" if self._pull.anchors else ""
         short = "" if self.is_self_motion or self._pull.is_met else "   as near as it can be"
-        return f"{self.bl_label}  {self._bone}: {shown}{where}{short}{held}"
+        return f"{self.bl_label}  {self._bone}: {shown}{where}{short}{anchors}"
 
 
 class ROBOKIN_OT_grab_link(_Pulling, bpy.types.Operator):

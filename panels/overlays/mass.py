@@ -41,10 +41,10 @@ class MassOverlay:
         tint = colors.MASS
         if len(contacts) > 2:
             hull = convex_hull(contacts[:, :2])
-            is_held = inside(hull, center[:2])
-            tint = colors.MASS if is_held else colors.BAD
+            is_stable = inside(hull, center[:2])
+            tint = colors.MASS if is_stable else colors.BAD
             outline = np.column_stack((hull, np.full(len(hull), ground)))
-            color = colors.GOOD if is_held else colors.BAD
+            color = colors.GOOD if is_stable else colors.BAD
             found.triangles.append((fan(outline), colors.faded(color, 0.25)))
             found.lines.append((polyline(np.concatenate((outline, outline[:1]))), color))
         found.lines.append((center + ball, tint))

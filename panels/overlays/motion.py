@@ -1,4 +1,4 @@
-"""The robot at other frames: the way of each tool, frames with problems on it, and ghosts."""
+"""The robot at other frames: the path of each tool, frames with problems on it, and ghosts."""
 
 from __future__ import annotations
 

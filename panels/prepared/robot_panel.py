@@ -58,8 +58,8 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     try:
         model = binding(obj).model
     except RobokinError as error:
-        posed = obj.pose.bones if obj.pose is not None else ()
-        carrying = [bone for bone in posed if bone.bone is not None and KEY in bone.bone]
+        pose_bones = obj.pose.bones if obj.pose is not None else ()
+        carrying = [bone for bone in pose_bones if bone.bone is not None and KEY in bone.bone]
         constrained = any(foreign_constraint(bone) is not None for bone in carrying)
         return RobotSummary(obj.name, problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
     followers = sum(joint.mimic is not None for joint in model.joints)

@@ -53,15 +53,15 @@ def _inserted(points: Array, rng: np.random.Generator) -> Array:
     start = np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])
     hull = _Hull(points, np.array(first)[start[:, ::-1] if np.dot(np.cross(b - a, c - a), d - a) > 0.0 else start])
     directions = rng.normal(size=(SPREAD, 3))
-    left = np.unique(np.argmax(points @ directions.T, axis=0))
-    rest, most = np.setdiff1d(np.arange(len(points)), left), SPREAD
-    while len(left) or len(rest):
-        for i in left:
+    todo = np.unique(np.argmax(points @ directions.T, axis=0))
+    rest, most = np.setdiff1d(np.arange(len(points)), todo), SPREAD
+    while len(todo) or len(rest):
+        for i in todo:
             if i not in first:
                 hull.insert(i)
         outside = np.array_split(rest, 1 + len(rest) * hull.count // 4_000_000)
         rest = np.concatenate([k[hull.has_outside(points[k])] for k in outside])
-        left, rest, most = rest[:most], rest[most:], 2 * most
+        todo, rest, most = rest[:most], rest[most:], 2 * most
     return hull.faces[: hull.count]
 
 

@@ -53,9 +53,9 @@ def _four_parts(name: str, turning: int, root: str) -> RobotModel:
         shapes = _part((0.0, 1.0, 0.0), length, 1.0 - 0.15 * number, paint)
         links.append(solid(f"part_{number}", DENSITY * length, shapes))
         wide = math.radians(135.0)
-        held = number <= len(lengths) - turning
-        bounds: dict[str, Any] = {} if held else {"lower": -wide, "upper": wide, "velocity": 3.0, "effort": 60.0}
-        kind = "fixed" if held else "revolute"
+        is_fixed = number <= len(lengths) - turning
+        bounds: dict[str, Any] = {} if is_fixed else {"lower": -wide, "upper": wide, "velocity": 3.0, "effort": 60.0}
+        kind = "fixed" if is_fixed else "revolute"
         joints.append(Joint(f"phi_{number}", kind, links[-2].name, links[-1].name, _up(offset), **bounds))
         offset = length
     links.append(solid("end_effector", 0.1, [ball((0, 0, 0), 0.02, ORANGE)]))

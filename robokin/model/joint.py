@@ -107,8 +107,8 @@ class Joint:
             put(self, "axis", axis)
         for name in _LIMITS:
             value = getattr(self, name)
-            spread = [value] * self.nv if isinstance(value, Real) or getattr(value, "shape", None) == () else value
-            put(self, name, frozen_array(spread, (self.nv,), f"{who}: {name}"))
+            values = [value] * self.nv if isinstance(value, Real) or getattr(value, "shape", None) == () else value
+            put(self, name, frozen_array(values, (self.nv,), f"{who}: {name}"))
             if name not in ("lower", "upper") and (getattr(self, name) <= 0).any():
                 raise ModelError(f"{who}: {name} limit must be positive, not {getattr(self, name).tolist()}")
         if (self.lower > self.upper).any():

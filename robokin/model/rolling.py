@@ -29,7 +29,7 @@ class RollingBase:
 
     joint: name of the base.   q, v: where its x, y, angle start.   wheel_q, wheel_v: of the left and the right wheel.
     centre: (2,) [m] the middle of the axle in the base.   forward: (2,) unit vector across the axle, such that the
-    left wheel is to its left.   rolled: (2,) [m/rad] way of each wheel forward per unit of its angle.
+    left wheel is to its left.   rolled: (2,) [m/rad] distance of each wheel forward per unit of its angle.
     separation: [m].
     """
 
@@ -75,7 +75,7 @@ class RollingBase:
 
     def rows(self, angle: float) -> Array:
         """(3, 5) A with A (x', y', angle', left', right') = 0 when nothing slips: no way along the axle, and each
-        wheel's way what it rolls; all in m/s."""
+        wheel's distance what it rolls; all in m/s."""
         heading = _turned(self.forward, np.array(angle))
         aside = np.array([-heading[1], heading[0]])
         centre = _turned(self.centre, np.array(angle))

@@ -55,8 +55,8 @@ def depth_first(root_link: str, links: Mapping[str, Link], joints: Iterable[Join
         stack.extend(reversed(children.get(joint.child, [])))
     if len(ordered) + 1 != len(links):
         reached = {root_link, *(j.child for j in ordered)}
-        left = [name for name in links if name not in reached]
-        raise ModelError(f"the joints form a circle through link {left[0]!r}", links[left[0]])
+        unreached = [name for name in links if name not in reached]
+        raise ModelError(f"the joints form a circle through link {unreached[0]!r}", links[unreached[0]])
     return ordered
 
 

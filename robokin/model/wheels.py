@@ -100,23 +100,23 @@ def _pairs_on(
 
 def _rigid(link: str, joints: Iterable[Joint]) -> dict[str | None, Array]:
     """T_link_other of a link and of what fixed joints hold to it. joints: parents first."""
-    held: dict[str | None, Array] = {link: np.eye(4)}
+    placements: dict[str | None, Array] = {link: np.eye(4)}
     for joint in joints:
-        if joint.type == "fixed" and joint.parent in held:
-            held[joint.child] = held[joint.parent] @ joint.placement
-    return held
+        if joint.type == "fixed" and joint.parent in placements:
+            placements[joint.child] = placements[joint.parent] @ joint.placement
+    return placements
 
 
 def _upright(base: Joint, joints: Iterable[Joint]) -> dict[str | None, Array]:
     """T_base_other of what only moves along the base's axis, joints at zero. joints: parents first."""
-    held: dict[str | None, Array] = {base.child: np.eye(4)}
+    placements: dict[str | None, Array] = {base.child: np.eye(4)}
     for joint in joints:
-        if joint.parent in held:
-            T = held[joint.parent] @ joint.placement
+        if joint.parent in placements:
+            T = placements[joint.parent] @ joint.placement
             slides = joint.type == "prismatic" and np.linalg.norm(np.cross(T[:3, :3] @ joint.axis, base.axis)) < ALIGNED
             if slides or joint.type == "fixed":
-                held[joint.child] = T
-    return held
+                placements[joint.child] = T
+    return placements
 
 
 def _radius(wheel: Joint, links: Mapping[str, Link], joints: Iterable[Joint]) -> float:

@@ -26,7 +26,7 @@ def locked_model(model: RobotModel, names: Iterable[str], q: Array) -> RobotMode
     Raises UnknownNameError, ConfigurationError; ModelError for a joint that does not move, or is floating: its limits
     cannot hold a rotation.
     """
-    held = checked_model(model).limits.clamp(model.check_configuration(q))
+    locked_q = checked_model(model).limits.clamp(model.check_configuration(q))
     lower, upper = model.lower.copy(), model.upper.copy()
     cones = {cone.q: cone for cone in model.limits.cones}
     for name in _with_wheels(model, names):
@@ -35,9 +35,9 @@ def locked_model(model: RobotModel, names: Iterable[str], q: Array) -> RobotMode
             why = "it is fixed" if not joint.nq else "it is floating, and limits cannot hold its rotation"
             raise ModelError(f"joint {name!r} cannot be locked: {why}", joint)
         if joint.kind.has_cone:
-            cones[slot.q.start] = _closed_cone(name, slot.q.start, slot.v.start, held[slot.q])
+            cones[slot.q.start] = _closed_cone(name, slot.q.start, slot.v.start, locked_q[slot.q])
         else:
-            lower[slot.q] = upper[slot.q] = held[slot.q]
+            lower[slot.q] = upper[slot.q] = locked_q[slot.q]
     lower.flags.writeable = upper.flags.writeable = False
     made = copy.copy(model)
     made.lower, made.upper = lower, upper

@@ -1,6 +1,6 @@
 """Joints that URDF has no word for, as chains of joints that it has, with massless links between them.
 
-One joint for each coordinate, in their order, so that the same q means the same pose; the way of a screw follows its
+One joint for each coordinate, in their order, so that the same q means the same pose; the slide of a screw follows its
 angle by a mimic. A ball becomes three turns about u, w and its axis (`plane_basis`), whose ranges are the half-angles
 of its cone and its range of twist; its quaternion has no place in q then. A wheeled base keeps its coordinates as a
 planar joint that may slip.

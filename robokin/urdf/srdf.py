@@ -59,10 +59,10 @@ def import_srdf(path: str | os.PathLike, model: RobotModel) -> Srdf:
                     unknown[element.text("name")] = None
             elif joint.nq:
                 values[joint.name] = _value(joint, element)
-        held = postures.setdefault(name, {})
-        if any(not np.allclose(held[j], values[j], rtol=0.0, atol=1e-9) for j in held.keys() & values.keys()):
-            held = postures.setdefault(f"{name} ({state.attributes.get('group', '')})", {})
-        held |= values
+        values_of = postures.setdefault(name, {})
+        if any(not np.allclose(values_of[j], values[j], rtol=0.0, atol=1e-9) for j in values_of.keys() & values.keys()):
+            values_of = postures.setdefault(f"{name} ({state.attributes.get('group', '')})", {})
+        values_of |= values
     may_touch: dict[tuple[str, str], str] = {}
     missing: dict[str, None] = {}
     for element in document.all("disable_collisions"):

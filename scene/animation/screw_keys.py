@@ -1,4 +1,4 @@
-"""The way of a screw is keyed as its angle is: a person keys the angle alone, and the screw moves right in between.
+"""The slide of a screw is keyed as its angle is: a person keys the angle alone, and the screw moves right in between.
 
 A driver cannot do it, since the channels of one bone may not drive each other in Blender.
 """
@@ -20,7 +20,7 @@ _SAME = 1e-6  # of the largest value: single precision
 
 
 def follow_keys(obj: bpy.types.Object, robot: Binding) -> None:
-    """Let the curve of each screw's way be that of its angle, in its pitch."""
+    """Let the curve of each screw's slide be that of its angle, in its pitch."""
     coupled = [channel for channel in robot.written_channels if channel.role == COUPLED]
     bag = animation.channelbag(obj) if coupled else None
     if bag is None or not obj.animation_data.action.is_editable:
@@ -45,7 +45,7 @@ def follow_keys(obj: bpy.types.Object, robot: Binding) -> None:
 
 
 def _on_slide(values: Array, lead: Channel, channel: Channel) -> Array:
-    """Values of the way's channel for values of the angle's."""
+    """Values of the slide's channel for values of the angle's."""
     return (channel.scale * lead.factor * values + channel.offset) / channel.factor
 
 

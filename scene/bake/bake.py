@@ -21,7 +21,6 @@ from ...scene.animation.curves import (
     write_curves,
     write_numbers,
 )
-from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import whole_motion, whole_note
@@ -38,6 +37,7 @@ from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import avoids_collisions, clearance_of, collisions_over
+from .plans import PlannedSegment, bake_plans, segments_of
 
 
 def bake_steps(
@@ -112,7 +112,7 @@ def bake_steps(
     else:
         steps = follow(segments, hint, seed=seed)
         results, start = (yield from scaled(mapped(steps, followed), 0.5, 0.6)), ""
-    parts = stretches_of(plans, results)
+    parts = segments_of(plans, results)
     note = ""
     if is_whole:
         parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None), 0.6, 0.9)

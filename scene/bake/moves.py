@@ -63,11 +63,11 @@ def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Ge
     step = frame_seconds(scene)
     motion = program_motion(done, 1.0 / step)
     key_motion(scene, obj, motion, first, robot)
-    _mark_stretches(obj, [part.duration + move.wait for move, part in done], first, step)
+    _mark_moves(obj, [part.duration + move.wait for move, part in done], first, step)
     return motion.duration
 
 
-def _mark_stretches(obj: bpy.types.Object, durations: Sequence[float], first: int, step: float) -> None:
+def _mark_moves(obj: bpy.types.Object, durations: Sequence[float], first: int, step: float) -> None:
     """Each move's frames, and pose markers of the action by the moves' names in place of those of before."""
     markers, names = obj.animation_data.action.pose_markers, set(obj.robokin.moves.keys())
     for marker in [marker for marker in markers if marker.name in names]:

@@ -1,4 +1,4 @@
-"""A way around obstacles between two poses of the timeline."""
+"""A path around obstacles between two poses of the timeline."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stan
 
 @dataclass(frozen=True, eq=False)
 class PlannedKeys:
-    """plan: what was found; keys were written where there is a way."""
+    """plan: what was found; keys were written where there is a path."""
 
     first: int
     last: int
@@ -37,7 +37,7 @@ class PlannedKeys:
     def summary(self) -> str:
         """One line."""
         if self.plan.motion is None:
-            return f"no way between frames {self.first} and {self.last}: {self.plan.reason}"
+            return f"no path between frames {self.first} and {self.last}: {self.plan.reason}"
         if not self.plan.motion.duration:
             return f"the pose at frame {self.first} is that at frame {self.last}: the robot rests between"
         return f"frames {self.first} to {self.last}: {self.plan.reason} where it is fastest"
@@ -55,12 +55,12 @@ def plan_steps(
 ) -> Generator[float, None, PlannedKeys]:
     """Yield the share of the work done (0..1) now and then; return what was found and written.
 
-    The poses of two frames stay; between them the robot goes a way on which no link is nearer than `margin` [m] to
-    another or an obstacle, inside its limits, a key a frame. Where no way is found nothing is written. Raises
-    RobokinError for a robot without collision shapes, obstacles that move, and frames that are too few for the way.
+    The poses of two frames stay; between them the robot moves on a path on which no link is nearer than `margin` [m] to
+    another or an obstacle, inside its limits, a key a frame. Where no path is found nothing is written. Raises
+    RobokinError for a robot without collision shapes, obstacles that move, and frames that are too few for the path.
     """
     if last <= first:
-        raise RobokinError(f"a way needs two frames, not {first} to {last}")
+        raise RobokinError(f"a path needs two frames, not {first} to {last}")
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
     ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
@@ -75,12 +75,12 @@ def plan_steps(
         if plan.motion.duration > duration * (1.0 + 1e-9):
             frames = int(np.ceil(plan.motion.duration / step))
             raise RobokinError(
-                f"the way takes {plan.motion.duration:.3f} s, {frames} frames, not {last - first}: "
+                f"the path takes {plan.motion.duration:.3f} s, {frames} frames, not {last - first}: "
                 f"move the later pose to frame {first + frames} or on"
             )
         motion = retime(model, plan.motion.path, plan.motion.limits, duration).motion(1.0 / step)
         for violation in collision_violations(motion, collisions):
-            # keys are joined by straight lines, which cut the bends of a fast way
+            # keys are joined by straight lines, which cut the bends of a fast path
             frame = first + violation.frame
             raise RobokinError(
                 f"frame {frame}, or after it: {violation.sentence()}; ask for more margin or more frames"
@@ -92,11 +92,11 @@ def plan_steps(
 
 def _inside(model: RobotModel, q: Array, frame: int) -> Array:
     """The pose without what rounding puts outside the position limits. Raises RobokinError for more."""
-    held = clamp(model, q)
-    if abs(held - q).max(initial=0.0) > _ROUNDING:
-        joint = farthest_joint(model, abs(held - q))
+    clamped = clamp(model, q)
+    if abs(clamped - q).max(initial=0.0) > _ROUNDING:
+        joint = farthest_joint(model, abs(clamped - q))
         raise RobokinError(f"frame {frame}: {joint!r} is outside its position limits; Smooth brings it inside")
-    return held
+    return clamped
 
 
 def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
@@ -106,6 +106,6 @@ def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionMo
     for obstacle in seen.obstacles:
         T = obstacle.placement.reshape(-1, 4, 4)
         if abs(T - T[0]).max() > _STANDS:
-            raise RobokinError(f"obstacle {obstacle.name!r} moves: a way is planned around what stands still")
+            raise RobokinError(f"obstacle {obstacle.name!r} moves: a path is planned around what stands still")
         standing.append(Obstacle(obstacle.name, obstacle.shape, T[0]))
     return seen.among(standing)

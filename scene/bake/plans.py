@@ -1,4 +1,4 @@
-"""What a bake follows: stretches of frames with the same tasks and criteria, and the tracker of each."""
+"""What a bake follows: segments of frames with the same tasks and criteria, and the tracker of each."""
 
 from __future__ import annotations
 
@@ -74,19 +74,19 @@ def bake_plans(
     """
     forms, extends = SolverTasks(obj, robot, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
-    held: list[Task] = []
+    closing: list[Task] = []
     plans = []
     apart = [] if clearance is None else [clearance]
     obstacles = None if clearance is None else obstacle_placements(clearance.collisions, len(targets.influence))
-    for first, last, settled in _stretches(targets.influence, targets.settings):
+    for first, last, settled in _segments(targets.influence, targets.settings):
         if criteria is None and not settled:
             chosen = enabled_criteria(obj, targets.settings[first])
         if not settled:
-            held = [ExtendedJacobian(chosen)] if extends and chosen else []
+            closing = [ExtendedJacobian(chosen)] if extends and chosen else []
         influence = targets.influence[first:last]
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
-        wanted, asked = [*forms.whole(targets, first, counting), *held, *apart], [] if held else chosen
+        wanted, asked = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else chosen
         if asked or not is_plain(wanted) or _fades(own).any():
             tracker = tracker_of(model, wanted, dt, criteria=asked)
             tracker.let_fade()
@@ -94,10 +94,10 @@ def bake_plans(
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)
                 around = [] if obstacles is None else [obstacles[frame]]
-                aims.extend(tracker.check_targets([[*aim, *(None for _ in held), *around]]))
+                aims.extend(tracker.check_targets([[*aim, *(None for _ in closing), *around]]))
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)
-            shares = np.hstack((own, np.ones((len(own), len(held) + len(apart)))))
+            shares = np.hstack((own, np.ones((len(own), len(closing) + len(apart)))))
             plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own))
         else:
             plain = Tracker(model, wanted, dt)
@@ -106,7 +106,7 @@ def bake_plans(
     return plans
 
 
-def stretches_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:
+def segments_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:
     """Join results in order, each of frames of one plan, plan by plan."""
     planned = {plan.segment.tracker.problem: plan for plan in plans}
     found = []
@@ -116,7 +116,7 @@ def stretches_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]
     return found
 
 
-def _stretches(influence: Array, settings: Array) -> list[tuple[int, int, bool]]:
+def _segments(influence: Array, settings: Array) -> list[tuple[int, int, bool]]:
     """(first frame, frame after the last, whether the criteria are as in the stretch before)."""
     fades = _fades(influence).any(axis=1)
     counting = np.where(fades[:, None], 2, influence > 0.0)

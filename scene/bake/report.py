@@ -130,18 +130,18 @@ class BakeResult:
         return record | {"violations": violations}
 
 
-def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:
+def find_failures(segments: Sequence[BakedSegment], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:
     """Yield the share done now and then; return the frames that are not met, those in a row that fail alike as one."""
     found: list[Failure] = []
-    for stretch, first, last, at in _runs(stretches):
-        missed = _missed(stretch, first)
+    for segment, first, last, at in _runs(segments):
+        missed = _missed(segment, first)
         parts: list[tuple[int, int, Diagnosis | None]] = [(first, last, None)]
-        if stretch.result.status[first] is Status.COLLISION:
-            parts = _told_alike(stretch.result, first, last)
-        elif len(found) < DIAGNOSED and stretch.result.status[first] is not Status.LIMIT:
-            parts = yield from tried_out(stretch.result, first, last, at / len(frames))
+        if segment.result.status[first] is Status.COLLISION:
+            parts = _told_alike(segment.result, first, last)
+        elif len(found) < DIAGNOSED and segment.result.status[first] is not Status.LIMIT:
+            parts = yield from tried_out(segment.result, first, last, at / len(frames))
         for start, end, tried in parts:
-            diagnosis = tried or _short_diagnosis(stretch, start, end, missed)
+            diagnosis = tried or _short_diagnosis(segment, start, end, missed)
             if tried and tried.status is Status.MAX_ITERATIONS:
                 diagnosis = replace(tried, reason=f"{', '.join(missed)} not met: {tried.reason}")
             own = Failure(int(frames[at + start - first]), int(frames[at + end - first]), diagnosis, missed)
@@ -153,12 +153,12 @@ def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> G
     return found
 
 
-def statuses_of(stretches: Sequence[BakedSegment], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
+def statuses_of(segments: Sequence[BakedSegment], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
     """The status of every frame; of one that is not met, what was found out about it."""
     found = {
         frame: failure.diagnosis.status for failure in failures for frame in range(failure.first, failure.last + 1)
     }
-    own = [status for stretch in stretches for status in stretch.result.status]
+    own = [status for segment in segments for status in segment.result.status]
     return [found.get(int(frame), status) for frame, status in zip(frames, own, strict=True)]
 
 
@@ -199,34 +199,34 @@ def _told_alike(result: TrackResult, first: int, last: int) -> list[tuple[int, i
     return parts
 
 
-def _runs(stretches: Sequence[BakedSegment]) -> list[tuple[BakedSegment, int, int, int]]:
+def _runs(segments: Sequence[BakedSegment]) -> list[tuple[BakedSegment, int, int, int]]:
     """(stretch, first and last of its frames, the first counted over all) of frames in a row with the same status and
     the same tasks not met."""
     runs: list[tuple[BakedSegment, int, int, int]] = []
     done, last = 0, None
-    for stretch in stretches:
-        for i, status in enumerate(stretch.result.status):
-            key = None if status in MET else (id(stretch), status, _missed(stretch, i))
+    for segment in segments:
+        for i, status in enumerate(segment.result.status):
+            key = None if status in MET else (id(segment), status, _missed(segment, i))
             if key is not None and key == last:
                 runs[-1] = (*runs[-1][:2], i, runs[-1][3])
             elif key is not None:
-                runs.append((stretch, i, i, done + i))
+                runs.append((segment, i, i, done + i))
             last = key
-        done += len(stretch.result)
+        done += len(segment.result)
     return runs
 
 
-def _missed(stretch: BakedSegment, frame: int) -> tuple[str, ...]:
+def _missed(segment: BakedSegment, frame: int) -> tuple[str, ...]:
     """Names of the tasks that are whole at a frame and not met."""
-    result, tasks = stretch.result, stretch.plan.segment.tracker.tasks
-    over = (result.residuals[frame] > stretch.plan.segment.tracker.tolerance).any(axis=1)
-    over[: len(stretch.plan.counting)] &= stretch.influence[frame] >= 1.0
+    result, tasks = segment.result, segment.plan.segment.tracker.tasks
+    over = (result.residuals[frame] > segment.plan.segment.tracker.tolerance).any(axis=1)
+    over[: len(segment.plan.counting)] &= segment.influence[frame] >= 1.0
     return tuple(task.name for task, is_over in zip(tasks, over, strict=True) if is_over)
 
 
-def _short_diagnosis(stretch: BakedSegment, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
+def _short_diagnosis(segment: BakedSegment, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
     """Diagnosis of frames of one status, without further solves."""
-    short = [stretch.result.frame(i).diagnosis for i in range(first, last + 1)]
+    short = [segment.result.frame(i).diagnosis for i in range(first, last + 1)]
     if short[0].status is not Status.LIMIT:
         return replace(short[0], reason=f"{', '.join(missed)} not met")
     joints = tuple(dict.fromkeys(name for each in short for name in each.joints))

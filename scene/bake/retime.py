@@ -1,4 +1,4 @@
-"""New timing for an animation: the robot goes the same way, inside its limits."""
+"""New timing for an animation: the path stays, inside its limits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RetimeResult:
         notes = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
         limit = next((limit for limit in self.result.bindings if limit.joint), None)
         if limit is not None:
-            notes.append(f"the first limit on its way is the {limit.kind} of {limit.joint}")
+            notes.append(f"the first limit on its path is the {limit.kind} of {limit.joint}")
         assumed = [kind for kind in ("velocity", "acceleration") if kind in self.result.limits.assumed]
         if assumed:
             notes.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
@@ -65,7 +65,7 @@ def retime_steps(
 ) -> Generator[float, None, RetimeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
-    The animation of the frames first..last keeps its way and gets new timing from its first frame on, a key a frame.
+    The animation of the frames first..last keeps its path and gets new timing from its first frame on, a key a frame.
     Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, as fast as it was;
     DURATION, as fast as `duration` [s] asks. efforts: whether those of the drives are limited too, under the scene's
     gravity.   limits: "jerk", "power" and "tools" as `retime` takes them. Nothing is written before the last step.
@@ -121,13 +121,13 @@ def _rows(found: Retimed, first: int, end: int, step: float) -> Iterator[tuple[i
 def _inside(motion: Motion, first: int) -> Motion:
     """The motion without what rounding puts outside the position limits. Raises RobokinError for more."""
     model = motion.model
-    held = np.array([clamp(model, q) for q in motion.q])
-    away = abs(held - motion.q).max(axis=1)
+    clamped = np.array([clamp(model, q) for q in motion.q])
+    away = abs(clamped - motion.q).max(axis=1)
     if away.max() > _ROUNDING:
         frame = int(np.argmax(away > _ROUNDING))
-        joint = farthest_joint(model, abs(held[frame] - motion.q[frame]))
+        joint = farthest_joint(model, abs(clamped[frame] - motion.q[frame]))
         raise RobokinError(f"frame {first + frame}: {joint!r} is outside its position limits; Smooth brings it inside")
-    return Motion.of(model, motion.times, held)
+    return Motion.of(model, motion.times, clamped)
 
 
 def farthest_joint(model: RobotModel, away: Array) -> str:

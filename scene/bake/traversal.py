@@ -13,19 +13,19 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ...scene.animation.columns import PATH, clear_columns, key_columns
-from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves
-from ...scene.bake.report import BakeResult
-from ...scene.bake.retime import refuse_later_keys
-from ...scene.tasks.given import AdHocTask
-from ...scene.tasks.root_frames import metres_per_world_unit
-from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
-from ...scene.tasks.targets import targets_over
 from ...solvers import Motion, PoseTask, Status
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.progress import scaled
 from ...solvers.traversal.traverse import Past, Traversal, traverse_steps
+from ..animation.columns import PATH, clear_columns, key_columns
+from ..animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves
 from ..collisions import collisions_over
+from ..tasks.given import AdHocTask
+from ..tasks.root_frames import metres_per_world_unit
+from ..tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
+from ..tasks.targets import targets_over
+from .report import BakeResult
+from .retime import refuse_later_keys
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ class Hold(NamedTuple):
 
 def make_nut(context: bpy.types.Context) -> bpy.types.Object:
     """The scene at the 3D cursor; the robot. Raises RobokinError."""
-    holds = _course()
-    stage = Stage(context, "Nut and Bolts", holds[-1].seconds)
+    course = _course()
+    stage = Stage(context, "Nut and Bolts", course[-1].seconds)
     robot = stage.robot("desk_arm", _pads(), START)
     wall = BOLT + 0.02
     stage.box("Wall", robot, (0.0, 0.15, wall + 0.005), (0.16, 0.3, 0.01), (0.75, 0.77, 0.8))
@@ -51,9 +51,9 @@ def make_nut(context: bpy.types.Context) -> bpy.types.Object:
     nut = stage.prism("Nut", robot, (0.0, 0.0, 0.0), 6, (FLATS / math.sqrt(3.0), 0.0055), (0.8, 0.55, 0.2))
     unit = stage.unit
     for obj, height, along, spin in ((hand, 1, 2, 3), (nut, 4, 5, 6)):
-        stage.eased(obj, "location", 1, [(each[0], each[height] * unit) for each in holds])
-        stage.eased(obj, "location", 2, [(each[0], each[along] * unit) for each in holds])
-        stage.eased(obj, "rotation_euler", 2, [(each[0], each[spin]) for each in holds])
+        stage.eased(obj, "location", 1, [(each[0], each[height] * unit) for each in course])
+        stage.eased(obj, "location", 2, [(each[0], each[along] * unit) for each in course])
+        stage.eased(obj, "rotation_euler", 2, [(each[0], each[spin]) for each in course])
     stage.task(robot, "Hand", "POSE", "tool", hand)
     return stage.choose(robot)
 
@@ -61,11 +61,11 @@ def make_nut(context: bpy.types.Context) -> bpy.types.Object:
 def _course() -> list[Hold]:
     upper, lower = HEIGHTS
     now = Hold(0.0, upper, FRONT, -SPIN, upper, BOLT, -SPIN)
-    holds = [now]
+    course = [now]
 
     def go(seconds: float, **changed: float) -> None:
-        last = holds[-1]
-        holds.append(last._replace(seconds=last.seconds + seconds, **changed))
+        last = course[-1]
+        course.append(last._replace(seconds=last.seconds + seconds, **changed))
 
     def rest() -> None:
         go(0.25)
@@ -74,13 +74,13 @@ def _course() -> list[Hold]:
     go(1.0, hand=BOLT)
     rest()
     for turn in range(TURNS):
-        last = holds[-1]
+        last = course[-1]
         go(1.0, hand=last.hand - ADVANCE, spin=SPIN, nut=last.nut - ADVANCE, nut_spin=last.nut_spin + 2.0 * SPIN)
         rest()
         if turn + 1 < TURNS:
             go(1.0, spin=-SPIN)
             rest()
-    off = holds[-1].hand
+    off = course[-1].hand
     go(1.0, hand=FRONT, nut=FRONT)
     rest()
     go(2.0, height=lower, nut_height=lower)
@@ -88,7 +88,7 @@ def _course() -> list[Hold]:
     go(1.0, hand=off, nut=off)
     rest()
     for turn in range(TURNS):
-        last = holds[-1]
+        last = course[-1]
         go(1.0, hand=last.hand + ADVANCE, spin=-SPIN, nut=last.nut + ADVANCE, nut_spin=last.nut_spin - 2.0 * SPIN)
         rest()
         if turn + 1 < TURNS:
@@ -96,7 +96,7 @@ def _course() -> list[Hold]:
             rest()
     go(1.0, hand=FRONT)
     rest()
-    return holds
+    return course
 
 
 def _pads() -> list[Geometry]:

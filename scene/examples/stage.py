@@ -80,9 +80,9 @@ class Stage:
         ring = np.column_stack((radius * np.cos(turned), radius * np.sin(turned), np.full(sides, 0.5 * length)))
         corners = np.concatenate((ring * (1.0, 1.0, -1.0), ring))
         next_one = [*range(1, sides), 0]
-        walls = [(i, k, k + sides, i + sides) for i, k in enumerate(next_one)]
+        quads = [(i, k, k + sides, i + sides) for i, k in enumerate(next_one)]
         mesh = bpy.data.meshes.new(name)
-        mesh.from_pydata(corners.tolist(), [], [tuple(range(sides))[::-1], *walls, tuple(range(sides, 2 * sides))])
+        mesh.from_pydata(corners.tolist(), [], [tuple(range(sides))[::-1], *quads, tuple(range(sides, 2 * sides))])
         mesh.materials.append(_material(name, color))
         return self._place(bpy.data.objects.new(name, mesh), parent, at, (0.0, 0.0, 0.0))
 

@@ -209,8 +209,8 @@ class Session:
         descent, wanted = self._descent(obj, asked, q)
         result = self._solved(obj, descent, asked, q, is_posed)
         own, reason = [one.task for one in asked], result.reason + ending(obj, self.robot, result)
-        held = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
-        blamed = Why(tuple(dict.fromkeys(held)), result.tasks)
+        blocking = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
+        blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
         store_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
         return result
 
@@ -234,8 +234,8 @@ class Session:
         """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
         assert self.robot is not None and self._root is not None and self._read is not None
         model = self.robot.model
-        held = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
-        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, held
+        locked_q = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
+        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, locked_q
         found = self._descents.get(key)
         if found is None:
             whole = [replace(one, influence=1.0) for one in asked]
@@ -276,8 +276,8 @@ class Session:
 def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
     """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
     model = descent.problem.model
-    held = model.limits.at_limit(q) & descent.problem.search.depends()
-    return tuple(joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any())
+    at_limit = model.limits.at_limit(q) & descent.problem.search.depends()
+    return tuple(joint.name for joint in model.moving_joints if at_limit[model.slot(joint.name).q].any())
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

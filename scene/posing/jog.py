@@ -43,8 +43,8 @@ def jogged_tool(
     robot = binding(obj)
     q = read_configuration(obj, robot)
     model, link = robot.model_at(q), robot.link_of_bone[tip]
-    held = [hold(model, q, name) for name in base_hold(model, link)]
-    pull = Pull(model, q, link, None, held)
+    anchors = [hold(model, q, name) for name in base_hold(model, link)]
+    pull = Pull(model, q, link, None, anchors)
     found = pull.to(stepped_frame(pull.grip, axis, by, turn, own_axes))
     if not pull.is_met:
         raise RobokinError(f"{tip!r} cannot go on that way: its joints are at their limits, or it is stretched out")

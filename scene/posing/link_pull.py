@@ -43,18 +43,18 @@ class LinkPull:
             raise RobokinError(f"bone {bone!r} is no link of the robot")
         model, link = robot.model_at(self.start), robot.link_of_bone[bone]
         own = {robot.link_of_bone[name] for name in pinned if name in robot.link_of_bone} - {link}
-        held = dict.fromkeys(sorted(own), True)
+        anchors = dict.fromkeys(sorted(own), True)
         if not own:
-            held |= dict.fromkeys(base_hold(model, link), True)
+            anchors |= dict.fromkeys(base_hold(model, link), True)
         tips = _task_tips(obj, robot)
         if is_self_motion:
-            held |= tips or dict.fromkeys(tool_links(model)[:1], True)
+            anchors |= tips or dict.fromkeys(tool_links(model)[:1], True)
         elif obj.robokin.live:
-            held |= tips
+            anchors |= tips
         if not is_self_motion:
-            held.pop(link, None)
-        tasks = [hold(model, self.start, name, rotation) for name, rotation in held.items()]
-        self.held = tuple(held)
+            anchors.pop(link, None)
+        tasks = [hold(model, self.start, name, rotation) for name, rotation in anchors.items()]
+        self.anchors = tuple(anchors)
         at = (
             None
             if point is None

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...properties.handlers import add_handler, remove_handler
 from ...robokin import RobokinError
-from ...scene.tasks.root_frames import metres_per_world_unit
-from ...scene.tasks.shapes import has_shape, read_shape
-from ...scene.tasks.targets import places_of
+from .root_frames import metres_per_world_unit
+from .shapes import has_shape, read_shape
+from .targets import places_of
 
 RobokinTask = bpy.types.PropertyGroup
 

@@ -16,34 +16,36 @@ from ...robokin.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class LargestEigenvalue:
-    """A (r, r) at a configuration: V is its largest eigenvalue.   slopes: (r, r, nv) its derivative.   frames: (r, k),
+    """A (r, r) at a configuration: V is its largest eigenvalue.   derivative: (r, r, nv) of it.   frames: (r, k),
     of A: columns of two configurations that are near each other are so too, up to a rotation."""
 
     A: Array
-    slopes: Array
+    derivative: Array
     frames: Array
 
     def top(self, count: int) -> LargestEigenvalue:
         """The largest eigenvalues alone, smooth for as long as they are apart from the rest. A must be diagonal,
         ascending."""
-        return LargestEigenvalue(self.A[-count:, -count:], self.slopes[-count:, -count:], self.frames[-count:])
+        return LargestEigenvalue(self.A[-count:, -count:], self.derivative[-count:, -count:], self.frames[-count:])
 
     def near(self, gap: float) -> int:
         """How many eigenvalues are no farther from the largest, relative to the largest of all sizes."""
         values = np.linalg.eigvalsh(self.A)
         return int((values >= values[-1] - gap * abs(values).max()).sum())
 
-    def as_seen_from(self, other: LargestEigenvalue) -> LargestEigenvalue:
-        """The matrix in the frames of another configuration nearby, so that A and its slopes are smooth."""
+    def in_frames_of(self, other: LargestEigenvalue) -> LargestEigenvalue:
+        """The matrix in the frames of another configuration nearby, so that A and its derivative are smooth."""
         U, _, Vt = np.linalg.svd(self.frames @ other.frames.T)
         Q = U @ Vt
-        return LargestEigenvalue(Q.T @ self.A @ Q, np.einsum("ai,abk,bj->ijk", Q, self.slopes, Q), Q.T @ self.frames)
+        return LargestEigenvalue(
+            Q.T @ self.A @ Q, np.einsum("ai,abk,bj->ijk", Q, self.derivative, Q), Q.T @ self.frames
+        )
 
     def moved(self, x: Array) -> tuple[float, Array]:
         """The largest eigenvalue after a displacement x (nv,), to first order of A, and its vector (r,)."""
-        values, vectors = np.linalg.eigh(self.A + self.slopes @ x)
+        values, vectors = np.linalg.eigh(self.A + self.derivative @ x)
         return float(values[-1]), vectors[:, -1]
 
     def gradient(self, W: Array) -> Array:
         """(nv,) of <W, A>."""
-        return np.einsum("ij,ijk->k", W, self.slopes)
+        return np.einsum("ij,ijk->k", W, self.derivative)

@@ -43,10 +43,10 @@ class Manipulability(Potential):
         return -0.5 * float(np.log(s**2 + SINGULAR**2).sum())
 
     def gradient(self, state: State) -> Array:
-        J, change = task_jacobian(state)
+        J, derivative = task_jacobian(state)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         inverse = (U * (s / (s**2 + SINGULAR**2))) @ Vt
-        return -np.einsum("rj,rjk->k", inverse, change)
+        return -np.einsum("rj,rjk->k", inverse, derivative)
 
 
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
@@ -77,7 +77,7 @@ def _rows(state: State, task: Task, target: object) -> Array:
 
 def _change(state: State, task: Task, target: object) -> Array:
     jacobian = _stated_jacobian(state, task, target)
-    return _differences(state, task, target) if jacobian is None else jacobian.change() * state.scale[:, None]
+    return _differences(state, task, target) if jacobian is None else jacobian.derivative() * state.scale[:, None]
 
 
 def _stated_jacobian(state: State, task: Task, target: object) -> TaskJacobian | None:
@@ -93,7 +93,7 @@ def _differences(state: State, task: Task, target: object) -> Array:
     """The derivative of a task's equations, by central differences; one-sided where a side has other rows, as a beam
     that misses its mesh."""
     here = state.equations(task, target)
-    change = np.zeros((*here.shape, state.model.nv))
+    derivative = np.zeros((*here.shape, state.model.nv))
     for k, moved in enumerate(np.diag(STEP * state.scale)):
         sides = [
             state.at(integrate(state.model, state.q, direction)).equations(task, target)
@@ -101,5 +101,5 @@ def _differences(state: State, task: Task, target: object) -> Array:
         ]
         ahead, back = (side if side.shape == here.shape else here for side in sides)
         steps = sum(side is not here for side in (ahead, back))
-        change[..., k] = (ahead - back) / (max(steps, 1) * moved[k])
-    return change
+        derivative[..., k] = (ahead - back) / (max(steps, 1) * moved[k])
+    return derivative

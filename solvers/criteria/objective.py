@@ -17,8 +17,8 @@ NOISE = 1e-14  # relative: to which a sum of potentials is known
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
-    """Slopes of an objective at a configuration. smooth: (nv,) the gradient of what is smooth.   edges: of the rest,
+class Gradients:
+    """Gradients of an objective at a configuration. smooth: (nv,) the gradient of what is smooth.   edges: of the rest,
     weighted. chosen: of each edge, columns w (r, k) that make the matrix W = sum of ww', which chooses one of its
     gradients."""
 
@@ -36,12 +36,12 @@ class Slopes:
         """(nv,)"""
         return self.smooth + sum(edge.gradient(w @ w.T) for edge, w in zip(self.edges, self.chosen, strict=True))
 
-    def as_seen_from(self, other: Slopes) -> Slopes:
+    def in_frames_of(self, other: Gradients) -> Gradients:
         """In the frames of another configuration, with the gradients that are chosen there."""
         pairs = list(zip(self.edges, other.edges, strict=True))
         if any(own.A.shape != theirs.A.shape for own, theirs in pairs):
             return self
-        return Slopes(self.smooth, [own.as_seen_from(theirs) for own, theirs in pairs], other.chosen)
+        return Gradients(self.smooth, [own.in_frames_of(theirs) for own, theirs in pairs], other.chosen)
 
 
 class Objective:
@@ -58,7 +58,7 @@ class Objective:
         """To which the value is known."""
         return NOISE * sum(each.weight * each.gain * abs(each.potential(state)) for each in self.potentials)
 
-    def slopes(self, state: State, like: Slopes | None = None, near: float = NEAR) -> Slopes:
+    def gradients(self, state: State, like: Gradients | None = None, near: float = NEAR) -> Gradients:
         """Along x, of an edge the gradient of its largest eigenvalue chosen; of its eigenvalues, those that are as
         large up to `near`, relative. like: as many as there, in its frames, and with the gradients chosen there."""
         smooth = np.zeros(len(self.scale))
@@ -69,10 +69,10 @@ class Objective:
                 smooth += factor * self.scale * each.gradient(state)
             else:
                 count = edge.near(near) if like is None else len(like.edges[len(edges)].A)
-                whole = LargestEigenvalue(factor * edge.A, factor * edge.slopes * self.scale, edge.frames)
+                whole = LargestEigenvalue(factor * edge.A, factor * edge.derivative * self.scale, edge.frames)
                 edges.append(whole.top(count))
-        found = Slopes(smooth, edges, [np.linalg.eigh(edge.A)[1][:, -1:] for edge in edges])
-        return found if like is None else found.as_seen_from(like)
+        found = Gradients(smooth, edges, [np.linalg.eigh(edge.A)[1][:, -1:] for edge in edges])
+        return found if like is None else found.in_frames_of(like)
 
     def metric(self, state: State) -> Array:
         """(nv,) the diagonal of a first guess at the Hessian."""

@@ -57,8 +57,10 @@ class SmallestSingularValue(Potential):
             return None
         used = self._count(state, s)
         U, Vt = U[:, :used], Vt[:used]
-        slopes = -np.einsum("ra,rjk,bj->abk", U, change, Vt, optimize=True)
-        return LargestEigenvalue(-np.diag(s[:used]), 0.5 * (slopes + slopes.swapaxes(0, 1)), np.hstack((U.T, Vt)))
+        derivative = -np.einsum("ra,rjk,bj->abk", U, change, Vt, optimize=True)
+        return LargestEigenvalue(
+            -np.diag(s[:used]), 0.5 * (derivative + derivative.swapaxes(0, 1)), np.hstack((U.T, Vt))
+        )
 
     def _count(self, state: State, s: Array) -> int:
         """How many of the singular values here count: at least one, if there is any."""

@@ -36,7 +36,7 @@ class Iterate:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldLevels:
+class KeptLevels:
     """The first levels, so many, are to keep what they have at an iterate: what is not met there is as near as it can
     be."""
 
@@ -53,11 +53,11 @@ class LevelRows(Protocol):
 
     def measure(self, q: Array) -> Iterate: ...
 
-    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, held: HeldLevels | None) -> Array:
+    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, kept: KeptLevels | None) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
         error.   as_one: they are weighed against each other.   held: these leave what they lack there."""
 
-    def holds(self, held: HeldLevels, at: Iterate) -> bool:
+    def holds(self, kept: KeptLevels, at: Iterate) -> bool:
         """Whether each task that is held lacks what it lacked there, or is within its tolerance."""
 
 
@@ -67,7 +67,7 @@ class Descent:
     def __init__(self, rows: LevelRows) -> None:
         self.rows, self.on, self.iterations = rows, rows.levels, 0
         self.best: Iterate | None = None
-        self.held: HeldLevels | None = None
+        self.kept: KeptLevels | None = None
 
     def error(self, at: Iterate) -> float:
         """Error of the levels that count and are not met."""
@@ -90,10 +90,10 @@ class Descent:
 
     def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
         self.iterations += 1
-        return self.rows.step(at, self.on, damping, as_one, self.held)
+        return self.rows.step(at, self.on, damping, as_one, self.kept)
 
     def holds(self, at: Iterate) -> bool:
-        return self.held is None or self.rows.holds(self.held, at)
+        return self.kept is None or self.rows.holds(self.kept, at)
 
     def _exact(self, at: Iterate, levels: int) -> Iterate:
         """The first levels, which are met, as well as they can be: how a tolerance is used up says nothing."""
@@ -117,14 +117,14 @@ class Descent:
         if self.is_met(here):
             return True
         here = self.best = self._exact(here, last)
-        self.held = HeldLevels(here, last) if last else None
+        self.kept = KeptLevels(here, last) if last else None
         damping = damping_for(float(here.errors[last]))
         for _ in range(steps):
             if damping >= DAMPING_MOST or here.met[last]:
                 break
             error = float(here.errors[last])
             at = self.rows.measure(self.step(here, damping))
-            for _ in range(RESTORING if last else 0):  # the way along what levels above keep is bent
+            for _ in range(RESTORING if last else 0):  # the path along what levels above keep is bent
                 if at.errors[last] >= error or self.holds(at):
                     break
                 self.on = last
@@ -138,5 +138,5 @@ class Descent:
             if abs(gain) < settled * at.errors[last]:
                 break
             damping = max(DAMPING_LESS * damping, DAMPING_LEAST) if gain > 0.0 else damping * DAMPING_MORE
-        self.held = None
+        self.kept = None
         return self.is_met(here)

@@ -20,12 +20,12 @@ from ..tasks.protocols import HistoryTask, VelocityTask
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.task_levels import TaskLevels, stacked, tolerances
 from .data import IKData
-from .descent import HeldLevels, Iterate
+from .descent import Iterate, KeptLevels
 from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
 
 SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
 ROUNDING = 1e-9  # relative: a residual within its tolerance that is more by less is the same
-FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way
+FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a path
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +88,14 @@ class StackRows:
         return Iterate(q, errors, np.array(met, bool), residuals, (own, by_level))
 
     def step(
-        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: HeldLevels | None = None
+        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, kept: KeptLevels | None = None
     ) -> Array:
         levels = []
         for k, own in enumerate(at.linear[0][:on]):
-            is_kept = held is not None and k < held.levels and not held.at.met[k]
+            is_kept = kept is not None and k < kept.levels and not kept.at.met[k]
             damped = DAMPING_FLOOR if at.met[k] or is_kept else damping_for(float(at.errors[k]))
             damped = damping if damping is not None and k + 1 == on else damped
-            own = _leaving(own, held.at.linear[0][k]) if held is not None and is_kept else own
+            own = _leaving(own, kept.at.linear[0][k]) if kept is not None and is_kept else own
             own = _shortened(own) if self.tasks.are_paths[k] else own
             levels.append(Level(own.J, own.lower, own.upper, damped))
         if as_one:
@@ -121,8 +121,8 @@ class StackRows:
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
 
-    def holds(self, held: HeldLevels, at: Iterate) -> bool:
-        pairs = zip(at.linear[1][: held.levels], held.at.linear[1], self._tolerances, strict=False)
+    def holds(self, kept: KeptLevels, at: Iterate) -> bool:
+        pairs = zip(at.linear[1][: kept.levels], kept.at.linear[1], self._tolerances, strict=False)
         return all(_are_as_they_were(*each) for each in pairs)
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
@@ -143,7 +143,7 @@ def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool
 
 
 def _shortened(goal: Level) -> Level:
-    """One step leads only so far along a way."""
+    """One step leads only so far along a path."""
     most = FARTHEST * np.linalg.norm(goal.J, axis=1)
     return replace(goal, lower=np.clip(goal.lower, -most, most), upper=np.clip(goal.upper, -most, most))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..tasks import FrameTask
 from .data import IKData
-from .descent import HeldLevels, Iterate
+from .descent import Iterate, KeptLevels
 from .steps import damped_step, damping_for, linearise
 
 
@@ -29,11 +29,11 @@ class TipRows:
         return Iterate(q, np.array([0.5 * float(e @ e)]), np.array([met]), residuals, (e, J))
 
     def step(
-        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: HeldLevels | None = None
+        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, kept: KeptLevels | None = None
     ) -> Array:
         e, J = at.linear
         own = damping_for(float(at.errors[0])) if damping is None else damping
         return damped_step(self.data, at.q, e, J, own, self.is_exact)
 
-    def holds(self, held: HeldLevels, at: Iterate) -> bool:
+    def holds(self, kept: KeptLevels, at: Iterate) -> bool:
         return True  # there is no level above

@@ -69,12 +69,12 @@ class _Trials:
     """Further solves for one diagnosis, of a budget."""
 
     def __init__(self, seed: int) -> None:
-        self.seed, self.left = seed, BUDGET
+        self.seed, self.remaining = seed, BUDGET
 
     def reached(self, problem: Problem, targets: Any, q: Array) -> Array | None:
         """A pose (nq,) that meets all tasks; None when none was found, or the budget is spent."""
-        self.left -= 1
-        return problem.search.reached(targets, q, self.seed) if self.left >= 0 else None
+        self.remaining -= 1
+        return problem.search.reached(targets, q, self.seed) if self.remaining >= 0 else None
 
 
 def describe(problem: Problem, status: Status, targets: Any, residuals: Array, attempts: int) -> Diagnosis:

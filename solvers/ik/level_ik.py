@@ -17,7 +17,7 @@ from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.engine import CONVERGED
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
-from ..optimum.pose_problem import Point, PoseProblem, residual
+from ..optimum.pose_problem import PosePoint, PoseProblem, residual
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
@@ -61,41 +61,43 @@ class LevelIK:
         self.attempts, self._iterations = attempts or ATTEMPTS, iterations or ITERATIONS
         self._searches: dict[tuple[float, ...], NativeLevelSearch | LevelSearch] = {}
 
-    def posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> PoseProblem:
+    def poses(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> PoseProblem:
         """shares: influences, the tasks' own unless given."""
         state = self.levels.state(start, targets, 1.0)
         fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return PoseProblem(self.levels, fixed, self.limits, shares)
 
-    def find(self, posing: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array) -> tuple[Point, int, int]:
+    def find(
+        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
+    ) -> tuple[PosePoint, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
         reach. Where the first level is one for `TipIK`, and not met, it gets what that finds: as it would alone."""
-        best, iterations, tried = self._search_from(posing, start, seed, attempts, gaps)
-        alone = None if best.met[:1].all() else self._first_level(posing.influence)
+        best, iterations, tried = self._search_from(poses, start, seed, attempts, gaps)
+        alone = None if best.met[:1].all() else self._first_level(poses.influence)
         if alone is None:
             return best, iterations, tried
         search, indices = alone
-        targets = np.array([posing.targets[i] for i in indices])
+        targets = np.array([poses.targets[i] for i in indices])
         code, q, _, more, number = search.solve(targets, start, seed)
         again = gaps if code == CONVERGED else np.ones(len(gaps))
-        best, further, others = self._search_from(posing, self.limits.clamp(q), seed, attempts, again)
+        best, further, others = self._search_from(poses, self.limits.clamp(q), seed, attempts, again)
         return best, iterations + more + further, tried + number + others
 
     def _search_from(
-        self, posing: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
-    ) -> tuple[Point, int, int]:
-        here = posing.point(start)
+        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
+    ) -> tuple[PosePoint, int, int]:
+        here = poses.point(start)
         if here.is_met:
-            return self._closed(posing, here), 0, 1
-        shares = [task.influence for task in self.tasks] if posing.influence is None else list(posing.influence)
-        reachable = posing.levels_without(np.flatnonzero(gaps))
-        postures = posing.postures(start)
+            return self._closed(poses, here), 0, 1
+        shares = [task.influence for task in self.tasks] if poses.influence is None else list(poses.influence)
+        reachable = poses.levels_without(np.flatnonzero(gaps))
+        postures = poses.postures(start)
         search = self._search_of(shares)
         _, q, _, iterations, tried = search.solve(
-            posing.targets, start, seed, reachable, postures, attempts, posing.remaining
+            poses.targets, start, seed, reachable, postures, attempts, poses.remaining
         )
-        best = posing.point(self.limits.clamp(q))
-        return self._closed(posing, best), iterations, tried
+        best = poses.point(self.limits.clamp(q))
+        return self._closed(poses, best), iterations, tried
 
     def start(self, q0: object) -> Array:
         """(nq,) inside the limits. Raises ConfigurationError."""
@@ -133,7 +135,7 @@ class LevelIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        best, _, _ = self._search_from(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        best, _, _ = self._search_from(self.poses(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
         return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
@@ -144,8 +146,8 @@ class LevelIK:
         """The first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
         something or are equations, for the f motions that leave the equations of the levels above as they are; and J
         around, where the level has as many rows."""
-        posing = self.posing(targets, q)
-        here = posing.point(q)
+        poses = self.poses(targets, q)
+        here = poses.point(q)
         unmet = int(np.argmin(here.met))
         level, e = here.levels[unmet], residual(here.levels[unmet])
         # Rows that are met and that no motion changes, as of a beam turned at its spot, say nothing of the pose.
@@ -158,7 +160,7 @@ class LevelIK:
             return levels[unmet].J[active][:, self.columns] @ Z
 
         moves = around(self.model.nv)
-        others = [posing.point(posing.integrated(q, x)).levels for x in moves]
+        others = [poses.point(poses.integrated(q, x)).levels for x in moves]
         others = [levels for levels in others if len(levels[unmet].J) == len(level.J)]
         freely = [in_null_space(levels) for levels in others]
         if any(map(rank, freely)):
@@ -189,12 +191,12 @@ class LevelIK:
         """(nv,) how many levels there are at least, when tasks depend on a degree of freedom; of some more it may be
         told what to take."""
         start = self.limits.middle(self.model.neutral())
-        posing, needed_from = self.posing(self.levels.targets, start), np.full(self.model.nv, self.count + 1)
+        poses, needed_from = self.poses(self.levels.targets, start), np.full(self.model.nv, self.count + 1)
         everything = Restarts(self.model, self.limits, np.ones(self.model.nq, bool))
         generator = SplitMix64(0)
         for _ in range(SAMPLES):
             q = everything.drawn(start, start, generator, partial=False)
-            for number, level in enumerate(posing.point(q).levels, 1):
+            for number, level in enumerate(poses.point(q).levels, 1):
                 needed_from = np.where(level.J.any(axis=0), np.minimum(needed_from, number), needed_from)
         return needed_from
 
@@ -227,12 +229,12 @@ class LevelIK:
             found = max(found, out_of_reach(reach, target[None])[0])
         return float(found)
 
-    def _closed(self, posing: PoseProblem, best: Point) -> Point:
+    def _closed(self, poses: PoseProblem, best: PosePoint) -> PosePoint:
         """With loops brought together as nearly as rounding allows, whatever their tolerance: they are joints."""
         loops, whole = len(self.levels.loops), best.is_met
         for _ in range(CLOSING if loops else 0):
-            x, _ = posing.step(best, DAMPING_FLOOR, None if whole else loops)
-            point = posing.point(posing.moved(best.q, x))
+            x, _ = poses.step(best, DAMPING_FLOOR, None if whole else loops)
+            point = poses.point(poses.moved(best.q, x))
             nearer = point.errors[:loops].sum() < best.errors[:loops].sum()
             if not nearer or (best.met & ~point.met).any():
                 break

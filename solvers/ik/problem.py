@@ -124,28 +124,28 @@ class IKProblem:
             return self._solve_tips(self.search, targets, q0, seed, diagnose)
         search = self._levels
         start = search.start(self.middle if q0 is None else q0)
-        posing = search.posing(search.levels.checked_targets(targets), start, shares)
+        poses = search.poses(search.levels.checked_targets(targets), start, shares)
         if any(map(is_partial, shares)):
             if without is None:
                 whole = [0.0 if is_partial(share) else share for share in shares]
                 without = (yield from self.solve_steps(targets, q0, seed, False, whole)).q
-            rows = search.levels.rows(posing.point(search.start(without)).state, posing.targets, shares)
+            rows = search.levels.rows(poses.point(search.start(without)).state, poses.targets, shares)
             remaining = {i: remaining_of(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
-            posing = PoseProblem(search.levels, posing.targets, self.limits, shares, remaining)
-        gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(posing.targets))
+            poses = PoseProblem(search.levels, poses.targets, self.limits, shares, remaining)
+        gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
         own_seed = checked_seed(seed)
-        best, iterations, attempts = search.find(posing, start, own_seed, search.attempts, gaps)
+        best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
         yield 0.5
         if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
-            posture = self._closed_form.nearest(posing.targets[0], start)
+            posture = self._closed_form.nearest(poses.targets[0], start)
             if posture is not None:
-                best, more, _ = search.find(posing, posture, own_seed, 1, gaps)
+                best, more, _ = search.find(poses, posture, own_seed, 1, gaps)
                 iterations, attempts = iterations + more, attempts + 1
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         preferred = [each for each in self.criteria if each.weight]
         if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
-            optimum = yield from scaled(optimum_of(posing, preferred).find(best), 0.5, 0.9)
+            optimum = yield from scaled(optimum_of(poses, preferred).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, iterations = optimum.point, iterations + optimum.iterations
             if not optimum.is_optimal:
@@ -156,7 +156,7 @@ class IKProblem:
             found = results.EMPTY
         elif not best.is_met:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
-            problem, aims, residuals = self._missed(posing.targets, best.residuals, shares)
+            problem, aims, residuals = self._missed(poses.targets, best.residuals, shares)
             found = describe(problem, status, aims, residuals, attempts)
 
             def look() -> Diagnosis:

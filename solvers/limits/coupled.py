@@ -1,6 +1,6 @@
 """Limits that bind several degrees of freedom together: the cones of balls, and where wheeled bases may go.
 
-A step of such a group is safe when the group, braking from then on along the same way (the same axis of rotation, the
+A step of such a group is safe when the group, braking from then on along the same path (the same axis of rotation, the
 same arc), keeps inside at every frame until it stands; of more than LONGEST frames, at so many of them, and between
 them on average. From a step that is safe at every frame the braked one is always safe again, so there is always a next
 step; what is asked for beyond is shortened towards it. Twin of kernel/src/limits/coupled.c.
@@ -22,14 +22,14 @@ ROUNDS = 10  # of moving a ball into its cone and its step into its bounds
 LONGEST = 256  # frames of braking that are looked at one by one; of more, so many
 
 
-def frames_to_stop(step: Array, change: Array) -> float:
-    """By how many times `change` (n,) the step (n,) is to be braked, in its own direction; 0: at once."""
-    return float(np.max(abs(step) / change, initial=0.0))
+def frames_to_stop(step: Array, max_change: Array) -> float:
+    """By how many times `max_change` (n,) the step (n,) is to be braked, in its own direction; 0: at once."""
+    return float(np.max(abs(step) / max_change, initial=0.0))
 
 
-def braked(step: Array, change: Array) -> Array:
+def braked(step: Array, max_change: Array) -> Array:
     """(n,) the next step when braking."""
-    frames = frames_to_stop(step, change)
+    frames = frames_to_stop(step, max_change)
     return step * (1.0 - 1.0 / frames) if frames > 1.0 else np.zeros_like(step)
 
 
@@ -58,18 +58,20 @@ def shortened(step: Array, brake: Array, is_safe: Callable[[Array], bool]) -> Ar
 # -- balls -------------------------------------------------------------------------------------------------------------
 
 
-def balls_are_safe(cone: Cone, last: Array, steps: Array, change: Array, locked: float = swing_twist.LOCKED) -> Array:
+def balls_are_safe(
+    cone: Cone, last: Array, steps: Array, max_change: Array, locked: float = swing_twist.LOCKED
+) -> Array:
     """(...) bool: whether each of `steps` (..., 3) from `last` (4,) and braking after it stay in the cone; locked: see
     `contains`."""
-    if (abs(steps) < change).all():
+    if (abs(steps) < max_change).all():
         return swing_twist.contains(cone, _turned(last, steps), locked=locked)
     if steps.ndim == 1:
-        _, shares = stopping_shares(frames_to_stop(steps, change))
+        _, shares = stopping_shares(frames_to_stop(steps, max_change))
         return np.asarray(swing_twist.contains(cone, _turned(last, shares[:, None] * steps), locked=locked).all())
-    return np.array([balls_are_safe(cone, last, step, change, locked) for step in steps])
+    return np.array([balls_are_safe(cone, last, step, max_change, locked) for step in steps])
 
 
-def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, change: Array, q: Array) -> Array:
+def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, max_change: Array, q: Array) -> Array:
     """(4,) near q: inside the cone, its step from `last` within [lo, hi] and safe. previous: (3,) the last step."""
     for _ in range(ROUNDS):
         step = quaternion.log(quaternion.multiply(quaternion.conjugate(last), q))
@@ -82,7 +84,7 @@ def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, 
             break
     step = quaternion.log(quaternion.multiply(quaternion.conjugate(last), q))
     bounded = np.minimum(np.maximum(step, lo), hi)
-    kept = shortened(bounded, braked(previous, change), lambda x: bool(balls_are_safe(cone, last, x, change)))
+    kept = shortened(bounded, braked(previous, max_change), lambda x: bool(balls_are_safe(cone, last, x, max_change)))
     return q if (kept == step).all() else swing_twist.project(cone, _turned(last, kept))
 
 
@@ -94,14 +96,14 @@ def _turned(q: Array, w: Array) -> Array:
 
 
 def base_is_safe(
-    base: RollingBase, start: Array, step: Array, change: Array, lower: Array, upper: Array, largest: Array
+    base: RollingBase, start: Array, step: Array, max_change: Array, lower: Array, upper: Array, max_step: Array
 ) -> bool:
     """Whether the base, at x, y, angle `start`, stays within lower, upper and its steps within `largest`, each (3,),
     while its wheels turn by `step` (2,) and then brake."""
     here, done, passed = start, 0.0, -1
-    for number, share in zip(*map(np.ndarray.tolist, stopping_shares(frames_to_stop(step, change))), strict=True):
+    for number, share in zip(*map(np.ndarray.tolist, stopping_shares(frames_to_stop(step, max_change))), strict=True):
         there = base.roll(here, (share - done) * step)
-        farthest = (number - passed) * largest
+        farthest = (number - passed) * max_step
         if (there < lower).any() or (there > upper).any() or (abs(there - here) > farthest).any():
             return False
         here, done, passed = there, share, number
@@ -113,13 +115,13 @@ def base_within(
     start: Array,
     previous: Array,
     step: Array,
-    change: Array,
+    max_change: Array,
     lower: Array,
     upper: Array,
-    largest: Array,
+    max_step: Array,
 ) -> Array:
     """(2,) the safe step of the wheels nearest to `step` on the way to it from braking. previous: (2,) the last one."""
-    if not np.isfinite([lower, upper, largest]).any():
+    if not np.isfinite([lower, upper, max_step]).any():
         return step
-    brake = braked(previous, change)
-    return shortened(step, brake, lambda x: base_is_safe(base, start, x, change, lower, upper, largest))
+    brake = braked(previous, max_change)
+    return shortened(step, brake, lambda x: base_is_safe(base, start, x, max_change, lower, upper, max_step))

@@ -1,5 +1,5 @@
 """Limits whose border is curved, as one differential step from q sees them: the cone of a ball, and the position bounds
-of a floating joint, whose way bends when it turns.
+of a floating joint, whose path bends when it turns.
 
 Rows linear in the step x (nv,), dimensionless, are what they are to first order: at first from where the step starts,
 then as the `tangent` where a step leaves them. Whether a step stays inside is always asked of the limit itself.
@@ -24,7 +24,7 @@ from .coupled import balls_are_safe, braked, frames_to_stop, shortened, stopping
 from .viability import StepLimits, braking_step
 
 INSET = 4e-12  # by which tangents lie inside, so that rounding of what follows does not matter
-SLOP = 8.0 * np.finfo(float).eps  # of the length of a way: its rounding
+SLOP = 8.0 * np.finfo(float).eps  # of the length of a path: its rounding
 FARTHEST = 3.0  # [rad] turns up to this one are looked at for the worst
 
 
@@ -64,31 +64,31 @@ class BallLimit:
     def __init__(self, cone: Cone, nv: int, ball: Array, previous: Array, limits: StepLimits) -> None:
         self.joint, self.own = cone.joint, slice(cone.v, cone.v + 3)
         self._true = self._cone = cone
-        self._nv, self._ball, self._change = nv, ball, limits.max_step_change[self.own]
+        self._nv, self._ball, self._max_change = nv, ball, limits.max_step_change[self.own]
         self.is_outside = not swing_twist.contains(cone, ball)
         if self.is_outside:  # back, whatever its acceleration limit, as other joints
-            previous, self._change = np.zeros(3), np.full(3, np.inf)
-        slower = braked(previous, self._change)
+            previous, self._max_change = np.zeros(3), np.full(3, np.inf)
+        slower = braked(previous, self._max_change)
         if slower.any() and not self.holds(slower):
-            previous = shortened(previous, 0.0 * previous, lambda x: bool(self.holds(braked(x, self._change))))
-            slower = braked(previous, self._change)
-        largest = limits.max_step[self.own]
-        self.lo = np.clip(previous - self._change, -largest, largest)
-        self.hi = np.clip(previous + self._change, -largest, largest)
+            previous = shortened(previous, 0.0 * previous, lambda x: bool(self.holds(braked(x, self._max_change))))
+            slower = braked(previous, self._max_change)
+        max_step = limits.max_step[self.own]
+        self.lo = np.clip(previous - self._max_change, -max_step, max_step)
+        self.hi = np.clip(previous + self._max_change, -max_step, max_step)
         self.start = np.clip(0.0, self.lo, self.hi)
         if not self.holds(self.start):
             self.start = np.clip(slower, self.lo, self.hi)
-            if not balls_are_safe(cone, ball, self.start, self._change):
+            if not balls_are_safe(cone, ball, self.start, self._max_change):
                 self._cone = _widened(cone, self._stops(self.start)[1])
 
     def rows(self) -> Level:
         if self.is_outside:
             return self._tangent_of(self._true, np.zeros(3), MARGIN)
-        return cone_level(self._cone, self._ball, self._nv, float(self._change.min()))
+        return cone_level(self._cone, self._ball, self._nv, float(self._max_change.min()))
 
     def holds(self, steps: Array, inset: float = 0.0) -> Array:
         cone = self._cone.shrunk(0.25 * MARGIN + inset)
-        return balls_are_safe(cone, self._ball, steps, self._change, 0.75 * LOCKED)
+        return balls_are_safe(cone, self._ball, steps, self._max_change, 0.75 * LOCKED)
 
     def tangent(self, step: Array, inset: float) -> Level:
         return self._tangent_of(self._cone, step, inset)
@@ -111,7 +111,7 @@ class BallLimit:
 
     def _stops(self, step: Array) -> tuple[Array, Array]:
         """(k,) numbers of frames of braking, and (k, 4) where the ball is after them, but for turns too far."""
-        numbers, shares = stopping_shares(frames_to_stop(step, self._change))
+        numbers, shares = stopping_shares(frames_to_stop(step, self._max_change))
         near = shares * np.linalg.norm(step) <= FARTHEST
         near[0] = True
         turned = quaternion.multiply(self._ball, quaternion.exp(shares[near, None] * step))
@@ -125,19 +125,19 @@ class BallLimit:
         j = int(numbers[worst])
         inside = swing_twist.project(cone.shrunk(inset), stops[worst])
         turn = _turn(self._ball, inside)
-        frames = frames_to_stop(turn, self._change)
+        frames = frames_to_stop(turn, self._max_change)
         # w covers (1 + j - j (j + 1) / 2 f(w)) w, with f(w) frames of braking.
         share = (1.0 + (0.5 * j * (j + 1) / frames if frames > 0.0 else 0.0)) / (1.0 + j)
         return j, inside, share * turn
 
     def _tangent_of(self, cone: Cone, step: Array, inset: float) -> Level:
         j, inside, wanted = self._leaving(cone, step, inset)
-        frames = frames_to_stop(wanted, self._change)
+        frames = frames_to_stop(wanted, self._max_change)
         share, slope = 1.0, np.zeros(3)
         if j and frames > 0.0:
             share = 1.0 + j - 0.5 * j * (j + 1) / frames
-            k = int(np.argmax(abs(wanted) / self._change))
-            slope[k] = 0.5 * j * (j + 1) / frames**2 * np.sign(wanted[k]) / self._change[k]
+            k = int(np.argmax(abs(wanted) / self._max_change))
+            slope[k] = 0.5 * j * (j + 1) / frames**2 * np.sign(wanted[k]) / self._max_change[k]
         B, lo, hi = swing_twist.local_coordinates(cone.shrunk(inset), inside)
         G = np.linalg.inv(B) @ so3.right_jacobian(share * wanted) @ (share * np.eye(3) + np.outer(wanted, slope))
         bounded = np.isfinite(lo) | np.isfinite(hi)
@@ -232,13 +232,13 @@ def held_floats(model: RobotModel, limits: PositionLimits) -> Iterator[int]:
             yield node
 
 
-def cone_level(cone: Cone, ball: Array, nv: int, change: float = np.inf) -> Level:
-    """Displacements (nv,) that keep a ball at `ball` (4,) in its cone to first order. change: of the step per frame,
-    for braking before its limits."""
+def cone_level(cone: Cone, ball: Array, nv: int, max_change: float = np.inf) -> Level:
+    """Displacements (nv,) that keep a ball at `ball` (4,) in its cone to first order. max_change: of the step in a
+    frame, for braking before its limits."""
     B, lo, hi = swing_twist.local_coordinates(cone, ball)
     J = np.zeros((3, nv))
     J[:, cone.v : cone.v + 3] = np.linalg.inv(B)
-    changes = np.full(3, change)
+    changes = np.full(3, max_change)
     lo, hi = -braking_step(-lo, changes), braking_step(hi, changes)
     bounded = np.isfinite(lo) | np.isfinite(hi)
     return Level(J[bounded], lo[bounded], hi[bounded])

@@ -31,17 +31,17 @@ ROUNDING = 1e-9
 SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9
 
 
-def braking_step(gap: Array, change: Array) -> Array:
+def braking_step(gap: Array, max_change: Array) -> Array:
     """Largest step towards a limit `gap` away after which one can still stop before it.
 
-    A step d followed by d - u, d - 2u, ... (u = `change`, the last one positive) covers (n + 1) (d - n u / 2) with
+    A step d followed by d - u, d - 2u, ... (u = `max_change`, the last one positive) covers (n + 1) (d - n u / 2) with
     n = floor(d / u); this is the inverse of that increasing, piecewise linear function. Same unit for all.
     A negative gap (the limit is passed) gives the step back to the limit.
     """
-    gap, change = np.broadcast_arrays(np.asarray(gap, float), np.asarray(change, float))
+    gap, max_change = np.broadcast_arrays(np.asarray(gap, float), np.asarray(max_change, float))
     step = np.array(gap)
-    braked = np.isfinite(gap) & np.isfinite(change) & (gap > 0.0)
-    g, u = gap[braked], change[braked]
+    braked = np.isfinite(gap) & np.isfinite(max_change) & (gap > 0.0)
+    g, u = gap[braked], max_change[braked]
     # At the tie n (n + 1) / 2 u = g both n and n - 1 give the same step, so rounding of n does no harm.
     n = np.floor(0.5 * (np.sqrt(1.0 + 8.0 * g / u) - 1.0))
     step[braked] = g / (n + 1.0) + 0.5 * n * u
@@ -49,22 +49,22 @@ def braking_step(gap: Array, change: Array) -> Array:
 
 
 def viable_steps(
-    previous: Array, to_lower: Array, to_upper: Array, largest: Array, change: Array
+    previous: Array, to_lower: Array, to_upper: Array, fastest_step: Array, max_change: Array
 ) -> tuple[Array, Array]:
     """(lo, hi): the steps d that keep all limits now and leave a state from which they can be kept for ever.
 
     previous: the last step. to_lower = q - lower, to_upper = upper - q: distances to the position limits.
-    largest: bound on |d|. change: bound on |d - previous|. Arrays of one shape; infinite where there is no limit.
+    fastest_step: bound on |d|. max_change: bound on |d - previous|. One shape; infinite without a limit.
     From a state that is not viable the bounds collapse to one step: the velocity limit holds first, then the position
     limit, and the acceleration is as small as they permit.
     """
-    low, high = -braking_step(to_lower, change), braking_step(to_upper, change)
+    low, high = -braking_step(to_lower, max_change), braking_step(to_upper, max_change)
     # Outside the position limits: come back, at full speed at most.
     low, high = np.where(high < 0.0, np.minimum(low, high), low), np.where(low > 0.0, np.maximum(high, low), high)
-    fastest = np.asarray(largest, float)
+    fastest = np.asarray(fastest_step, float)
     low, high = np.clip(low, -fastest, fastest), np.clip(high, -fastest, fastest)
-    lo = np.clip(previous - change, low, high)
-    hi = np.clip(previous + change, low, high)
+    lo = np.clip(previous - max_change, low, high)
+    hi = np.clip(previous + max_change, low, high)
     return lo, hi
 
 
@@ -98,9 +98,9 @@ class StepLimits:
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
-        largest, change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
-        change = np.maximum(change, LEAST**2)  # distances are divided by it
-        return cls(dt, largest, change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
+        fastest_step, max_change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        max_change = np.maximum(max_change, LEAST**2)  # distances are divided by it
+        return cls(dt, fastest_step, max_change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
         """Viable steps (lo, hi), each (nv,), from configuration q (nq,) reached by the step `previous` (nv,)."""
@@ -124,13 +124,17 @@ class StepLimits:
         return kept
 
     @staticmethod
-    def _viable_ball(cone: Cone, ball: Array, step: Array, change: Array) -> Array:
-        return shortened(step, 0.0 * step, lambda x: bool(balls_are_safe(cone, ball, braked(x, change), change)))
+    def _viable_ball(cone: Cone, ball: Array, step: Array, max_change: Array) -> Array:
+        return shortened(
+            step, 0.0 * step, lambda x: bool(balls_are_safe(cone, ball, braked(x, max_change), max_change))
+        )
 
-    def _viable_wheels(self, base: RollingBase, start: Array, step: Array, change: Array) -> Array:
+    def _viable_wheels(self, base: RollingBase, start: Array, step: Array, max_change: Array) -> Array:
         own = slice(base.v, base.v + 3)
         ends = self.lower[own], self.upper[own], self.max_step[own]
-        return shortened(step, 0.0 * step, lambda x: base_is_safe(base, start, braked(x, change), change, *ends))
+        return shortened(
+            step, 0.0 * step, lambda x: base_is_safe(base, start, braked(x, max_change), max_change, *ends)
+        )
 
     def coasting(self, q: Array, step: Array) -> Array:
         """(nv,) the next step when everything brakes to a stand, from q (nq,) reached by `step`."""

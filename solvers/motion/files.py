@@ -116,11 +116,11 @@ def _json(motion: Motion) -> str:
 
 def _yaml(motion: Motion) -> str:
     model = motion.model
-    held = [joint for joint in model.moving_joints if joint.nq == joint.nv]
+    scalar_joints = [joint for joint in model.moving_joints if joint.nq == joint.nv]
     left_out = [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
-    iq = [i for joint in held for i in range(model.nq)[model.slot(joint.name).q]]
-    iv = [i for joint in held for i in range(model.nv)[model.slot(joint.name).v]]
-    names = [name for joint in held for name in coordinate_names(joint)]
+    iq = [i for joint in scalar_joints for i in range(model.nq)[model.slot(joint.name).q]]
+    iv = [i for joint in scalar_joints for i in range(model.nv)[model.slot(joint.name).v]]
+    names = [name for joint in scalar_joints for name in coordinate_names(joint)]
     lines = ["# trajectory_msgs/JointTrajectory"]
     if left_out:
         lines.append(f"# left out (their quaternions have no place here): {json.dumps(left_out)[1:-1]}")

@@ -53,7 +53,7 @@ class TaskRows:
             ]
             for own in segments
         ]
-        self.held: LinearisedTasks | None = None
+        self.before: LinearisedTasks | None = None
 
     def at(self, here: DiscreteMotion) -> LinearisedTasks:
         blocks: list[TaskBlock] = []
@@ -74,7 +74,7 @@ class TaskRows:
 
     def hold(self, here: LinearisedTasks) -> None:
         """Ask from now on that the tasks lack what they lack here."""
-        self.held = here
+        self.before = here
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +102,11 @@ class TaskBlock:
     def residual(self) -> Array:
         return np.clip(0.0, self.lower, self.upper)
 
-    def kept(self, held: TaskBlock, frames: int) -> Array:
+    def kept(self, before: TaskBlock, frames: int) -> Array:
         """(m,) what rows lacked when they were held; 0 at frames that had not as many."""
-        same = np.bincount(self.frame, minlength=frames) == np.bincount(held.frame, minlength=frames)
+        same = np.bincount(self.frame, minlength=frames) == np.bincount(before.frame, minlength=frames)
         found = np.zeros(len(self.lower))
-        found[same[self.frame]] = held.residual[same[held.frame]]
+        found[same[self.frame]] = before.residual[same[before.frame]]
         return found
 
 
@@ -117,9 +117,9 @@ class LinearisedTasks:
         self.tasks, self.blocks, self.residuals = tasks, blocks, residuals
         self.frames = sum(len(segment.targets) for segment in tasks.segments)
         kept: list[Array] = [np.zeros(len(block.lower)) for block in blocks]
-        if tasks.held is not None:
-            own = zip(blocks, tasks.held.blocks, strict=True)
-            kept = [block.kept(held, self.frames) for block, held in own]
+        if tasks.before is not None:
+            own = zip(blocks, tasks.before.blocks, strict=True)
+            kept = [block.kept(before, self.frames) for block, before in own]
         none = np.zeros(0)
         self.lower = np.concatenate([none, *(b.lower - k for b, k in zip(blocks, kept, strict=True))])
         self.upper = np.concatenate([none, *(b.upper - k for b, k in zip(blocks, kept, strict=True))])

@@ -11,11 +11,11 @@ from .pose_problem import PoseProblem
 from .sqp import StaticOptimum
 
 
-def optimum_of(posing: PoseProblem, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
+def optimum_of(poses: PoseProblem, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
     """In the kernel, when that is the backend and can minimise them."""
-    if get_backend(posing.levels.backend).name == "native":
+    if get_backend(poses.levels.backend).name == "native":
         potentials = [each for each in criteria if isinstance(each, Potential)]
-        kernel = KernelOptimum.kept(posing.levels, potentials, posing.influence)
+        kernel = KernelOptimum.kept(poses.levels, potentials, poses.influence)
         if kernel is not None:
-            return NativeOptimum(posing, potentials, kernel)
-    return StaticOptimum(posing, criteria)
+            return NativeOptimum(poses, potentials, kernel)
+    return StaticOptimum(poses, criteria)

@@ -9,7 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..velocity.task_levels import stacked
-from .pose_problem import Point, PoseProblem, residual
+from .pose_problem import PosePoint, PoseProblem, residual
 
 CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
 FEW = 3  # where a level is not met: steps towards it converge slowly or not at all, and a shorter way costs less
@@ -22,8 +22,8 @@ WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by th
 class ConstraintManifold:
     """start: the first pose, with the levels that are met to their tolerance met as exactly as they can be."""
 
-    def __init__(self, posing: PoseProblem, start: Point) -> None:
-        self.posing = posing
+    def __init__(self, poses: PoseProblem, start: PosePoint) -> None:
+        self.poses = poses
         self.start = self._met_exactly(start)
         errors = self.start.errors
         self._allowed = np.where(self.start.met, np.maximum(errors, MET), errors * (1.0 + WORSE))
@@ -34,16 +34,16 @@ class ConstraintManifold:
         off = np.sqrt(2.0 * self._allowed * np.where(self.start.met, 1.0, WORSE))
         return 2.0 * float(sum(away * np.linalg.norm(own) for away, own in zip(off, multipliers, strict=True)))
 
-    def excess_cost(self, multipliers: Sequence[Array], met: Array, point: Point) -> float:
+    def excess_cost(self, multipliers: Sequence[Array], met: Array, point: PosePoint) -> float:
         """What the cost of a point would be less if it met the levels that can be met exactly, to first order.
         multipliers: as above, of a point nearby.   met: which levels can be."""
         residuals = [residual(level) for level in point.levels]
         pairs = [(own, e) for own, e, can_be in zip(multipliers, residuals, met, strict=True) if can_be]
         return sum(float(own @ e) for own, e in pairs if own.shape == e.shape)
 
-    def nearest(self, q: Array, before: Point) -> Point | None:
+    def nearest(self, q: Array, before: PosePoint) -> PosePoint | None:
         """q (nq,) brought back to the tasks, as well met as they were at `before`; None when that fails."""
-        point = self.posing.point(q)
+        point = self.poses.point(q)
         for _ in range(CORRECTIONS if before.is_met else FEW):
             if self._is_as_good(point, before):
                 return point
@@ -53,7 +53,7 @@ class ConstraintManifold:
             point = after
         return point if self._is_as_good(point, before) else None
 
-    def _met_exactly(self, start: Point) -> Point:
+    def _met_exactly(self, start: PosePoint) -> PosePoint:
         """None worse than at the start."""
         best = point = start
         for _ in range(CORRECTIONS):
@@ -64,22 +64,22 @@ class ConstraintManifold:
                 best = point
         return best
 
-    def _nearer(self, point: Point, met: Array) -> Point:
+    def _nearer(self, point: PosePoint, met: Array) -> PosePoint:
         """A step towards the tasks: Newton's, where that brings levels that can be met nearer."""
         x = None if _is_met_exactly(point, met) else self._newton(point, met)
         if x is not None:
-            after = self.posing.point(self.posing.moved(point.q, x))
+            after = self.poses.point(self.poses.moved(point.q, x))
             if (after.errors < point.errors)[met].any():
                 return after
-        x, _ = self.posing.step(point)
-        return self.posing.point(self.posing.moved(point.q, x))
+        x, _ = self.poses.step(point)
+        return self.poses.point(self.poses.moved(point.q, x))
 
-    def _newton(self, point: Point, met: Array) -> Array | None:
+    def _newton(self, point: PosePoint, met: Array) -> Array | None:
         """x (nv,) of least length that meets the equations and what is lacking of the bands, to first order, of the
         levels that can be met.
 
         Coordinates whose bounds it meets stay there. None when there is none near."""
-        lo, hi, _ = self.posing.bounds(point.q)
+        lo, hi, _ = self.poses.bounds(point.q)
         whole = stacked([level for level, can_be in zip(point.levels, met, strict=True) if can_be], len(lo))
         e = residual(whole)
         used = (whole.lower == whole.upper) | (e != 0.0)
@@ -96,11 +96,11 @@ class ConstraintManifold:
             x, fixed = np.clip(x, lo, hi), fixed | outside
         return None
 
-    def _is_as_good(self, point: Point, before: Point) -> bool:
+    def _is_as_good(self, point: PosePoint, before: PosePoint) -> bool:
         return bool((point.met >= before.met).all() and (point.errors <= self._allowed).all())
 
 
-def _is_met_exactly(point: Point, met: Array) -> bool:
+def _is_met_exactly(point: PosePoint, met: Array) -> bool:
     """The levels that can be met."""
     return bool((point.errors[met] <= MET).all())
 

@@ -20,7 +20,7 @@ from ..descent.native_stack import NativeStack, stack_library
 from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .constraint_manifold import ConstraintManifold
-from .pose_problem import Point, PoseProblem
+from .pose_problem import PosePoint, PoseProblem
 from .sqp import PATIENCE, ROUNDS, Optimum
 from .unbounded import unbounded
 
@@ -134,22 +134,22 @@ class KernelOptimum(NativeStack):
 class NativeOptimum:
     """`StaticOptimum` in the kernel."""
 
-    def __init__(self, posing: PoseProblem, potentials: Sequence[Potential], kernel: KernelOptimum) -> None:
-        self.posing, self._potentials, self._kernel = posing, potentials, kernel
+    def __init__(self, poses: PoseProblem, potentials: Sequence[Potential], kernel: KernelOptimum) -> None:
+        self.poses, self._potentials, self._kernel = poses, potentials, kernel
 
-    def find(self, start: Point) -> Generator[float, None, Optimum]:
+    def find(self, start: PosePoint) -> Generator[float, None, Optimum]:
         """Find the optimum like `StaticOptimum.find`, yielding nothing."""
-        posing = self.posing
-        q, found = self._kernel.find(posing.targets, posing.limits, posing.remaining, start.q)
-        point, is_optimal = posing.point(q), found.code == 0
+        poses = self.poses
+        q, found = self._kernel.find(poses.targets, poses.limits, poses.remaining, start.q)
+        point, is_optimal = poses.point(q), found.code == 0
         reason = "" if is_optimal else self._reason(start, point, found)
         return Optimum(point, found.stationary, is_optimal, found.iterations, reason)
         yield
 
-    def _reason(self, start: Point, point: Point, found: OutcomeStruct) -> str:
-        surface, objective = ConstraintManifold(self.posing, start), Objective(self._potentials, self.posing.scale)
+    def _reason(self, start: PosePoint, point: PosePoint, found: OutcomeStruct) -> str:
+        surface, objective = ConstraintManifold(self.poses, start), Objective(self._potentials, self.poses.scale)
         return (
-            unbounded(self.posing, objective, surface.start, point, surface.nearest)
+            unbounded(self.poses, objective, surface.start, point, surface.nearest)
             or (
                 "",
                 f"after {found.iterations} steps the cost still falls",

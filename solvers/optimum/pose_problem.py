@@ -34,7 +34,7 @@ ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class PosePoint:
     """What the tasks lack at q (nq,). levels: loop closures, then priorities.   errors: |e|^2 / 2 of each level.
     met: whether each level is within its tasks' tolerances.   residuals: (tasks, 2)."""
 
@@ -113,7 +113,7 @@ class PoseProblem:
         having = [bool(np.isin(group, tasks).any()) for group in self._groups]
         return having.index(True) if True in having else len(having)
 
-    def point(self, q: Array) -> Point:
+    def point(self, q: Array) -> PosePoint:
         state = self.levels.state(q, self.targets, 1.0, None, self.influence)
         known = None if self._kernel is None else self._kernel.at(state, self.targets)
         if known is None:
@@ -128,10 +128,10 @@ class PoseProblem:
         errors = np.array([0.5 * float((residual(level) ** 2).sum()) for level in levels])
         within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
         met = np.array([within[group].all() for group in self._groups], bool)
-        return Point(q, state, levels, errors, met, residuals)
+        return PosePoint(q, state, levels, errors, met, residuals)
 
     def step(
-        self, point: Point, damping: float | None = None, levels: int | None = None, as_one: bool = False
+        self, point: PosePoint, damping: float | None = None, levels: int | None = None, as_one: bool = False
     ) -> tuple[Array, int]:
         """x (nv,), dimensionless, the shortest towards the tasks, and the directions of motion that they leave free.
         damping: of all levels; None: by each one's error.   levels: how many count; None: all.   as_one: without

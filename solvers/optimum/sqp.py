@@ -18,10 +18,10 @@ from ...robokin.arrays import Array
 from ...robokin.generalized_inverses import null_space
 from ..criteria import Criterion
 from ..criteria.largest_eigenvalue import LargestEigenvalue
-from ..criteria.objective import NEAR, Objective, Slopes
+from ..criteria.objective import NEAR, Gradients, Objective
 from ..random_numbers import SplitMix64
 from .constraint_manifold import ConstraintManifold
-from .pose_problem import Point, PoseProblem
+from .pose_problem import PosePoint, PoseProblem
 from .subproblem import Multipliers, Subproblem, rows_at
 from .unbounded import FLAT, unbounded
 from .unmet_levels import hold_unmet
@@ -61,7 +61,7 @@ class Optimum:
     """stationary: what the tasks and limits leave of the gradient, relative to it (KKT residual).   is_optimal: that
     is about 0, and nothing better was found around.   reason: why it is not."""
 
-    point: Point
+    point: PosePoint
     stationary: float
     is_optimal: bool
     iterations: int
@@ -70,12 +70,13 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """At a point: its cost, slopes (of edges the least gradient), subproblem and what holds it. residual: of it all,
-    and left: (nv,) the way down that is left.   size: of the steepest gradient, at least what counts as one."""
+    """At a point: its cost, gradients (of edges the least one), subproblem and what holds it. residual: of it all.
+    descent: (nv,) the direction that the rows leave free.   size: of the steepest gradient, at least what counts as
+    one."""
 
-    point: Point
+    point: PosePoint
     cost: float
-    slopes: Slopes
+    gradients: Gradients
     subproblem: Subproblem
     multipliers: Multipliers
     gradient_left: Array
@@ -84,29 +85,29 @@ class _Look:
 
 
 class StaticOptimum:
-    """Potentials with weight times gain, minimised where `posing` is met."""
+    """Potentials with weight times gain, minimised where `poses` are met."""
 
-    def __init__(self, posing: PoseProblem, criteria: Sequence[Criterion]) -> None:
-        self.posing = posing
-        self.objective = Objective(criteria, posing.scale)
+    def __init__(self, poses: PoseProblem, criteria: Sequence[Criterion]) -> None:
+        self.poses = poses
+        self.objective = Objective(criteria, poses.scale)
         self.iterations, self._most = 0, ITERATIONS
         self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
 
-    def find(self, start: Point) -> Generator[float, None, Optimum]:
+    def find(self, start: PosePoint) -> Generator[float, None, Optimum]:
         """Yields the share of the steps that it may take after each."""
         if not self.objective.potentials:
             return Optimum(start, 0.0, True, 0)
         self._note_curvatures(self.objective.metric(start.state))
-        self._surface = ConstraintManifold(self.posing, start)
+        self._surface = ConstraintManifold(self.poses, start)
         point = self._surface.start
         self._most = ITERATIONS if point.is_met else UNMET_ITERATIONS
         found = yield from self._descended(point)
         if found.is_optimal:
             return found
-        why = unbounded(self.posing, self.objective, point, found.point, self._surface.nearest)
+        why = unbounded(self.poses, self.objective, point, found.point, self._surface.nearest)
         return replace(found, reason=why or found.reason)
 
-    def _descended(self, point: Point) -> Generator[float, None, Optimum]:
+    def _descended(self, point: PosePoint) -> Generator[float, None, Optimum]:
         random = SplitMix64(0)
         for _ in range(ROUNDS):
             look, reason = yield from self._descend(point)
@@ -119,7 +120,7 @@ class StaticOptimum:
         reason = f"there was something better around each of {ROUNDS} poses"
         return Optimum(point, self._look(point).residual, False, self.iterations, reason)
 
-    def _descend(self, point: Point) -> Generator[float, None, tuple[_Look, str]]:
+    def _descend(self, point: PosePoint) -> Generator[float, None, tuple[_Look, str]]:
         """Where no step leads farther down, and why that is the last one."""
         look, last = self._look(point), (np.inf, np.inf)
         for step in range(self._most):
@@ -134,7 +135,7 @@ class StaticOptimum:
             self.iterations += 1
             yield self.iterations / self._most
             B = self._hessian(look)
-            x, change, _ = look.subproblem.best(look.slopes, B)
+            x, change, _ = look.subproblem.best(look.gradients, B)
             after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
             after = after or self._search_line(
@@ -149,19 +150,19 @@ class StaticOptimum:
             look = after
         return look, ""
 
-    def _look(self, point: Point, cost: float | None = None, before: _Look | None = None) -> _Look:
+    def _look(self, point: PosePoint, cost: float | None = None, before: _Look | None = None) -> _Look:
         cost = self.objective.value(point.state) if cost is None else cost
         # What is farther away than short steps come makes the cost bend, which a Newton step knows better than an edge.
-        last = np.inf if before is None else float(np.linalg.norm(self.posing.difference(before.point.q, point.q)))
-        slopes = self.objective.slopes(point.state, near=min(NEAR, REACHED * last))
-        steepest = slopes.gradient
+        last = np.inf if before is None else float(np.linalg.norm(self.poses.difference(before.point.q, point.q)))
+        gradients = self.objective.gradients(point.state, near=min(NEAR, REACHED * last))
+        steepest = gradients.gradient
         if before is not None:
-            slopes = slopes.as_seen_from(before.slopes)
-        subproblem = Subproblem(self.posing, point)
-        hold_unmet(self.posing, point, subproblem)
+            gradients = gradients.in_frames_of(before.gradients)
+        subproblem = Subproblem(self.poses, point)
+        hold_unmet(self.poses, point, subproblem)
         size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
-        nv = len(self.posing.scale)
-        x, _, multipliers = subproblem.best(slopes, np.eye(nv) * (size / SHORT))
+        nv = len(self.poses.scale)
+        x, _, multipliers = subproblem.best(gradients, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
         # A slope that no pose around could show to be one.
         if multipliers.is_known and residual * size * PROBE <= UNSEEN * self.objective.rounding(point.state):
@@ -169,7 +170,7 @@ class StaticOptimum:
         return _Look(
             point,
             cost,
-            Slopes(slopes.smooth, slopes.edges, multipliers.chosen),
+            Gradients(gradients.smooth, gradients.edges, multipliers.chosen),
             subproblem,
             multipliers,
             x * size / SHORT,
@@ -180,7 +181,7 @@ class StaticOptimum:
     def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
         for halving in range(tries):
             share = 0.5**halving
-            after = self._surface.nearest(self.posing.moved(look.point.q, share * x), look.point)
+            after = self._surface.nearest(self.poses.moved(look.point.q, share * x), look.point)
             if after is None:
                 continue
             cost = self.objective.value(after.state)
@@ -188,7 +189,7 @@ class StaticOptimum:
                 return self._look(after, cost, look)
         return None
 
-    def _rise(self, look: _Look, after: Point, cost: float) -> float:
+    def _rise(self, look: _Look, after: PosePoint, cost: float) -> float:
         """How much more a pose nearby costs, as if both met exactly, to first order, the levels that can be met."""
         multipliers, met = look.subproblem.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
         here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
@@ -197,21 +198,21 @@ class StaticOptimum:
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
-        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.sharp else None
+        point = self._surface.nearest(self.poses.moved(look.point.q, x), look.point) if look.gradients.sharp else None
         if point is None:
             return None
-        there = self.objective.slopes(point.state, look.slopes)
-        s = self.posing.difference(look.point.q, point.q)
-        pairs = list(zip(look.slopes.edges, there.edges, strict=True))
+        there = self.objective.gradients(point.state, look.gradients)
+        s = self.poses.difference(look.point.q, point.q)
+        pairs = list(zip(look.gradients.edges, there.edges, strict=True))
         if any(own.A.shape != then.A.shape for own, then in pairs):
             return None
-        bent = [LargestEigenvalue(then.A - own.slopes @ s, own.slopes, own.frames) for own, then in pairs]
-        x, _, _ = look.subproblem.best(Slopes(look.slopes.smooth, bent, look.slopes.chosen), B)
+        bent = [LargestEigenvalue(then.A - own.derivative @ s, own.derivative, own.frames) for own, then in pairs]
+        x, _, _ = look.subproblem.best(Gradients(look.gradients.smooth, bent, look.gradients.chosen), B)
         return self._search_line(look, x, change, 1)
 
     def _flat_step(self, look: _Look, x: Array) -> _Look | None:
         """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
-        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point)
+        point = self._surface.nearest(self.poses.moved(look.point.q, x), look.point)
         if point is None:
             return None
         after = self._look(point, None, look)
@@ -220,18 +221,18 @@ class StaticOptimum:
             return None
         return after
 
-    def _bend(self, look: _Look, point: Point) -> Array:
+    def _bend(self, look: _Look, point: PosePoint) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
-        slopes = self.objective.slopes(point.state, look.slopes)
-        return slopes.gradient + look.subproblem.weighted(look.multipliers, rows_at(self.posing, point))
+        gradients = self.objective.gradients(point.state, look.gradients)
+        return gradients.gradient + look.subproblem.weighted(look.multipliers, rows_at(self.poses, point))
 
     def _bending(self, look: _Look, Z: Array) -> Array:
         """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""
         here = self._bend(look, look.point)
         columns = []
         for z in Z.T:
-            moved = self.posing.integrated(look.point.q, STEP * z)
-            columns.append(Z.T @ (self._bend(look, self.posing.point(moved)) - here) / STEP)
+            moved = self.poses.integrated(look.point.q, STEP * z)
+            columns.append(Z.T @ (self._bend(look, self.poses.point(moved)) - here) / STEP)
         H = np.array(columns).reshape(Z.shape[1], Z.shape[1])
         return 0.5 * (H + H.T)
 
@@ -248,7 +249,7 @@ class StaticOptimum:
     def _face(self, look: _Look, least: float = 0.0) -> Array:
         """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
         Z = look.subproblem.Z
-        return Z @ null_space(look.subproblem.pressed(look.slopes, look.multipliers, least).T @ Z)
+        return Z @ null_space(look.subproblem.pressed(look.gradients, look.multipliers, least).T @ Z)
 
     def _note_curvatures(self, values: Array) -> None:
         """What small gradients and costs are compared with."""
@@ -256,7 +257,7 @@ class StaticOptimum:
         if len(sizes):
             self._curvature, self._usual = float(sizes[-1]), float(sizes[len(sizes) // 2])
 
-    def _better_around(self, look: _Look, random: SplitMix64) -> Point | None:
+    def _better_around(self, look: _Look, random: SplitMix64) -> PosePoint | None:
         """A pose near a stationary one that costs less: it was a saddle, or there is another valley.
 
         Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, and
@@ -276,13 +277,13 @@ class StaticOptimum:
             size = PROBE * random.uniform()
             directions += [size * direction, -size * direction]
         for _ in range(PROBES if self._may_turn(look) else 0):
-            direction = subproblem.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
+            direction = subproblem.best(Gradients(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
             directions.append(PROBE * random.uniform() ** 3 * _unit(direction))
         slack = self._surface.slack(subproblem.multipliers_of_levels(look.multipliers, point.levels))
         least = look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state) - slack
         best = None
         for direction in directions:
-            after = self._surface.nearest(self.posing.moved(point.q, direction), point) if direction.any() else None
+            after = self._surface.nearest(self.poses.moved(point.q, direction), point) if direction.any() else None
             if after is None:
                 continue
             cost = self.objective.value(after.state)
@@ -295,7 +296,7 @@ class StaticOptimum:
         subproblem = look.subproblem
         touched = np.minimum(-subproblem.lower, subproblem.upper) < TOUCHED
         weak = abs(look.multipliers.inequalities) <= HARDLY * look.size
-        return bool((touched & weak).any()) or bool(look.slopes.sharp)
+        return bool((touched & weak).any()) or bool(look.gradients.sharp)
 
 
 def _drawn(random: SplitMix64, count: int) -> Array:

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ..criteria.largest_eigenvalue import LargestEigenvalue
-from ..criteria.objective import Slopes
+from ..criteria.objective import Gradients
 from ..qp.dense import QPStatus, solve_qp
 from ..qp.level import Level
-from .pose_problem import Point, PoseProblem, residual
+from .pose_problem import PosePoint, PoseProblem, residual
 
 SMALL = 1e-9  # singular values of what is held, relative to the largest: below, a row follows from the others
 VIOLATED = 1e-9  # an inequality that lacks more than this is held as it is
@@ -26,7 +26,7 @@ ROUNDING = (1e-13, 1e-10)  # to which the sides of a program are known
 @dataclass(frozen=True, eq=False)
 class Multipliers:
     """What holds a pose: of the equalities, of the inequalities (positive at the upper side), and of each edge
-    the gradient that is chosen (`Slopes`).   is_known: a program found them."""
+    the gradient that is chosen (`Gradients`).   is_known: a program found them."""
 
     equalities: Array
     inequalities: Array
@@ -34,22 +34,22 @@ class Multipliers:
     is_known: bool = True
 
 
-def rows_at(posing: PoseProblem, point: Point) -> Array:
+def rows_at(poses: PoseProblem, point: PosePoint) -> Array:
     """(k, nv) of single coordinates, of what the limits bound otherwise, and of the levels."""
-    levels = [*posing.bounds(point.q)[2], *point.levels]
-    return np.vstack([np.eye(posing.model.nv), *[level.J for level in levels]])
+    levels = [*poses.bounds(point.q)[2], *point.levels]
+    return np.vstack([np.eye(poses.model.nv), *[level.J for level in levels]])
 
 
 class Subproblem:
     """At a point: equalities (m, nv) do not change, lower <= inequalities x <= upper (k, nv).
     Z: (nv, f) basis of the null space of the equalities, and of levels that are not met (`unmet_levels.py`)."""
 
-    def __init__(self, posing: PoseProblem, point: Point) -> None:
-        nv = posing.model.nv
-        self.backend = posing.levels.backend
-        lo, hi, bounds = posing.bounds(point.q)
+    def __init__(self, poses: PoseProblem, point: PosePoint) -> None:
+        nv = poses.model.nv
+        self.backend = poses.levels.backend
+        lo, hi, bounds = poses.bounds(point.q)
         levels = [*bounds, *point.levels]
-        self.rows = rows_at(posing, point)
+        self.rows = rows_at(poses, point)
         lower = np.concatenate([lo, *[level.lower for level in levels]])
         upper = np.concatenate([hi, *[level.upper for level in levels]])
         violation = np.concatenate([np.zeros(nv), *[abs(residual(level)) for level in levels]])
@@ -59,15 +59,15 @@ class Subproblem:
         _, s, Vt = np.linalg.svd(self.equalities)
         self.Z = Vt[int((s > SMALL * s.max(initial=0.0)).sum()) :].T
 
-    def best(self, slopes: Slopes, B: Array) -> tuple[Array, float, Multipliers]:
+    def best(self, gradients: Gradients, B: Array) -> tuple[Array, float, Multipliers]:
         """x (nv,) that minimises 1/2 x'Bx + the objective to first order, its change by x, and what holds x; 0 when no
         program finds it.
 
         B: (nv, nv) positive definite on Z. The edges are met by cuts that are added until none is passed (Kelley).
         """
-        Z, f, sharp = self.Z, self.Z.shape[1], slopes.sharp
-        edges = [slopes.edges[i] for i in sharp]
-        smooth = slopes.smooth + sum(edge.slopes[0, 0] for edge in slopes.edges if len(edge.A) == 1)
+        Z, f, sharp = self.Z, self.Z.shape[1], gradients.sharp
+        edges = [gradients.edges[i] for i in sharp]
+        smooth = gradients.smooth + sum(edge.derivative[0, 0] for edge in gradients.edges if len(edge.A) == 1)
         size = float(np.trace(Z.T @ B @ Z)) / max(f, 1) or 1.0
         H = np.eye(f + len(edges)) * EDGE
         H[:f, :f] = Z.T @ B @ Z / size
@@ -76,7 +76,7 @@ class Subproblem:
         cuts = [
             (i, w / np.linalg.norm(w))
             for i, edge in enumerate(edges)
-            for w in np.hstack((np.linalg.eigh(edge.A)[1], slopes.chosen[sharp[i]])).T
+            for w in np.hstack((np.linalg.eigh(edge.A)[1], gradients.chosen[sharp[i]])).T
         ]
         x, t, inequality, cut = (
             np.zeros(len(Z)),
@@ -109,10 +109,10 @@ class Subproblem:
             if not missing:
                 break
             cuts += missing
-        chosen = list(slopes.chosen)
+        chosen = list(gradients.chosen)
         for k, i in enumerate(sharp):
             chosen[i] = _chosen(k, cuts, cut, chosen[i])
-        gradient_left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.inequalities.T @ inequality
+        gradient_left = Gradients(gradients.smooth, gradients.edges, chosen).gradient + self.inequalities.T @ inequality
         equalities = (
             -np.linalg.lstsq(self.equalities.T, gradient_left, rcond=SMALL)[0] if len(self.equalities) else np.zeros(0)
         )
@@ -131,12 +131,12 @@ class Subproblem:
         ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
         return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
 
-    def pressed(self, slopes: Slopes, multipliers: Multipliers, least: float = 0.0) -> Array:
+    def pressed(self, gradients: Gradients, multipliers: Multipliers, least: float = 0.0) -> Array:
         """(nv, d) orthonormal directions, of those left free, across the edges that hold and the inequalities that do,
         with multipliers larger than `least`."""
         rows = [
             self.inequalities[abs(multipliers.inequalities) > least],
-            *map(_across, slopes.edges, multipliers.chosen),
+            *map(_across, gradients.edges, multipliers.chosen),
         ]
         _, s, Vt = np.linalg.svd(np.vstack(rows) @ self.Z, full_matrices=False)
         return self.Z @ Vt[: int((s > SMALL * s.max(initial=0.0)).sum())].T
@@ -160,8 +160,8 @@ def _across(edge: LargestEigenvalue, chosen: Array) -> Array:
     values, vectors = np.linalg.eigh(chosen @ chosen.T)
     P = vectors[:, values > HOLDS]
     if P.shape[1] < 2:
-        return np.zeros((0, edge.slopes.shape[-1]))
-    slopes = np.einsum("ai,abk,bj->ijk", P, edge.slopes, P)
+        return np.zeros((0, edge.derivative.shape[-1]))
+    derivative = np.einsum("ai,abk,bj->ijk", P, edge.derivative, P)
     i, j = np.triu_indices(P.shape[1], 1)
-    equal = np.diagonal(slopes).T
-    return np.vstack((slopes[i, j], equal[1:] - equal[0]))
+    equal = np.diagonal(derivative).T
+    return np.vstack((derivative[i, j], equal[1:] - equal[0]))

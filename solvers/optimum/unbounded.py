@@ -11,36 +11,36 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..criteria import criterion_names
 from ..criteria.objective import Objective
-from .pose_problem import Point, PoseProblem
+from .pose_problem import PosePoint, PoseProblem
 
 FAR = 10.0  # L or radians: joints that have not gone so far have not gone away
 FLAT = 10.0  # times its rounding: costs nearer to each other are equal
-AGAIN = 2  # how often the way is gone once more, twice as long each time
+AGAIN = 2  # how often the path is gone once more, twice as long each time
 STEEP = 1e4  # times the slope at the start: an optimum is level
 
 
 def unbounded(
-    posing: PoseProblem,
+    poses: PoseProblem,
     objective: Objective,
-    start: Point,
-    end: Point,
-    corrected: Callable[[Array, Point], Point | None],
+    start: PosePoint,
+    end: PosePoint,
+    corrected: Callable[[Array, PosePoint], PosePoint | None],
 ) -> str:
-    """Which criterion falls on and on along the way that joints without limits have gone, and which joints, or which
+    """Which criterion falls on and on along the path that joints without limits have gone, and which joints, or which
     one falls ever steeper; empty when none does. corrected: q (nq,) brought back to the tasks, None when that fails."""
-    return _farther(posing, objective, start, end, corrected) or _steeper(objective, start, end)
+    return _farther(poses, objective, start, end, corrected) or _steeper(objective, start, end)
 
 
 def _farther(
-    posing: PoseProblem,
+    poses: PoseProblem,
     objective: Objective,
-    start: Point,
-    end: Point,
-    corrected: Callable[[Array, Point], Point | None],
+    start: PosePoint,
+    end: PosePoint,
+    corrected: Callable[[Array, PosePoint], PosePoint | None],
 ) -> str:
-    model, limits = posing.model, posing.limits
+    model, limits = poses.model, poses.limits
     away = end.q - start.q
-    gone = abs(away) > FAR * _sizes(posing)
+    gone = abs(away) > FAR * _sizes(poses)
     gone &= np.isinf(np.where(away > 0.0, limits.upper, limits.lower))
     if not gone.any():
         return ""
@@ -60,8 +60,8 @@ def _farther(
     return f"{criterion} falls without end: no limit stops {', '.join(joints)}"
 
 
-def _steeper(objective: Objective, start: Point, end: Point) -> str:
-    first, last = _slopes(objective, start), _slopes(objective, end)
+def _steeper(objective: Objective, start: PosePoint, end: PosePoint) -> str:
+    first, last = _gradient_sizes(objective, start), _gradient_sizes(objective, end)
     fallen = _parts(objective, end) < _parts(objective, start)
     steepest = int(np.argmax(np.where(fallen, last, 0.0)))
     if not fallen[steepest] or not last[steepest] > STEEP * first[steepest]:
@@ -70,18 +70,18 @@ def _steeper(objective: Objective, start: Point, end: Point) -> str:
     return f"{criterion} falls ever steeper, {last[steepest] / max(first[steepest], 1e-300):.0e} times as at the start"
 
 
-def _sizes(posing: PoseProblem) -> Array:
+def _sizes(poses: PoseProblem) -> Array:
     """(nq,) a radian or L, by which coordinates count; infinite for quaternions."""
-    sizes, tree = np.full(posing.model.nq, np.inf), posing.model.tree
+    sizes, tree = np.full(poses.model.nq, np.inf), poses.model.tree
     for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
         count = 1 if motion.has_axis else motion.nv - 3
-        sizes[iq : iq + count] = posing.scale[iv : iv + count]
+        sizes[iq : iq + count] = poses.scale[iv : iv + count]
     return sizes
 
 
-def _parts(objective: Objective, point: Point) -> Array:
+def _parts(objective: Objective, point: PosePoint) -> Array:
     return np.array([each.weight * each.gain * each.potential(point.state) for each in objective.potentials])
 
 
-def _slopes(objective: Objective, point: Point) -> Array:
+def _gradient_sizes(objective: Objective, point: PosePoint) -> Array:
     return np.array([np.linalg.norm(objective.scale * each.gradient(point.state)) for each in objective.potentials])

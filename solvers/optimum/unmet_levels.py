@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from .pose_problem import Point, PoseProblem, residual
+from .pose_problem import PosePoint, PoseProblem, residual
 from .subproblem import SMALL, Subproblem, rows_at
 
 STEP = 1e-4  # radians or L, of central differences
@@ -18,7 +18,7 @@ TOUCHED = 1e-9  # inequalities nearer than this may hold a level back
 BENDS, LEAST = 1e-6, 1e-9  # of the largest second derivative, and of |e|: those not larger vanish
 
 
-def hold_unmet(posing: PoseProblem, point: Point, subproblem: Subproblem) -> None:
+def hold_unmet(poses: PoseProblem, point: PosePoint, subproblem: Subproblem) -> None:
     """Uses up the directions along which levels that are not met would be met less."""
     first = len(subproblem.rows) - sum(len(level.J) for level in point.levels)
     for level, met, error in zip(point.levels, point.met, point.errors, strict=True):
@@ -28,17 +28,17 @@ def hold_unmet(posing: PoseProblem, point: Point, subproblem: Subproblem) -> Non
             continue
         multipliers = _multipliers(subproblem, own, residual(level))
 
-        sides = [[posing.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
-        slopes = [[_slope(posing, subproblem, q, multipliers) @ Z for q in ends] for ends in sides]
-        H = np.array([ahead - back for ahead, back in slopes]) / (2.0 * STEP)
+        sides = [[poses.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
+        gradients = [[_gradient(poses, subproblem, q, multipliers) @ Z for q in ends] for ends in sides]
+        H = np.array([ahead - back for ahead, back in gradients]) / (2.0 * STEP)
         values, E = np.linalg.eigh(0.5 * (H + H.T))
         least = max(LEAST * np.sqrt(2.0 * error), BENDS * abs(values).max())
         subproblem.Z = Z @ E[:, values <= least]
 
 
-def _slope(posing: PoseProblem, subproblem: Subproblem, q: Array, multipliers: Array) -> Array:
+def _gradient(poses: PoseProblem, subproblem: Subproblem, q: Array, multipliers: Array) -> Array:
     """(nv,) the first rows at q, times multipliers; 0 when there are others than at the subproblem's point."""
-    rows = rows_at(posing, posing.point(q))
+    rows = rows_at(poses, poses.point(q))
     return multipliers @ rows[: len(multipliers)] if rows.shape == subproblem.rows.shape else np.zeros(rows.shape[1])
 
 

@@ -1,1 +1,1 @@
-"""Planning: a free way between two configurations."""
+"""Planning: a free path between two configurations."""

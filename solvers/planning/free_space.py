@@ -52,14 +52,14 @@ class FreeSpace:
             with np.errstate(divide="ignore"):
                 proven = ((values - self.margin) / np.where(rates > 0.0, rates, np.nan)).T
             reach = np.fmin.reduce(proven, axis=0, initial=np.inf)
-            left = reach < half
-            before = np.column_stack((part[left, 0], middle[left] - reach[left]))
-            after = np.column_stack((middle[left] + reach[left], part[left, 1]))
+            unproven = reach < half
+            before = np.column_stack((part[unproven, 0], middle[unproven] - reach[unproven]))
+            after = np.column_stack((middle[unproven] + reach[unproven], part[unproven, 1]))
             open_ = np.concatenate((rest, before, after))
         return True
 
     def is_straight_free(self, a: Array, b: Array) -> bool:
-        """The straight way between two configurations, whose quaternions have signs that go together."""
+        """The straight path between two configurations, whose quaternions have signs that go together."""
         return self.is_free(line(a, b), 1.0)
 
     def _distances(self, q: Array, within: float) -> Array:
@@ -80,5 +80,5 @@ class FreeSpace:
 
 
 def line(a: Array, b: Array) -> Array:
-    """(4, nq) the straight way from a to b as a cubic of 0 .. 1."""
+    """(4, nq) the straight path from a to b as a cubic of 0 .. 1."""
     return np.stack((a, b - a, np.zeros_like(a), np.zeros_like(a)))

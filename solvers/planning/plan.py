@@ -1,4 +1,4 @@
-"""A way from one configuration to another on which a robot touches nothing, timed inside its limits."""
+"""A path from one configuration to another on which a robot touches nothing, timed inside its limits."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RESOLUTION, BUDGET = 0.001, 5000
 
 @dataclass(frozen=True, eq=False)
 class PathPlan:
-    """reason: why there is no way, or what the way is.   drawn: random configurations that were looked at.
-    way: (k, nq) its corners before they were rounded; none without a way.   motion: None without a way."""
+    """reason: why there is no path, or which it is.   drawn: random configurations that were looked at.
+    path: (k, nq) its corners before they were rounded; none without a path.   motion: None without a path."""
 
     reason: str
     drawn: int
@@ -59,12 +59,12 @@ def plan_path(
 ) -> PathPlan:
     """The motion from q0 to q1 (nq,), from rest to rest, during which nothing is nearer than `margin` [m], at any time.
 
-    Two trees of free straight ways grow from both ends until they meet (RRT-Connect, Kuffner and LaValle 2000). The way
-    is shortened, its corners are rounded, and it is timed as `retime` does, inside `limits` as there, but for the jerk.
+    Two trees of free straight paths grow from both ends until they meet (RRT-Connect, Kuffner and LaValle 2000). The
+    path is shortened, its corners are rounded, and it is timed inside `limits` as `retime` does, but not their jerk.
     resolution: [m] what is nearer than margin + resolution counts as too near; a smaller one finds narrower gaps, and
-    takes longer.   budget: configurations drawn, at most.   seed: of what is drawn. The same call gives the same way.
+    takes longer.   budget: configurations drawn, at most.   seed: of what is drawn. The same call gives the same path.
 
-    That no way is found is a result with its reason: an end that is too near to something, or the budget. It is no
+    That no path is found is a result with its reason: an end that is too near to something, or the budget. It is no
     proof that there is none. Raises ConfigurationError for ends outside the limits, a wheeled base that would have to
     go somewhere, obstacles that move, and numbers that are none.
     """
@@ -88,7 +88,7 @@ def plan_path_steps(
     start, goal = (_end(model, q, name) for q, name in ((q0, "q0"), (q1, "q1")))
     _check(model, collisions, margin, resolution, budget, seed)
     if isinstance(limits, Mapping) and limits.get("jerk") is not None:
-        raise ConfigurationError("a planned way limits velocities and accelerations, not the jerk: retime its path")
+        raise ConfigurationError("a planned path limits velocities and accelerations, not the jerk: retime its path")
     bound = MotionLimits.of(model, limits)
     samples = Samples(model, start, goal, int(seed))
     goal = samples.beside(start, goal)
@@ -105,7 +105,7 @@ def plan_path_steps(
         search = connected(space, samples, start, goal, budget)
         path, drawn = yield from mapped(search, lambda drawn: 0.9 * drawn / budget)
         if not path:
-            return _none(model, f"no way was found among {budget} configurations: there may be one", drawn)
+            return _none(model, f"no path was found among {budget} configurations: there may be one", drawn)
         shortening = shortened(space, samples, _aligned(samples, path))
         path = yield from mapped(shortening, lambda tried: 0.9 + 0.1 * tried / SHORTCUTS)
     motion = retime(model, rounded(space, samples, path), bound)
@@ -115,7 +115,7 @@ def plan_path_steps(
 
 
 def _aligned(samples: Samples, path: list[Array]) -> list[Array]:
-    """The way with quaternions of continuous sign."""
+    """The path with quaternions of continuous sign."""
     found = path[:1]
     for q in path[1:]:
         found.append(samples.beside(found[-1], q))
@@ -146,7 +146,7 @@ def _check(
         raise ConfigurationError(f"collisions are of {collisions.model.name!r}, not of {model.name!r}")
     for obstacle in collisions.obstacles:
         if obstacle.placement.ndim == 3:
-            raise ConfigurationError(f"obstacle {obstacle.name!r} moves: a way is planned around what stands still")
+            raise ConfigurationError(f"obstacle {obstacle.name!r} moves: a path is planned around what stands still")
     for name, value, least in (("margin", margin, 0.0), ("resolution", resolution, 1e-6)):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < 1e3:
             raise ConfigurationError(f"{name} must be a number of metres of at least {least:g}, not {shown(value)}")

@@ -16,7 +16,7 @@ STEPS = 20  # of a tree along the diagonal of what is drawn from
 def connected(
     space: FreeSpace, samples: Samples, start: Array, goal: Array, budget: int
 ) -> Generator[int, None, tuple[list[Array], int]]:
-    """Yield the number of configurations drawn now and then; return configurations, free straight ways between them,
+    """Yield the number of configurations drawn now and then; return configurations, free straight paths between them,
     from start to goal, or none; and how many were drawn. budget: how many may be."""
     step = samples.diagonal / STEPS
     trees = [_Tree(space, samples, start, step), _Tree(space, samples, goal, step)]

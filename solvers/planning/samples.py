@@ -1,4 +1,4 @@
-"""Random configurations between which a way is looked for, and how far they are apart."""
+"""Random configurations between which a path is looked for, and how far they are apart."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Samples:
                 raise ConfigurationError(
                     "a wheeled base cannot be planned for: give both ends with the base at one place"
                 )
-        self.held = np.zeros(model.nq, bool)
+        self.fixed = np.zeros(model.nq, bool)
         for joint, slot in zip(model.joints, model.slots, strict=True):
             if joint.parent is None and (start[slot.q] == goal[slot.q]).all():
-                self.held[slot.q] = True
+                self.fixed[slot.q] = True
         for base in model.rolling_bases:
-            self.held[list(base.wheel_q)] = True
-        self.low = np.where(self.held, start, self.low)
-        self.high = np.where(self.held, start, self.high)
+            self.fixed[list(base.wheel_q)] = True
+        self.low = np.where(self.fixed, start, self.low)
+        self.high = np.where(self.fixed, start, self.high)
         self.weights = np.ones(model.nq)
         self._rng = np.random.default_rng(seed)
         self._quaternion = np.zeros(model.nq, bool)
@@ -49,7 +49,7 @@ class Samples:
     @property
     def diagonal(self) -> float:
         """[m] of the whole range."""
-        range_ = np.where(self._quaternion & ~self.held, 1.0, self.high - self.low)
+        range_ = np.where(self._quaternion & ~self.fixed, 1.0, self.high - self.low)
         return float(np.linalg.norm(self.weights * range_))
 
     def draw(self) -> Array:
@@ -57,7 +57,7 @@ class Samples:
         q = random_configuration(self.model, self._rng)
         uniform = self.low + (self.high - self.low) * self._rng.random(self.model.nq)
         q = np.where(self._quaternion, q, uniform)
-        return np.where(self.held, self.start, q)
+        return np.where(self.fixed, self.start, q)
 
     def shares(self) -> Array:
         """(2,) numbers in [0, 1), the lesser first."""
@@ -81,5 +81,5 @@ class Samples:
         return other
 
     def between(self, q: Array, other: Array, share: float) -> Array:
-        """The configuration so far along the straight way."""
+        """The configuration so far along the straight path."""
         return unit_quaternions(self.model, q + share * (other - q))

@@ -1,4 +1,4 @@
-"""A way made shorter, and its corners round."""
+"""A path made shorter, and its corners round."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HALVINGS = 6  # of a round corner, before it stays sharp
 
 
 def shortened(space: FreeSpace, samples: Samples, path: list[Array]) -> Generator[int, None, list[Array]]:
-    """Yield the number of attempts; return the way with straight ways between two of its places, where they are free
+    """Yield the number of attempts; return the path with straight paths between two of its places, where they are free
     (Geraerts and Overmars 2007)."""
     for tried in range(SHORTCUTS):
         if tried % PRUNED == 0:
@@ -33,7 +33,7 @@ def shortened(space: FreeSpace, samples: Samples, path: list[Array]) -> Generato
         a = samples.between(path[i], path[i + 1], (first - ends[i]) / (ends[i + 1] - ends[i]))
         b = samples.between(path[j], path[j + 1], (last - ends[j]) / (ends[j + 1] - ends[j]))
         new = [path[i], a, b, path[j + 1]]
-        # Between quaternions a part of a straight way is not quite the way of that part: all three are looked at.
+        # Between quaternions a part of a straight path is not quite the path of that part: all three are looked at.
         looked = list(pairwise(new)) if space.model.tree.quaternions else [(a, b)]
         is_shorter = samples.apart(a, b) < (last - first) * (1.0 - 1e-6)
         if is_shorter and all(space.is_straight_free(*each) for each in looked):
@@ -43,7 +43,7 @@ def shortened(space: FreeSpace, samples: Samples, path: list[Array]) -> Generato
 
 
 def _pruned(space: FreeSpace, path: list[Array]) -> list[Array]:
-    """The way without the places that it can go past straight."""
+    """The path without the places that it can go past straight."""
     i = 1
     while i < len(path) - 1:
         if space.is_straight_free(path[i - 1], path[i + 1]):
@@ -59,7 +59,7 @@ def _apart(samples: Samples, inner: list[Array], before: Array, after: Array) ->
 
 
 def rounded(space: FreeSpace, samples: Samples, path: list[Array]) -> Path:
-    """The way with parabolas in place of its corners, as large as is free; a corner that stays has the robot rest."""
+    """The path with parabolas in place of its corners, as large as is free; a corner that stays has the robot rest."""
     lengths = [float(samples.apart(a, b)) for a, b in pairwise(path)]
     along = [(b - a) / length for (a, b), length in zip(pairwise(path), lengths, strict=True)]
     cut, sharp = np.zeros(len(path)), np.zeros(len(path), bool)

@@ -45,12 +45,12 @@ class Pull:
         q: Array,
         link: str,
         point: Array | None = None,
-        held: Sequence[Task] = (),
+        anchors: Sequence[Task] = (),
         rotation: bool = True,
     ) -> None:
         """q: (nq,) where it begins, moved inside the limits.   point: (3,) [m] in the root frame at q; the link's
         origin when None. Raises UnknownNameError, ConfigurationError."""
-        self.model, self.held, self.q = model, tuple(held), clamp(model, q)
+        self.model, self.anchors, self.q = model, tuple(anchors), clamp(model, q)
         self.is_met = True
         self._start = self._met = self.q  # met: the last pose that did all that was asked
         T_root_link = State(model, self.q).placement(link)
@@ -58,11 +58,11 @@ class Pull:
         if point is not None:
             self.grip[:3, 3] = point
         offset = inverse(T_root_link) @ self.grip
-        tasks: list[Task] = [*held]
+        tasks: list[Task] = [*anchors]
         tasks.append(PositionTask(link, self.grip[:3, 3], offset=offset, name="pull", priority=PULLED))
         if rotation:
             tasks.append(OrientationTask(link, self.grip[:3, :3], offset=offset, name="turn", priority=TURNED))
-        self._rotation, self._held_targets = rotation, [task.target for task in held]
+        self._rotation, self._anchor_targets = rotation, [task.target for task in anchors]
         self._problem = IKProblem(model, tasks, attempts=ATTEMPTS, iterations=ITERATIONS)
 
     @property
@@ -72,7 +72,7 @@ class Pull:
 
     def to(self, T: Array) -> Array:
         """(nq,) the pose, near the last one, that brings the grip to T (4, 4) T_root_grip, or as near as can be."""
-        targets = [*self._held_targets, T[:3, 3]]
+        targets = [*self._anchor_targets, T[:3, 3]]
         if self._rotation:
             targets.append(T[:3, :3])
         found = self._problem.solve(targets, self.q, 0, False)
@@ -92,4 +92,4 @@ class Pull:
         for cone in limits.cones:
             if cone.a == cone.b == 0.0 and cone.lower == cone.upper:
                 is_free[cone.v : cone.v + 3] = False
-        return State(self.model, self.q, self.held).task_rows[:, is_free]
+        return State(self.model, self.q, self.anchors).task_rows[:, is_free]

@@ -11,10 +11,10 @@ from ...robokin.spatial import so3
 def stepped_frame(T: Array, axis: int, by: float, turn: bool, own_axes: bool) -> Array:
     """(4, 4) the frame T (4, 4) after a step of `by` [m], or [rad] where it is to turn, along or about an axis (0, 1,
     2) of the root, or of its own. It turns about its origin."""
-    stepped = T.copy()
+    result = T.copy()
     if turn:
         R = so3.exp(by * np.eye(3)[axis])
-        stepped[:3, :3] = T[:3, :3] @ R if own_axes else R @ T[:3, :3]
+        result[:3, :3] = T[:3, :3] @ R if own_axes else R @ T[:3, :3]
     else:
-        stepped[:3, 3] += by * (T[:3, axis] if own_axes else np.eye(3)[axis])
-    return stepped
+        result[:3, 3] += by * (T[:3, axis] if own_axes else np.eye(3)[axis])
+    return result

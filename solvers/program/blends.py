@@ -1,7 +1,7 @@
-"""Moves that go over into each other without rest: their ways as one path.
+"""Moves that go over into each other without rest: their paths as one path.
 
-Within the radius of a corner the robot goes on along the way that ends, more and more slowly, and already along the
-next one, faster and faster: the two displacements add up. So the path leaves its ways and comes back to them smoothly.
+Within the radius of a corner the robot goes on along the path that ends, more and more slowly, and already along the
+next one, faster and faster: the two displacements add up. So the joined path leaves and meets them smoothly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..retiming.path import Path
 from .moves import Move
 
 FEWEST = 8  # places of a blend
-MOST = 0.45  # of a way is taken, at most, by the blend at its end, and by that at its start
+MOST = 0.45  # of a path is taken, at most, by the blend at its end, and by that at its start
 SHRINKS = 40
 SHORTER = 0.9
 
@@ -36,10 +36,10 @@ class JoinedPath:
 
 
 def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> JoinedPath:
-    """The ways of moves, each but the last with a blend, as one. In a blend the tip stays within its radius of the
-    corner: a way that is too short for it has a shorter blend."""
+    """The paths of moves, each but the last with a blend, as one. In a blend the tip stays within its radius of the
+    corner: a path that is too short for it has a shorter blend."""
     rows, owners, blended = [paths[0]], [np.zeros(len(paths[0]), int)], [np.zeros(len(paths[0]), bool)]
-    start = 0.0  # place of the present way where the blend before has ended
+    start = 0.0  # place of the present path where the blend before has ended
     for i, (move, before, after) in enumerate(zip(moves[:-1], paths[:-1], paths[1:], strict=True)):
         tips = [move.tip, moves[i + 1].tip, *tool_links(model)]
         tip = next((each for each in tips if each), "")
@@ -50,7 +50,7 @@ def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> 
             model, frame, move.blend, before, after, max(start, (1.0 - MOST) * (len(before) - 1))
         )
         kept = np.arange(len(before)) < leave
-        for each in (rows, owners, blended):  # the last of them is what the blend before has left of this way
+        for each in (rows, owners, blended):  # the last of them is what the blend before has left of this path
             each[-1] = each[-1][kept[len(kept) - len(each[-1]) :]]
         half = np.repeat([i, i + 1], [len(blend) // 2, len(blend) - len(blend) // 2])
         rest = np.arange(len(after)) > arrive
@@ -64,7 +64,7 @@ def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> 
 def _blend(
     model: RobotModel, frame: int, radius: float, before: Array, after: Array, earliest: float
 ) -> tuple[float, float, Array]:
-    """At which place of the way before it begins, at which of the next one it ends, and its configurations."""
+    """At which place of the path before it begins, at which of the next one it ends, and its configurations."""
     corner = _tips(model, frame, before[-1:])[0]
     last = len(before) - 1
     back = last - _inside(_tips(model, frame, before[::-1]), corner, radius)
@@ -79,7 +79,7 @@ def _blend(
 
 
 def _added(model: RobotModel, before: Array, after: Array, leave: float, arrive: float) -> Array:
-    """(p, nq) both displacements from the corner together, as close together as the places of the ways."""
+    """(p, nq) both displacements from the corner together, as close together as the places of the paths."""
     t = np.linspace(0.0, 1.0, max(FEWEST, int(len(before) - 1 - leave + arrive)) + 1)
     gone = t * (2.0 + t * t * (t - 2.0))  # 0 to 1, from speed 2 to rest, its second derivative 0 at both ends
     last, backend = len(before) - 1, get_backend()
@@ -89,7 +89,7 @@ def _added(model: RobotModel, before: Array, after: Array, leave: float, arrive:
 
 
 def _at(model: RobotModel, points: Array, place: Array) -> Array:
-    """(p, nq) between the places of a way, smoothly."""
+    """(p, nq) between the places of a path, smoothly."""
     knots = np.arange(float(len(points)))
     smooth = Path.through(model, np.array(Motion.of(model, knots, points).unwrapped().q), knots)
     return smooth.at(np.clip(np.floor(place).astype(int), 0, len(points) - 2), place)[0]

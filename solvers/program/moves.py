@@ -30,7 +30,7 @@ class Move:
     free to turn, the others keep the tip's rotation. via: (3,) a point of a circle, between start and end.
     points: (n, 3) of a "spline", which passes them, or a "curve", of which they are samples; the last one is the end.
     speed: share of the limits, 0 to 1.   tool_speed: [m/s] that the tip has at most.   blend: [m] from the move's end,
-    where the tip leaves its way for that of the next move, without rest.   wait: [s] afterwards."""
+    where the tip leaves its path for that of the next move, without rest.   wait: [s] afterwards."""
 
     name: str
     kind: str = "joint"

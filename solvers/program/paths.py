@@ -1,4 +1,4 @@
-"""The ways of moves: configurations along each, close together."""
+"""The paths of moves: configurations along each, close together."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..tasks import PoseTask, PositionTask
 from ..tracking.track import track
 from .moves import Move
 
-PLACES = 120  # of a tool's way, each solved from the one before
+PLACES = 120  # of a tool's path, each solved from the one before
 MOST_PLACES = 2000  # of one along a curve
-LEAP = 0.5  # [rad, m] between two places: no way of a tool asks for that
+LEAP = 0.5  # [rad, m] between two places: no path of a tool asks for that
 UNHURRIED = 1e4  # [s] between them: limits on speed are those of the timing
 NEAR = 1e-6  # [m] a curve begins at the tip
 
@@ -55,13 +55,13 @@ def path_of(model: RobotModel, move: Move, q: Array) -> Array:
     missed, last = np.flatnonzero(~followed.converged), len(poses) - 1
     if len(missed):
         reason = followed.diagnosis(int(missed[0])).reason
-        raise ConfigurationError(f"its way is not met at {missed[0] / last:.0%}: {reason}")
+        raise ConfigurationError(f"its path is not met at {missed[0] / last:.0%}: {reason}")
     q_path = followed.q.copy()
     q_path[0] = q
     leap = abs(get_backend().difference(model.tree, q_path[:-1], q_path[1:])).max(axis=1, initial=0.0)
     if leap.max() > LEAP:
         raise ConfigurationError(
-            f"at {leap.argmax() / last:.0%} of its way the joints would leap: it is singular there"
+            f"at {leap.argmax() / last:.0%} of its path the joints would leap: it is singular there"
         )
     return q_path
 

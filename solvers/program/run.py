@@ -50,7 +50,7 @@ def run_moves(
     """Each move with its motion, beginning where the one before ends. q0: (nq,).   limits: as `MotionLimits.of`.
 
     From rest to rest, but where a move blends into the next one: there the next begins at speed, where the path is
-    nearest to the corner. Raises ConfigurationError, which names the move, where its end or its way is out of reach.
+    nearest to the corner. Raises ConfigurationError, which names the move, where its end or its path is out of reach.
     """
     return finish(run_moves_steps(model, moves, q0, limits))
 

@@ -214,11 +214,11 @@ class _Descent:
         at, rows = pressed[: len(coordinates)], pressed[len(coordinates) :] != 0.0
         sides = np.where(at < 0.0, self.lo[coordinates], self.hi[coordinates])
         near = abs(self.x[coordinates] - sides) <= ROUNDING[-1] * max(1.0, float(abs(self.x).max()))
-        is_held = (at != 0.0) & near
-        held = coordinates[is_held]
-        self.x[held] = sides[is_held]
-        self.movable[held] = False
-        normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows]))
+        is_fixed = (at != 0.0) & near
+        fixed = coordinates[is_fixed]
+        self.x[fixed] = sides[is_fixed]
+        self.movable[fixed] = False
+        normals = np.vstack((np.eye(len(self.x))[fixed], self.rows[rows]))
         _, Q, used = reduced(normals @ self.Z, NORMAL_TOLERANCE)
         self.Z = self.Z @ Q[:, used:]
         self.rows, self.lower, self.upper = self.rows[~rows], self.lower[~rows], self.upper[~rows]

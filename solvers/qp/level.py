@@ -25,7 +25,7 @@ class Level:
     damping: float = 0.0
 
 
-def held(level: Level, x: Array) -> Level:
+def kept_level(level: Level, x: Array) -> Level:
     """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
     violated stays as it is."""
     values = level.J @ x

@@ -67,12 +67,12 @@ class LimitRows:
 
     def slack(self, y: Array) -> Array:
         """(p, k) what is left at y (p, 3) with its two derivatives."""
-        left = self.room + self.size / np.sqrt(y[:, :1])
+        slacks = self.room + self.size / np.sqrt(y[:, :1])
         for power in range(3):
-            left -= self.line[power] * y[:, power, None]
+            slacks -= self.line[power] * y[:, power, None]
         if not len(self.tool_room):
-            return left
-        return np.hstack((left, self.tool_room - np.linalg.norm(self._moved(y), axis=-1)))
+            return slacks
+        return np.hstack((slacks, self.tool_room - np.linalg.norm(self._moved(y), axis=-1)))
 
     def fall(self, y: Array) -> Array:
         """(3, p, k) by how much that falls per unit of y, y', y''."""
@@ -98,8 +98,8 @@ class LimitRows:
             straight = np.where((size == 0.0) & (a > 0.0), START * room / a, np.inf)
             tools = START * self.tool_room / np.linalg.norm(self.bent, axis=-1)
             # of limits on power: what holds still, and moves no faster than that allows
-            held = np.where((size > 0.0) & (room < 0.0), (START * size / room) ** 2, np.inf)
-        return float(min(x.min(initial=1e12) for x in (curved, straight, tools, held)))
+            limited = np.where((size > 0.0) & (room < 0.0), (START * size / room) ** 2, np.inf)
+        return float(min(x.min(initial=1e12) for x in (curved, straight, tools, limited)))
 
 
 class Spline:
@@ -175,32 +175,32 @@ def fastest(grid: Array, rows: LimitRows) -> Array:
     coarse = _coarse(grid, rows)
     x = np.full(spline.cells + 2, rows.most_even()) if coarse is None else coarse
     y = spline.at(x)
-    left, fall = rows.slack(y), rows.fall(y)
-    while coarse is not None and not (left > 0.0).all():
+    slacks, fall = rows.slack(y), rows.fall(y)
+    while coarse is not None and not (slacks > 0.0).all():
         x, y = BACK * x, BACK * y
-        left, fall = rows.slack(y), rows.fall(y)
-    z = (1.0 if coarse is None else NEARER) * _duration(spline, y) / (left.size * left)
+        slacks, fall = rows.slack(y), rows.fall(y)
+    z = (1.0 if coarse is None else NEARER) * _duration(spline, y) / (slacks.size * slacks)
     for _ in range(ITERATIONS):
-        gap = float((left * z).sum())
-        newton = _Newton(spline, y, left, fall, z)
+        gap = float((slacks * z).sum())
+        newton = _Newton(spline, y, slacks, fall, z)
         _, _, change, dz = newton.step(0.0)
-        t, dual = _longest(left, change), _longest(z, dz)
-        foreseen = float(((left + t * change) * (z + dual * dz)).sum())
-        aim = max(LEAST, (foreseen / gap) ** 3) * gap / left.size
+        t, dual = _longest(slacks, change), _longest(z, dz)
+        foreseen = float(((slacks + t * change) * (z + dual * dz)).sum())
+        aim = max(LEAST, (foreseen / gap) ** 3) * gap / slacks.size
         dx, dy, change, dz = newton.step(np.clip(aim - change * dz, aim / APART, aim * APART))
-        t = min(_longest(left, change), _longest(y[:, 0], dy[:, 0]))
+        t = min(_longest(slacks, change), _longest(y[:, 0], dy[:, 0]))
         while t > SHORTEST:
             there = y + t * dy
             if (there[:, 0] > CLOSEST * y[:, 0]).all():
                 new = rows.slack(there)
-                if (new > CLOSEST * left).all():
+                if (new > CLOSEST * slacks).all():
                     break
             t *= SHORTER
         else:
             break
         z = np.maximum(z + dz, KEPT * z)
-        x, y, left, fall = x + t * dx, there, new, rows.fall(there)
-        if float((left * z).sum()) < GAP * _duration(spline, y) and t > LONG:
+        x, y, slacks, fall = x + t * dx, there, new, rows.fall(there)
+        if float((slacks * z).sum()) < GAP * _duration(spline, y) and t > LONG:
             break
     return spline.squares(x)
 
@@ -224,9 +224,9 @@ def _coarse(grid: Array, rows: LimitRows) -> Array | None:
 class _Newton:
     """Newton's method at y (p, 3) with slacks and multipliers (p, rows)."""
 
-    def __init__(self, spline: Spline, y: Array, left: Array, fall: Array, z: Array) -> None:
-        self.spline, self.left, self.fall, self.z = spline, left, fall, z
-        self.weight, self.ratio = spline.weights * y[:, 0] ** -1.5, z / left
+    def __init__(self, spline: Spline, y: Array, slacks: Array, fall: Array, z: Array) -> None:
+        self.spline, self.slacks, self.fall, self.z = spline, slacks, fall, z
+        self.weight, self.ratio = spline.weights * y[:, 0] ** -1.5, z / slacks
         curvature = np.empty((3, 3, len(y)))
         for i in range(3):
             weighted = self.ratio * fall[i]
@@ -237,7 +237,7 @@ class _Newton:
 
     def step(self, aim: Array | float) -> tuple[Array, Array, Array, Array]:
         """The step to products of slacks and multipliers `aim`: of coefficients, y, slacks, multipliers."""
-        pushed = aim / self.left
+        pushed = aim / self.slacks
         gradient = np.array([np.einsum("pr,pr->p", pushed, each) for each in self.fall])
         gradient[0] -= 0.5 * self.weight
         dx = self.spline.step(self.factors, gradient)

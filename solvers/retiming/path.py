@@ -43,14 +43,14 @@ class Path:
         c, h = self.coefficients, np.diff(self.knots)[:, None]
         second = 2.0 * c[:, 2] + 6.0 * h * c[:, 3], 2.0 * c[:, 2]  # at the end and the start of each interval
         jump = abs(second[0][:-1] - second[1][1:])
-        size = abs(c[:, 1]).max() / (self.knots[-1] - self.knots[0])  # of a way that turns once
+        size = abs(c[:, 1]).max() / (self.knots[-1] - self.knots[0])  # of a path that turns once
         ends = np.zeros(1, bool)
         return np.concatenate((ends, (jump > JUMP * size).any(axis=1), ends))
 
     @classmethod
     def through(cls, model: RobotModel, q: Array, knots: Array) -> Path:
-        """q: (k + 1, nq), quaternions of continuous sign, at the knots. Raises ConfigurationError where the way between
-        two of them leaves the cone of a ball."""
+        """q: (k + 1, nq), quaternions of continuous sign, at the knots. Raises ConfigurationError where the path
+        between two of them leaves the cone of a ball."""
         corners = _corners(q)
         ends = [0, *np.flatnonzero(corners).tolist(), len(q) - 1]
         slopes = np.zeros((2, len(q) - 1, model.nq))  # at the start and the end of each interval
@@ -61,18 +61,18 @@ class Path:
         monotone = np.zeros((len(q), model.nq), bool)  # at which knots a coordinate has other slopes
         for cone in model.limits.cones if any(_left_cones(model, c, knots)) else ():
             monotone[:, cone.q : cone.q + 4] = True
-        left = _leaves(model, c, knots)
-        if monotone.any() or left.any():
+        outside = _leaves(model, c, knots)
+        if monotone.any() or outside.any():
             others = np.zeros_like(slopes)
             for first, last in pairwise(ends):
                 own = _monotone(q[first : last + 1], knots[first : last + 1])
                 others[0, first:last], others[1, first:last] = own[:-1], own[1:]
             while True:  # a knot that changes may make the interval beside it leave: each turn adds knots
-                monotone[:-1] |= left
-                monotone[1:] |= left
+                monotone[:-1] |= outside
+                monotone[1:] |= outside
                 c = cubics(q, knots, np.where([monotone[:-1], monotone[1:]], others, slopes))
-                left = _leaves(model, c, knots) & ~(monotone[:-1] & monotone[1:])
-                if not left.any():
+                outside = _leaves(model, c, knots) & ~(monotone[:-1] & monotone[1:])
+                if not outside.any():
                     break
         for joint, interval in _left_cones(model, c, knots):
             raise ConfigurationError(
@@ -207,6 +207,6 @@ def _left_cones(model: RobotModel, c: Array, knots: Array) -> Iterator[tuple[str
         a, b, d, e = (c[:, None, power, own] for power in range(4))
         turned = a + t * (b + t * (d + t * e))
         turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
-        left = ~swing_twist.contains(cone, turned, OUTSIDE).all(axis=1)
-        if left.any():
-            yield next(j.name for j in model.joints if model.slot(j.name).q.start == cone.q), int(np.argmax(left))
+        outside = ~swing_twist.contains(cone, turned, OUTSIDE).all(axis=1)
+        if outside.any():
+            yield next(j.name for j in model.joints if model.slot(j.name).q.start == cone.q), int(np.argmax(outside))

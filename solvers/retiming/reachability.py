@@ -45,7 +45,7 @@ class Reachability:
         self.room = limits.effort_room(self.model)
         self._make_rows()
         self.most = np.full(len(grid), FASTEST)
-        self.slowed = np.full(len(grid), np.inf)
+        self.animated_most = np.full(len(grid), np.inf)
         self.most[0] = self.most[-1] = 0.0
 
     def _make_rows(self) -> None:
@@ -69,15 +69,20 @@ class Reachability:
         add(moved**2 * ahead, moved**2, square, speeds)
         if self.looked[3] is not None:
             a, b, c = (each[:, ASKED] for each in self.looked[3])
-            held = np.isfinite(self.model.effort)
+            is_limited = np.isfinite(self.model.effort)
             for sign in (1.0, -1.0):
-                room = np.where(held, self.room - sign * c, 1e30)
-                add(sign * (a + b * ahead) * held, sign * b * held, room, [(name, "effort") for name in joints])
+                room = np.where(is_limited, self.room - sign * c, 1e30)
+                add(
+                    sign * (a + b * ahead) * is_limited,
+                    sign * b * is_limited,
+                    room,
+                    [(name, "effort") for name in joints],
+                )
         self.rows = np.concatenate(rows, axis=1)
 
     def slow_down(self, most: Array) -> None:
         """most: (n + 1,) squares of the speed along the path."""
-        self.slowed = most
+        self.animated_most = most
         self.most = np.minimum(self.most, most)
 
     def solve(self, solve: path_speed.Solve) -> tuple[Timing, tuple[ActiveLimit, ...]]:
@@ -125,7 +130,7 @@ class Reachability:
         a, b, c = np.moveaxis(self.rows, -1, 0)
         used = (a * u[:, None] + b * x[:-1, None]) / np.where(c > 0.0, c, np.inf)
         tightest = used.argmax(axis=1)
-        animated = (x[:-1] >= self.slowed[:-1] * (1.0 - 1e-9)) & (x[:-1] > 0.0)
+        animated = (x[:-1] >= self.animated_most[:-1] * (1.0 - 1e-9)) & (x[:-1] > 0.0)
         tightest[animated] = len(self.labels)
         return active_limits(times, tightest, [*self.labels, ANIMATION])
 

@@ -81,7 +81,7 @@ def retime(
         total = timing.duration
         if wanted < total * (1.0 - 1e-9):
             raise ConfigurationError(f"the path takes at least {total:.6g} s inside the limits, not {wanted:g} s")
-        timing = timing.slowed(wanted / total)
+        timing = timing.stretched(wanted / total)
         bindings = tuple(_later(binding, wanted / total) for binding in bindings)
         if bound.power is not None and curved is not None and curved.share(timing) > 1.0 + PASSED:
             raise ConfigurationError(f"in {wanted:g} s a drive would need more than its power: take another duration")

@@ -30,13 +30,13 @@ class SmoothTiming:
         self.path, self.limits, self.own_speeds, self.model = path, limits, own_speeds, path.model
         self.warp = Warp(rests, 3 if limits.has_jerk else 2)
         borders = self.warp.inverse(path.knots)
-        stretch = np.clip(np.searchsorted(rests, path.knots[:-1], side="right") - 1, 0, len(rests) - 2)
-        length = np.diff(rests)[stretch]
+        piece = np.clip(np.searchsorted(rests, path.knots[:-1], side="right") - 1, 0, len(rests) - 2)
+        length = np.diff(rests)[piece]
         counts = np.ceil(CELLS * np.diff(borders) / length).astype(int).clip(2)
         self.intervals = np.repeat(np.arange(len(counts)), counts)
         share = np.concatenate([np.arange(count) / count for count in counts])
         self.grid = np.append(borders[self.intervals] + share * np.diff(borders)[self.intervals], borders[-1])
-        self.stretch = stretch[self.intervals]
+        self.piece = piece[self.intervals]
         self.joints = joints = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
         tools = [tool.link for tool in limits.tools]
         self.labels = [(name, "velocity") for name in joints] + [(link, "tool speed") for link in tools] + [ANIMATION]
@@ -48,11 +48,11 @@ class SmoothTiming:
 
     def solve(self) -> tuple[Timing, tuple[ActiveLimit, ...]]:
         """Raises ConfigurationError for efforts that cannot be given."""
-        squares = np.zeros((len(self.stretch), 3))
+        squares = np.zeros((len(self.piece), 3))
         for k in range(len(self.warp.borders) - 1):
-            cells = np.flatnonzero(self.stretch == k)
+            cells = np.flatnonzero(self.piece == k)
             squares[cells] = fastest(self.grid[cells[0] : cells[-1] + 2], self._rows(cells))
-        timing = Timing.of(self.grid, squares).slowed(max(1.0, self._passed(squares)))
+        timing = Timing.of(self.grid, squares).stretched(max(1.0, self._passed(squares)))
         binding = self._shares(squares, np.arange(len(squares)), LOOKS)[1]
         return timing, active_limits(timing.times, binding, self.labels)
 
@@ -70,8 +70,8 @@ class SmoothTiming:
     def _rates(self, cells: Array, places: Array) -> tuple[PathRates, Array]:
         """At (cells, places), by r; and ds/dr."""
         r = self.grid[cells][:, None] + np.diff(self.grid)[cells][:, None] * places
-        stretch = np.broadcast_to(self.stretch[cells][:, None], r.shape)
-        s, *derivatives = self.warp.within(stretch, r)
+        piece = np.broadcast_to(self.piece[cells][:, None], r.shape)
+        s, *derivatives = self.warp.within(piece, r)
         s = np.clip(
             s, self.path.knots[self.intervals[cells]][:, None], self.path.knots[self.intervals[cells] + 1][:, None]
         )
@@ -129,14 +129,14 @@ class SmoothTiming:
     def _add_forces(self, rows: LimitRows, first: Array, force: tuple[Array, ...], cells: Array) -> None:
         a, b, c = force
         room = (1.0 - SPARE) * self.limits.effort_room(self.model)
-        held = np.isfinite(room)
+        is_limited = np.isfinite(room)
         for sign in (1.0, -1.0):
-            left = np.where(held, room - sign * c, 1.0)
-            if (left <= 0.0).any():
-                place, dof = np.argwhere(left <= 0.0)[0]
+            room_left = np.where(is_limited, room - sign * c, 1.0)
+            if (room_left <= 0.0).any():
+                place, dof = np.argwhere(room_left <= 0.0)[0]
                 joint = self.joints[dof]
-                raise cannot_keep(joint, "effort", (cells[0] + place / len(PLACES)) / len(self.stretch))
-            rows.add(sign * b * held, 0.5 * sign * a * held, 0.0, left)
+                raise cannot_keep(joint, "effort", (cells[0] + place / len(PLACES)) / len(self.piece))
+            rows.add(sign * b * is_limited, 0.5 * sign * a * is_limited, 0.0, room_left)
             if self.limits.power is None:
                 continue
             power = self.limits.power
@@ -172,8 +172,8 @@ class SmoothTiming:
             efforts = np.where(np.isfinite(room), abs(moving + fc) / room, 0.0)
             shares.append(efforts)
             # what weight leaves is for what moves
-            left = np.where(np.isfinite(room), room - np.sign(moving) * fc, np.inf)
-            slower.append(np.sqrt(abs(moving) / np.maximum(left, 1e-12)))
+            room_left = np.where(np.isfinite(room), room - np.sign(moving) * fc, np.inf)
+            slower.append(np.sqrt(abs(moving) / np.maximum(room_left, 1e-12)))
             if limits.power is not None:
                 still = limits.still_effort(self.model)
                 add((abs(moving + fc) + still) * abs(rates.first) * root, limits.power, 1.0)

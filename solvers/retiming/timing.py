@@ -56,7 +56,7 @@ class Timing:
     def duration(self) -> float:
         return float(self.times[-1])
 
-    def slowed(self, times_as_long: float) -> Timing:
+    def stretched(self, times_as_long: float) -> Timing:
         """A timing that is evenly slower."""
         return Timing(self.grid, self.squares / times_as_long**2, self.times * times_as_long)
 

@@ -31,13 +31,13 @@ class Warp:
 
     def at(self, r: Array) -> tuple[Array, Array, Array, Array]:
         """The path's parameter at r (...), and its first three derivatives."""
-        stretch = np.clip(np.searchsorted(self.borders, r, side="right") - 1, 0, len(self.borders) - 2)
-        return self.within(stretch, r)
+        piece = np.clip(np.searchsorted(self.borders, r, side="right") - 1, 0, len(self.borders) - 2)
+        return self.within(piece, r)
 
-    def within(self, stretch: Array, r: Array) -> tuple[Array, Array, Array, Array]:
-        """What `at` gives, in stretches that are known."""
-        start = self.borders[stretch]
-        length = self.borders[stretch + 1] - start
+    def within(self, piece: Array, r: Array) -> tuple[Array, Array, Array, Array]:
+        """What `at` gives, in pieces that are known."""
+        start = self.borders[piece]
+        length = self.borders[piece + 1] - start
         if self.order == 1:
             return r, np.ones_like(r), np.zeros_like(r), np.zeros_like(r)
         x, f = (r - start) / length, SHAPES[self.order]
@@ -45,10 +45,10 @@ class Warp:
 
     def inverse(self, s: Array) -> Array:
         """The parameter at which the path's is s (...)."""
-        stretch = np.clip(np.searchsorted(self.borders, s, side="right") - 1, 0, len(self.borders) - 2)
-        low, high = self.borders[stretch], self.borders[stretch + 1]
+        piece = np.clip(np.searchsorted(self.borders, s, side="right") - 1, 0, len(self.borders) - 2)
+        low, high = self.borders[piece], self.borders[piece + 1]
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
-            beyond = self.within(stretch, middle)[0] > s
+            beyond = self.within(piece, middle)[0] > s
             low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
         return np.where(np.isin(s, self.borders), s, 0.5 * (low + high))

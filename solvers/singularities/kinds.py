@@ -102,7 +102,7 @@ def _bend(inner: Array, outer: Array, axis: Array) -> float:
 
 
 def _share(away: Array, direction: Array, size: float) -> float:
-    """How far away something is along a way, in sizes of the arm."""
+    """How far away something is along a direction, in sizes of the arm."""
     return abs(float(away @ direction)) / max(float(np.linalg.norm(direction)) * size, TINY)
 
 

@@ -41,7 +41,7 @@ class TipTasks:
     """The tasks on tips: records, targets, and how many rows each has.
 
     tree: the model's, with the tips for frames.   records: (n,) TIP_ROWS.   counts: rows of each task.
-    goes: whether each has a way.   shape: changes with the numbers of rows and ways.
+    goes: whether each has a path.   shape: changes with the numbers of rows and paths.
     left: (n, 6) what is not asked for of each task's rows.
     targets: (n, 16), stays: (n,) int32 whether a target is counted from where the tip is.
     """

@@ -12,27 +12,27 @@ from ..kinematics.state import State
 
 
 class TaskJacobian(NamedTuple):
-    """J: (m, nv), lengths over L.   change: gives its derivative (m, nv, nv), [row, column, along]."""
+    """J: (m, nv), lengths over L.   derivative: gives that of J, (m, nv, nv), [row, column, along]."""
 
     J: Array
-    change: Callable[[], Array]
+    derivative: Callable[[], Array]
 
     def picked(self, S: Array) -> TaskJacobian:
         """The rows S J, S (k, m) constant."""
-        return TaskJacobian(S @ self.J, lambda: np.tensordot(S, self.change(), 1))
+        return TaskJacobian(S @ self.J, lambda: np.tensordot(S, self.derivative(), 1))
 
     def in_axes(self, R: Array, w: Array) -> TaskJacobian:
         """Threes of rows that are in root axes, expressed in the axes R (3, 3), which turn with w (3, nv)."""
         (m, nv), into = self.J.shape, np.kron(np.eye(len(self.J) // 3), R.T)
 
-        def change() -> Array:
+        def derivative() -> Array:
             spun = np.cross(w.T[:, None, None], self.J.T.reshape(nv, m // 3, 3))  # [along, column, three, axis]
-            return np.tensordot(into, self.change() - spun.reshape(nv, nv, m).T, 1)
+            return np.tensordot(into, self.derivative() - spun.reshape(nv, nv, m).T, 1)
 
-        return TaskJacobian(into @ self.J, change)
+        return TaskJacobian(into @ self.J, derivative)
 
     def less(self, other: TaskJacobian) -> TaskJacobian:
-        return TaskJacobian(self.J - other.J, lambda: self.change() - other.change())
+        return TaskJacobian(self.J - other.J, lambda: self.derivative() - other.derivative())
 
 
 def point_task_jacobian(state: State, link: str, point: Array) -> TaskJacobian:

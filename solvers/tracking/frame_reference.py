@@ -14,7 +14,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
-from ..descent.descent import Descent, HeldLevels, Iterate, LevelRows
+from ..descent.descent import Descent, Iterate, KeptLevels, LevelRows
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
 from .data import TrackLimits
@@ -108,13 +108,13 @@ class Frame:
     def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
         """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
         free, at = self._freely, last
-        free.on, free.held = levels, HeldLevels(above, levels)
+        free.on, free.kept = levels, KeptLevels(above, levels)
         for _ in range(GOAL_STEPS):
             if free.holds(at):
                 break
             at = free.look(free.step(at))
         found = at if free.holds(at) else above
-        free.held = None
+        free.kept = None
         return found
 
     def _unbent(self, start: Array) -> bool:
@@ -154,7 +154,7 @@ class Frame:
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
                 continue
             (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked
-            inside.held = HeldLevels(at, on - 1) if on > 1 else None
+            inside.kept = KeptLevels(at, on - 1) if on > 1 else None
             followed = inside.look(there)
             at_goal = in_time and is_reached and (bool(followed.met[: on - 1].all()) or inside.holds(followed))
             is_met = in_time and bool(at.met[: on - 1].all())
@@ -167,7 +167,7 @@ class Frame:
                 at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there, busy)
                 if on < len(goals):
                     busy = self._claimed(at, on - 1, busy)
-        inside.held = None
+        inside.kept = None
         return at.q, at_goal
 
     def _gone_on(self, at: Iterate, on: int, in_time: bool, busy: Array) -> tuple[Iterate, bool]:
@@ -175,7 +175,7 @@ class Frame:
         caught up with. And whether it is met, as are those above. in_time: these are met, or at their goals. busy:
         (nv,) bool, who stays."""
         inside = self.inside
-        inside.best, inside.on, inside.held, inside.rows.busy = at, on, None, busy
+        inside.best, inside.on, inside.kept, inside.rows.busy = at, on, None, busy
         is_met = in_time and bool(at.met[: on - 1].all()) and self._gone(inside, at, on, FRAME_STEPS)
         is_met = is_met or inside.settle(FRAME_STEPS, SETTLED)
         inside.rows.busy = None
@@ -203,7 +203,7 @@ class Frame:
 
     def _is_met(self, at: Iterate, on: int, goal: Array, is_braking: bool) -> bool:
         """Whether the first `on` levels can be met from where those above are."""
-        self.inside.held = None
+        self.inside.kept = None
         is_met = self.inside.run(at.q, on, FRAME_STEPS)
         return is_met and (not is_braking or self._tracking.is_brakeable(self.inside.best.q, on - 1, goal))
 
@@ -254,7 +254,7 @@ class Frame:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
         what they have. busy: (nv,) bool, who stays."""
         inside, at = self.inside, start
-        inside.on, inside.held, inside.rows.busy = above, HeldLevels(start, above), busy
+        inside.on, inside.kept, inside.rows.busy = above, KeptLevels(start, above), busy
         nv = len(inside.rows.scale)
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
@@ -268,7 +268,7 @@ class Frame:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""
         inside, at = self.inside, best
-        inside.on, inside.held = inside.rows.levels, HeldLevels(best, inside.rows.levels)
+        inside.on, inside.kept = inside.rows.levels, KeptLevels(best, inside.rows.levels)
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
             at = inside.look(inside.step(at))
@@ -280,7 +280,7 @@ class Frame:
         """With the first `count` levels, which are met, as nearly met as they can be: what is below may stand elsewhere
         by their tolerances."""
         inside = self.inside
-        inside.on, inside.held, inside.rows.preference = count, None, None
+        inside.on, inside.kept, inside.rows.preference = count, None, None
         at = inside.look(inside.step(best))
         return at if inside.is_met(at) and at.errors[:count].sum() <= best.errors[:count].sum() else best
 

@@ -134,7 +134,7 @@ class Axes:
 
 
 def _along(joint: Joint, displacement: Array, rate: Array) -> float:
-    """The rate as a share of the way. Raises ConfigurationError where it goes another way."""
+    """The rate as a share of the displacement. Raises ConfigurationError where it has another direction."""
     square = float(displacement @ displacement)
     share = float(displacement @ rate) / square if square > STILL * STILL else 0.0
     if abs(rate - share * displacement).max() > ALONG * max(1.0, float(abs(rate).max())):

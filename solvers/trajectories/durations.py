@@ -131,7 +131,7 @@ class Durations:
 
 
 def _root(motion: Extremal, distance: float, low: float, high: float) -> float:
-    """Where it comes as far as `way`, between a duration in which it does not and one in which it does."""
+    """Where it comes as far as `distance`, between a duration in which it does not and one in which it does."""
     T = high
     for _ in range(NEWTON):
         p, slope = motion.at(T)

@@ -97,8 +97,8 @@ class Extremal:
                     middles += [A / J - math.sqrt(root), A / J + math.sqrt(root)]
                 x0, x1, d = (a0, a1, dv) if sign > 0.0 else (-a1, -a0, -dv)
                 for low in (0.25 * A, -A):
-                    held = low * low - 2.0 * A * low + A * (2.0 * A - x0 + x1) - A * A + 0.5 * (x0 * x0 - x1 * x1)
-                    found.append((held + J * d) / (J * A))
+                    constant = low * low - 2.0 * A * low + A * (2.0 * A - x0 + x1) - A * A + 0.5 * (x0 * x0 - x1 * x1)
+                    found.append((constant + J * d) / (J * A))
         found += [2.0 * middle + change for middle in middles]
         return sorted(T for T in found if T < self.cruising)
 

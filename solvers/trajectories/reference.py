@@ -105,19 +105,19 @@ class AxisPlan:
 
     def from_(self, T: float) -> float:
         """The shortest possible duration that is not shorter than T."""
-        left = T - self.fixed
-        found = self.core.from_(left)
-        return T if found == left else self.fixed + found
+        remaining = T - self.fixed
+        found = self.core.from_(remaining)
+        return T if found == remaining else self.fixed + found
 
     def pieces(self, T: float) -> Pieces:
-        left = max(T - self.fixed, 0.0)
-        share = self.core.share(left)
+        remaining = max(T - self.fixed, 0.0)
+        share = self.core.share(remaining)
         if share == 1.0:
-            between = self.core.extreme(0, left)
+            between = self.core.extreme(0, remaining)
         elif share == 0.0:
-            between = self.core.extreme(1, left)
+            between = self.core.extreme(1, remaining)
         else:
-            between = _mixed(self.core.extreme(0, left), self.core.extreme(1, left), share)
+            between = _mixed(self.core.extreme(0, remaining), self.core.extreme(1, remaining), share)
         return self.entry + between + self.exit
 
 

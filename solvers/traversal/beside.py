@@ -27,7 +27,7 @@ LEAST = 1e-3  # singular values that are smaller are all the same
 def away_in_time(
     along: PosturesAlong, first: Array, velocity: Array, dt: float
 ) -> Generator[float, None, PostureSequence]:
-    """Yield the share done now and then; return the exact way at speeds inside the limits that stays farthest from
+    """Yield the share done now and then; return the exact path at speeds inside the limits that stays farthest from
     singularities."""
     near, paced = Singularities(Tool.of(along.model, along.task)), _paced(velocity, dt)
 
@@ -42,8 +42,8 @@ def away_in_time(
 def in_time(
     along: PosturesAlong, first: Array, velocity: Array, dt: float, bound: tuple[float, float]
 ) -> Generator[float, None, PostureSequence]:
-    """Yield the share done now and then; return the way through the frames at joint speeds inside the limits, the tool
-    at most `bound` [m], [rad] off its path; where there is none, the one that is too fast by least. The way skips
+    """Yield the share done now and then; return the path through the frames at joint speeds inside the limits, the tool
+    at most `bound` [m], [rad] off its path; where there is none, the one that is too fast by least. The path skips
     frames where the joints go straight."""
     s = np.arange(float(along.path.frames))
     layers = along.at_all(s)
@@ -92,7 +92,7 @@ def _paced(velocity: Array, dt: float) -> StepCost:
 
 
 def at_frames(sequence: PostureSequence, frames: int) -> Array:
-    """(frames, nq): the joints go straight where the way skips some."""
+    """(frames, nq): the joints go straight where the path skips some."""
     return np.array([np.interp(np.arange(frames), sequence.s, column) for column in sequence.q.T]).T
 
 

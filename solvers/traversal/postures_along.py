@@ -1,6 +1,6 @@
-"""The postures of an arm along the path of its tool, and the cheapest way through them.
+"""The postures of an arm along the path of its tool, and the cheapest path through them.
 
-Every pose has a few postures, one of each branch; a way takes one at each pose. The cheapest way is found by dynamic
+Every pose has a few postures, one of each branch; a path takes one at each pose. The cheapest path is found by dynamic
 programming (Bellman 1957): where two branches meet, in a singularity, it goes on in the better one.
 """
 
@@ -45,7 +45,7 @@ class PosturesAlong:
 
     def at(self, s: Array) -> tuple[list[Array], Array]:
         """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
-        the tip: there it is one of a continuum, and says little about the way."""
+        the tip: there it is one of a continuum, and says little about the path."""
         batch = self._problem.solve_batch(self.path.at(s)[:, None], self.q0)
         found = [batch[i] for i in range(len(batch))]
         return [each.q for each in found], np.array([bool(each.continuum.any()) for each in found])
@@ -94,7 +94,7 @@ def cheapest_sequence(
     skips: Sequence[int] = (1,),
     skippable: Array | None = None,
 ) -> Generator[float, None, PostureSequence]:
-    """Yield the share done now and then; return the way from the postures `first` (k, nq) at s[0], through one of each
+    """Yield the share done now and then; return the path from the postures `first` (k, nq) at s[0], through one of each
     of the layers, or skipping some: by so many, in which the joints go straight. skippable: (n,) bool, up to which
     some may be skipped; None: all. Raises TaskError where the tool cannot come to the end."""
     costs, own, parents = [np.zeros(len(first))], [first], [np.full((len(first), 2), -1)]

@@ -1,4 +1,4 @@
-"""The timing of a way: nowhere faster than the frames ask for, and inside the limits."""
+"""The timing of a path: nowhere faster than the frames ask for, and inside the limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEAR = 1e-6  # frames, of a difference
 @dataclass(frozen=True, eq=False)
 class _Segment:
     """A part of the motion from `start` [s] on. motion: None of a pause at q (nq,).   knots: (k,) of its path's
-    parameter, at which the way is at s (k,)."""
+    parameter, at which the path is at s (k,)."""
 
     start: float
     duration: float
@@ -36,7 +36,7 @@ class _Segment:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """Stretches of motion and rest, one after another."""
+    """Segments of motion and rest, one after another."""
 
     segments: Sequence[_Segment]
 
@@ -79,7 +79,7 @@ class Schedule:
 
 
 def scheduled(along: PosturesAlong, sequence: PostureSequence, limits: Mapping[str, Array], dt: float) -> Schedule:
-    """The way from rest to rest, no faster than the frames are (to a share of a frame, see `retime`) and inside the
+    """The path from rest to rest, no faster than the frames are (to a share of a frame, see `retime`) and inside the
     limits. Pauses are kept."""
     moves = np.linalg.norm(np.diff(sequence.q, axis=0), axis=1) > STILL
     edges = [0, *(np.flatnonzero(np.diff(moves)) + 1).tolist(), len(moves)]

@@ -11,7 +11,7 @@ from ...robokin.errors import TaskError
 from ..progress import scaled
 from .postures_along import PosturesAlong, PostureSequence, cheapest_sequence
 
-STEP = 0.04  # [rad] between two postures of the way
+STEP = 0.04  # [rad] between two postures of the path
 FINEST = 1e-12  # frames between two poses, at least
 NARROW = 1e-10  # frames: where postures are so near each other that the joints cannot move on between them ...
 LEAP = 0.0401  # [rad] ... by so much
@@ -24,7 +24,7 @@ FEW = 1e-3  # what the sum of all joints' motions counts beside the time of the 
 def slower_sequence(
     along: PosturesAlong, first: Array, velocity: Array, dt: float
 ) -> Generator[float, None, PostureSequence]:
-    """Yield the share done now and then; return the way of the least time from one of the postures `first` (k, nq), in
+    """Yield the share done now and then; return the path of the least time from one of the postures `first` (k, nq), in
     steps of at most 0.04 rad. velocity: (nv,) of the joints, at most. Raises TaskError where the tool would have to
     leap."""
 

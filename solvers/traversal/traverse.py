@@ -60,7 +60,7 @@ def traverse(
     exactly, nowhere faster than asked, from rest to rest; "deviate": in time, by at most `position` [m] and
     `orientation` [rad] beside the path; "change-posture": in time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
-    Raises TaskError for a robot that has no closed form for the task, and where no such way was found.
+    Raises TaskError for a robot that has no closed form for the task, and where there is no such path.
     """
     return finish(traverse_steps(model, task, poses, q0, dt, past, position, orientation))
 
@@ -114,7 +114,7 @@ def traverse_steps(
     elif past != Past.DEVIATE and (off[::2].max(axis=0) > EXACT).any():
         wrong = f"the tool would be {off[::2, 0].max():.3g} m and {off[::2, 1].max():.3g} rad beside its path"
     if wrong:
-        raise TaskError(f"{task.name}: no such way past the singularity was found, {wrong}: choose another one")
+        raise TaskError(f"{task.name}: no such path past the singularity was found, {wrong}: choose another one")
     return Traversal(motion, halves[::2], len(motion) - frames, off)
 
 

@@ -19,7 +19,7 @@ from ...robokin.model.robot import RobotModel
 from ..limits.curved import INSET, BallLimit, CurvedLimit, FloatingLimit, held_floats
 from ..limits.viability import StepLimits
 from ..qp.hierarchy import HierarchyResult, solve_hierarchy
-from ..qp.level import Level, held, residual
+from ..qp.level import Level, kept_level, residual
 
 LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 TANGENTS = 6  # of a limit for one level
@@ -161,7 +161,7 @@ class _Walk:
 
     def _go_on(self) -> None:
         done = len(self.points)
-        above = [held(level, self.x) for i, level in enumerate(self.levels[:done]) if i not in self.tangents]
+        above = [kept_level(level, self.x) for i, level in enumerate(self.levels[:done]) if i not in self.tangents]
         problem = [*above, *self.tangents.values(), *self.levels[done:]]
         found = solve_hierarchy(*self._box, problem, *self._objective, self.backend, self.x)
         first = len(problem) - (len(self.levels) - done)

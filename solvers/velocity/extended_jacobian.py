@@ -31,12 +31,12 @@ STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
 NOISE = 1e-8  # singular values of A, relative to the largest, that are rounding of the differences
 JUMP = 0.1  # radians or L: poses that hold the same beyond a turn are farther away
-ACROSS = 0.05  # sine of a way with what is held, to first order: more than that of one which bends
+ACROSS = 0.05  # sine of a path with what is held, to first order: more than that of one which bends
 CONSTANT = 1e-10  # of the weights: a potential whose slope changes by less does not change
 
 
 @dataclass(frozen=True, eq=False)
-class HeldStationarity:
+class StationarityTarget:
     """What is held. reference: (nv, r) basis of Null J that s is counted along.   s: (r,)."""
 
     reference: Array
@@ -46,7 +46,7 @@ class HeldStationarity:
 class ExtendedJacobian(StartRelativeTask, HistoryTask):
     """Z' grad V stays as it is, with V the weighted sum of potentials (weight times gain of each criterion).
 
-    A task of its own level, below those it extends. Target: a `HeldStationarity`, from `starting_target` where the
+    A task of its own level, below those it extends. Target: a `StationarityTarget`, from `starting_target` where the
     motion begins; None holds, from any configuration, what is there: right for a step, adding up errors over many.
     Raises TaskError for criteria that are not potentials, as kinetic energy, which is not integrable; and when it is
     used on the first level, where there is nothing to extend; and where the potential is constant.
@@ -58,7 +58,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
 
     def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
         super().__init__(name, priority, 1.0)
-        self.target: HeldStationarity | None = None
+        self.target: StationarityTarget | None = None
         potentials = []
         for criterion in checked_criteria(criteria):
             if not isinstance(criterion, Potential):
@@ -68,31 +68,31 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         if not self.criteria:
             raise TaskError(f"{self.name}: there is no criterion to hold stationary")
 
-    def checked_target(self, target: object) -> HeldStationarity | None:
-        if target is not None and not isinstance(target, HeldStationarity):
+    def checked_target(self, target: object) -> StationarityTarget | None:
+        if target is not None and not isinstance(target, StationarityTarget):
             raise TaskError(f"{self.name}: a target comes from starting_target, it is not {shown(target)}")
         return target
 
-    def resolve_target(self, state: State, target: HeldStationarity | None) -> HeldStationarity:
+    def resolve_target(self, state: State, target: StationarityTarget | None) -> StationarityTarget:
         return self.starting_target(state) if target is None else target
 
-    def starting_target(self, state: State) -> HeldStationarity:
+    def starting_target(self, state: State) -> StationarityTarget:
         """Raises TaskError where the potential is constant as far as the tasks leave the robot free."""
-        held = self._held(state)
-        self._check_changing(state, held, self._derivative(state, held.reference))
-        return held
+        kept = self._stationarity_target(state)
+        self._check_changing(state, kept, self._derivative(state, kept.reference))
+        return kept
 
-    def failure_note(self, states: Sequence[State], target: HeldStationarity | None) -> str:
-        """Whether the way turns back between the last frame that was held and this one, where it is lost. After that,
+    def failure_note(self, states: Sequence[State], target: StationarityTarget | None) -> str:
+        """Whether the path turns back between the last frame that was held and this one, where it is lost. After that,
         that it was lost before: what is seen there are other poses."""
         singular = f"algorithmic singularity of the {self.name}"
         if target is None:
             sine = self.transversality(states[-1], target)
             return f"{singular}: transversality {sine:.2g}" if sine < ALGORITHMIC else ""
-        held = [state for state in states if self._is_held(state, target)]
-        if not held:
+        kept = [state for state in states if self._is_kept(state, target)]
+        if not kept:
             return f"what the {self.name} holds was lost before"
-        at = self._turn(held[0], target)
+        at = self._turn(kept[0], target)
         if at is None:
             return ""
         return (
@@ -100,8 +100,8 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
             f"see only {self._seen(at, target):.1g} of a free motion"
         )
 
-    def is_left(self, before: State, after: State, target: HeldStationarity | None) -> bool:
-        """Whether the way turns back and the frame jumps to another pose that holds the same. Short steps, and those
+    def is_left(self, before: State, after: State, target: StationarityTarget | None) -> bool:
+        """Whether the path turns back and the frame jumps to another pose that holds the same. Short steps, and those
         along what is held, do not."""
         if target is None:
             return False
@@ -112,42 +112,42 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         across = np.linalg.norm(A @ displacement) > ACROSS * np.linalg.norm(A, 2) * np.linalg.norm(displacement)
         return bool(across) and self._turn(before, target) is not None
 
-    def rows(self, state: State, target: HeldStationarity | None) -> Rows:
+    def rows(self, state: State, target: StationarityTarget | None) -> Rows:
         if target is not None and self in state.tasks:  # tried alone, to see what conflicts: nothing is extended
             return Rows.none(state.model.nv)
-        held = self._held(state) if target is None else target
-        A = self._derivative(state, held.reference)
+        kept = self._stationarity_target(state) if target is None else target
+        A = self._derivative(state, kept.reference)
         if target is None:
-            self._check_changing(state, held, A)
-        e = held.s - self._stationarity(state, held.reference)
+            self._check_changing(state, kept, A)
+        e = kept.s - self._stationarity(state, kept.reference)
         return Rows.wanted(A / state.scale, e, np.ones(len(e)), 0)
 
-    def transversality(self, state: State, target: HeldStationarity | None = None) -> float:
+    def transversality(self, state: State, target: StationarityTarget | None = None) -> float:
         """Sine of the smallest angle between what A and what the tasks do not see; below ALGORITHMIC the motion is
         singular although the robot is not: an algorithmic singularity. Joints that no task moves do not count."""
         rows, moving = self.rows(state, target), self._moving(state)
         return transversality(state.task_rows[:, moving], (rows.J * state.scale)[:, moving])
 
-    def _seen(self, state: State, held: HeldStationarity) -> float:
+    def _seen(self, state: State, kept: StationarityTarget) -> float:
         """The smallest singular value of A on the motions that the tasks leave free, over the largest of A: unlike
         the transversality it is small also where the rows of A become dependent, and they see less."""
         moving = self._moving(state)
-        A = self._derivative(state, held.reference)[:, moving]
+        A = self._derivative(state, kept.reference)[:, moving]
         free = null_space(state.task_rows[:, moving])
         s = np.linalg.svd(A @ free, compute_uv=False)[: free.shape[1]]
         return float(s[-1] / np.linalg.norm(A, 2)) if s.any() else 0.0
 
-    def _held(self, state: State) -> HeldStationarity:
+    def _stationarity_target(self, state: State) -> StationarityTarget:
         if self in state.tasks:
             raise TaskError(f"{self.name}: its priority {self.priority} must come after that of the tasks it extends")
         reference = null_space(state.task_rows)
-        return HeldStationarity(reference, self._stationarity(state, reference))
+        return StationarityTarget(reference, self._stationarity(state, reference))
 
-    def _check_changing(self, state: State, held: HeldStationarity, A: Array) -> None:
+    def _check_changing(self, state: State, kept: StationarityTarget, A: Array) -> None:
         """Joints that no task moves, as those of a gripper, stay where they are and need no potential."""
         moving = self._moving(state)
         weight = sum(own.weight * own.gain for own in self.criteria)
-        if abs(held.reference[moving]).max(initial=0.0) > RANK and abs(A).max() <= CONSTANT * weight:
+        if abs(kept.reference[moving]).max(initial=0.0) > RANK and abs(A).max() <= CONSTANT * weight:
             names = ", ".join(criterion_names(self.criteria))
             raise TaskError(f"{self.name}: {names} does not change with the free motions, so there is nothing to hold")
 
@@ -156,12 +156,12 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         """(nv,) bool, what the tasks of the first level move."""
         return abs(state.task_rows).max(axis=0, initial=0.0) > RANK
 
-    def _is_held(self, state: State, held: HeldStationarity) -> bool:
-        residual = abs(held.s - self._stationarity(state, held.reference)).max(initial=0.0)
+    def _is_kept(self, state: State, kept: StationarityTarget) -> bool:
+        residual = abs(kept.s - self._stationarity(state, kept.reference)).max(initial=0.0)
         return residual <= self.parts[0].tolerance
 
-    def _turn(self, start: State, held: HeldStationarity) -> State | None:
-        """Where the way from a state to its targets turns back although the robot is neither singular nor at a limit;
+    def _turn(self, start: State, kept: StationarityTarget) -> State | None:
+        """Where the path from a state to its targets turns back although the robot is neither singular nor at a limit;
         None when it does not, or when tasks ask for velocities, which lead to no pose."""
         if any(isinstance(task, VelocityTask) for task in start.tasks):
             return None
@@ -172,8 +172,8 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
 
         def system(x: Array) -> tuple[Array, Array]:
             state = state_at(x)
-            residual = held.s - self._stationarity(state, held.reference)
-            rows = np.vstack((state.task_rows, self._derivative(state, held.reference)))
+            residual = kept.s - self._stationarity(state, kept.reference)
+            rows = np.vstack((state.task_rows, self._derivative(state, kept.reference)))
             return np.concatenate((state.task_errors, residual)), rows
 
         x = turn(system, model.nv)

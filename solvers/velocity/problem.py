@@ -4,7 +4,7 @@ In displacements x = D^-1 v dt, lengths counted in L and angles in radians, the 
 cones of balls and position bounds of floating joints, which are curved (`curved_step.py`; those of all others, and all
 velocity and acceleration limits, are the box that nothing leaves); the wheels; the loop closures; the constraints
 A v = c; the constraints lower <= A v <= upper; the tasks by priority, J x = e or lower <= J x <= upper, which would
-meet their targets at the end of the step, those of velocities that have a way in two: what is across it, then what is
+meet their targets at the end of the step, those of velocities that have a path in two: what is across it, then what is
 along it. What is left minimises the criteria's 1/2 v'Hv + g'v.
 """
 

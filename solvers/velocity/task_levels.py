@@ -45,14 +45,14 @@ class TaskLevels:
         others = [i for i, task in enumerate(self.tasks) if not isinstance(task, LoopClosureTask)]
         self.priorities = sorted({self.tasks[i].priority for i in others})
         self.indices = [[i for i in others if self.tasks[i].priority == own] for own in self.priorities]
-        # Of each priority: its tasks, and after them the ways of its velocities.
+        # Of each priority: its tasks, and after them the paths of its velocities.
         self.counts = [1 + any(has_path(self.tasks[i]) for i in indices) for indices in self.indices]
-        # Of each level, loop closures first, its tasks; and whether it is their ways.
+        # Of each level, loop closures first, its tasks; and whether it is their paths.
         self.groups = [([i], False) for i, _ in self.loops]
         for indices, count in zip(self.indices, self.counts, strict=True):
             with_path = [i for i in indices if has_path(self.tasks[i])]
             self.groups += [(indices, False), (with_path, True)][:count]
-        # (levels,) bool, those that ask for nothing but velocities, and those that are ways
+        # (levels,) bool, those that ask for nothing but velocities, and those that are paths
         self.are_velocities = np.array(
             [all(isinstance(self.tasks[i], VelocityTask) for i in own) for own, _ in self.groups], bool
         )
@@ -169,7 +169,7 @@ class TaskLevels:
         return residuals(self.tasks[i], rows, rows.residual(rows.J @ moved), dt)
 
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
-        """(2,) of one task, without what it lacks along its way."""
+        """(2,) of one task, without what it lacks along its path."""
         e, path_direction = rows.e, rows.path_direction
         if path_direction is not None:
             factor = self._factors(i, rows)

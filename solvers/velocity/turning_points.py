@@ -1,6 +1,6 @@
-"""Whether the way from a pose to where its tasks would lead turns back before it arrives there.
+"""Whether the path from a pose to where its tasks would lead turns back before it arrives there.
 
-The way is where the errors e(x) of the tasks and of what extends them have shrunk by one share, e(x) = (1 - m) e(0): a
+The path is where the errors e(x) of the tasks and of what extends them have shrunk by one share, e(x) = (1 - m) e(0): a
 curve in x and m, followed along its arc so that it can be seen to turn (Allgower, Georg, "Numerical continuation
 methods", 1990). Where m turns back no pose near has smaller errors: the rows are singular there.
 """
@@ -20,7 +20,7 @@ NOISE = 1e-8  # of rows from differences: smaller singular values than this part
 
 
 def turn(errors_and_rows: Callable[[Array], tuple[Array, Array]], dof: int) -> Array | None:
-    """x (dof,) where the way turns back; None when it arrives, or when neither is found in STEPS.
+    """x (dof,) where the path turns back; None when it arrives, or when neither is found in STEPS.
 
     errors_and_rows: of a displacement x (dof,) from the start, e (n,) and its rows (n, dof), de = -rows dx.
     """

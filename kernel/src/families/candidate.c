@@ -142,9 +142,9 @@ static void step(const rk_pose *pose, const double e[6], double damping, double 
     if (f->chain_slides >> i & 1) {
       for (int k = 0; k < 3; k++) J[i][k] = J[i][3 + k], J[i][3 + k] = 0.0;
     } else {
-      double way[3];
-      rk_subtract3(x, at[i], way);
-      rk_cross(J[i] + 3, way, J[i]);
+      double lever[3];
+      rk_subtract3(x, at[i], lever);
+      rk_cross(J[i] + 3, lever, J[i]);
     }
     for (int k = 0; k < 3; k++) J[i][k] *= length;
     for (int k = rows; k < 6; k++) J[i][k] = 0.0;
@@ -224,14 +224,14 @@ enum rk_outcome rk_settle(rk_pose *pose, const rk_candidate *c, const double Rt[
   double last = first, damping = DAMPING;
   int tried = 0;
   for (; tried < STEPS && last > EXACT && first < near; tried++) {
-    double angle[RK_CHAIN], way[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN], size_there[2], e_there[6];
+    double angle[RK_CHAIN], slide_there[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN], size_there[2], e_there[6];
     rk_turn there[RK_CHAIN];
     rk_copy(angle, x, n);
-    rk_copy(way, slide, n);
-    step(pose, e, damping, angle, way, turn);
+    rk_copy(slide_there, slide, n);
+    step(pose, e, damping, angle, slide_there, turn);
     rk_sincos_each(n, angle, sines, cosines);
     for (int32_t i = 0; i < n; i++) there[i] = (rk_turn){cosines[i], sines[i]};
-    residual(pose, there, way, Rt, e_there, size_there);
+    residual(pose, there, slide_there, Rt, e_there, size_there);
     const double now = rk_max(size_there[0] / f->size, size_there[1]);
     if (!(now < last)) {
       if (last < ROUNDED) break;
@@ -240,8 +240,8 @@ enum rk_outcome rk_settle(rk_pose *pose, const rk_candidate *c, const double Rt[
     }
     last = now, damping = rk_max(LESS * damping, DAMPING);
     for (int32_t i = 0; i < n; i++) {
-      turn[i] = there[i], slide[i] = way[i];
-      x[i] = f->chain_slides >> i & 1 ? way[i] : angle[i];
+      turn[i] = there[i], slide[i] = slide_there[i];
+      x[i] = f->chain_slides >> i & 1 ? slide_there[i] : angle[i];
     }
     rk_copy(e, e_there, 6);
     rk_copy(size, size_there, 2);

@@ -78,7 +78,7 @@ static double lack(const rk_durations *d, int side, double T) {
   return p - (side == 0 ? d->distance : -d->distance) + d->rounding + TOLERANCE * T * fabs(slope);
 }
 
-/* Where it comes as far as `way`, between a duration in which it does not and one in which it does. */
+/* Where it comes as far as `distance`, between a duration in which it does not and one in which it does. */
 static double root_of(const rk_extremal *m, double distance, double low, double high) {
   double T = high;
   for (int i = 0; i < NEWTON; i++) {

@@ -200,7 +200,7 @@ def _sliding(
 
 
 def _directed(ranges: list[tuple[float, float]], direction: Array) -> tuple[float, float]:
-    """The range along `way`, an axis or the opposite of one."""
+    """The range along `direction`, an axis or the opposite of one."""
     i = int(np.argmax(abs(direction)))
     low, high = ranges[i]
     return (low, high) if direction[i] > 0 else (-high, -low)

@@ -36,7 +36,7 @@ class Channel:
     unit: SI per channel unit (metres per Blender unit for a length, 1 for an angle or a quaternion's entry).
     lower, upper: bounds of this coordinate in SI; those of the model for a coordinate of its own.
     role: OWN (scale 1, offset 0), or another channel has the coordinate for its own: COUPLED is written with that, as
-    the way of a screw with its angle (a bone's own channels cannot drive each other: Blender takes that for a cycle
+    the slide of a screw with its angle (a bone's own channels cannot drive each other: Blender takes that for a cycle
     of dependencies and shows the values of the frame before); DRIVEN, of a mimic joint, is moved by a driver.
     """
 

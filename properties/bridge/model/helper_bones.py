@@ -35,8 +35,8 @@ def find_joint_bones(
             if not stands_right(bones[name], helper.place, record, found):
                 raise BridgeError(f"helper bone {helper.name!r} was moved against {name!r}: {MEND}")
             joint_bones.append(JointBone(helper.name, record.frame, record.count))
-        left = max(0, len(joint.kind.motions) - sum(joint_bone.count for joint_bone in joint_bones))
-        result.append((*joint_bones, JointBone(name, found.records[name].frame, left)))
+        remaining = max(0, len(joint.kind.motions) - sum(joint_bone.count for joint_bone in joint_bones))
+        result.append((*joint_bones, JointBone(name, found.records[name].frame, remaining)))
     return tuple(result)
 
 

@@ -22,7 +22,7 @@ Curve = tuple[str, int, Array, str]  # data path, array index, (frames,) float32
 
 
 def channel_table(obj: bpy.types.Object) -> tuple[Channel, ...]:
-    """The channels of the robot: those of q in its order, then others (mimic joints, the way of screws)."""
+    """The channels of the robot: those of q in its order, then others (mimic joints, the slide of screws)."""
     return binding(obj).channels
 
 

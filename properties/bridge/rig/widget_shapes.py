@@ -25,10 +25,10 @@ def _lines(*lines: list[tuple[float, float, float]]) -> Wire:
     return vertices, edges
 
 
-def _joined(*wires: Wire) -> Wire:
+def _joined(*parts: Wire) -> Wire:
     vertices: list[tuple[float, float, float]] = []
     edges: list[tuple[int, int]] = []
-    for more, links in wires:
+    for more, links in parts:
         edges += [(a + len(vertices), b + len(vertices)) for a, b in links]
         vertices += more
     return vertices, edges

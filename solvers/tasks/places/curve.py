@@ -68,7 +68,7 @@ class Curve:
         return float(self.start[i] + at[i])
 
     def length_to(self, s: float, start: float, goal: float) -> float:
-        """Arc length that is left from s, on the way from `start` to `goal`."""
+        """Arc length that is left from s, between `start` and `goal`."""
         if not self.closed:
             return min(max(goal, 0.0), self.length) - s
         half = 0.5 * (goal - start)

@@ -83,7 +83,7 @@ class DistanceTask(PointTask, DistanceBoundTask, KernelTipTask):
             return parting
         n, D = away / r, parting.J
         turning = D.T @ (np.eye(3) - np.outer(n, n)) @ D / r
-        return TaskJacobian((n @ D)[None], lambda: np.tensordot(n[None], parting.change(), 1) + turning)
+        return TaskJacobian((n @ D)[None], lambda: np.tensordot(n[None], parting.derivative(), 1) + turning)
 
     def _other_point(self, state: State, point: Array) -> Array:
         """(3,) in the root frame."""

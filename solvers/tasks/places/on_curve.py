@@ -102,7 +102,8 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
     curve: as the target of an `OnCurveTask`.
     In a motion the first pose is on the curve, where other tasks and limits allow it.
     e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
-    off the curve is corrected on the way. Ahead is the curve: where limits allow no more, the point goes slower, on it.
+    off the curve is corrected as it moves. Where limits allow no more, the point goes
+    slower, on the curve.
     """
 
     kind: ClassVar[str] = "along curve"
@@ -152,7 +153,7 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         return self._towards(state, c - p, path_direction if path_direction.any() else along)
 
     def rows_after(self, moved: Displacement, target: Going) -> Rows:
-        """Lacking at the end: the way to the nearest point there, and what is left of the curve from there on."""
+        """Lacking at the end: the distance to the nearest point there, and the rest of the curve from there on."""
         p, course = self.tip(moved.end)[:3, 3], self._course(moved.start, target)
         s = self._arrived(moved, course)
         c, along = course.line.at(s, target.speed < 0.0)

@@ -71,7 +71,7 @@ class AimTask(TipTask, KernelTipTask):
         turn, shift = across_axis @ np.eye(3, 6, 3), across_axis @ hat(self.axis) @ np.eye(3, 6)
         of_tip = in_tip.picked(turn + shift / r)
         nearing = (away / r) @ own.J[:3] / r**2  # what 1 / r grows by
-        return TaskJacobian(of_tip.J, lambda: of_tip.change() + (shift @ in_tip.J)[:, :, None] * nearing)
+        return TaskJacobian(of_tip.J, lambda: of_tip.derivative() + (shift @ in_tip.J)[:, :, None] * nearing)
 
     def rows(self, state: State, target: Array) -> Rows:
         J, e = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)

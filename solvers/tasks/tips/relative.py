@@ -94,15 +94,15 @@ class RelativePoseTask(TipTask, KernelTipTask):
         w = other.J[3:]
         moved = own.less(other)
 
-        def change() -> Array:
+        def derivative() -> Array:
             # The point of the other link that is at the tip is not always the same.
-            found = moved.change()
+            found = moved.derivative()
             found[:3] -= np.cross(w.T[:, None], moved.J[:3].T).transpose(2, 0, 1)
             return found
 
         S = np.eye(6)[(self.weights > 0.0) & (self.band == 0.0)]
         R = (state.placement(self.other) @ self.other_offset)[:3, :3]
-        return TaskJacobian(moved.J, change).in_axes(R, w).picked(S)
+        return TaskJacobian(moved.J, derivative).in_axes(R, w).picked(S)
 
     def check(self, model: RobotModel) -> None:
         super().check(model)

@@ -65,12 +65,12 @@ class SingularValueTask(TipTask):
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         last = _rank(state.model, self.link, self.offset.tobytes(), rows)
         watched = np.arange(max(last - WATCHED, 0), last)
-        change = size[:, :, None] * state.jacobian_derivative(self.link, self.tip(state)[:3, 3])[:rows]
-        slopes = np.einsum("rk,rjx,kj->kx", U[:, watched], change, Vt[watched])
+        jacobian_change = size[:, :, None] * state.jacobian_derivative(self.link, self.tip(state)[:3, 3])[:rows]
+        gradients = np.einsum("rk,rjx,kj->kx", U[:, watched], jacobian_change, Vt[watched])
         weights = np.full(len(watched), self.weight * self.influence)
         lower, upper = target - s[watched], np.full(len(watched), np.inf)
         used = weights > 0.0
-        return Rows(slopes[used], lower[used], upper[used], weights[used], np.zeros(int(used.sum()), int))
+        return Rows(gradients[used], lower[used], upper[used], weights[used], np.zeros(int(used.sum()), int))
 
 
 @lru_cache(maxsize=64)

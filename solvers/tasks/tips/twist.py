@@ -18,7 +18,7 @@ from ..tip_rows import TipForm, TipKind
 from .frame import PART
 
 FRAMES = ("world", "tip", "space")
-NEARING = 4  # steps to the nearest place on the way
+NEARING = 4  # steps to the nearest place on the path
 
 
 class TwistTask(TipTask, VelocityTask, KernelTipTask):
@@ -30,7 +30,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
     [m/s, rad/s], what does not count.
     Rows: what the finite motion of the step, exp(twist dt), moves the tip's origin and turns it by, so that a hinge is
     followed along its circle. Ahead is this motion, if nothing is in a band: where limits allow no more, the tip goes
-    slower, the same way.
+    slower, on the same path.
     """
 
     kind: ClassVar[str] = "twist"
@@ -100,7 +100,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         return self._towards(J, e, e if self.is_going(target) else None, state.dt)
 
     def is_going(self, target: Array) -> bool:
-        """Whether the motion has a way in the rows, wherever the tip is."""
+        """Whether the motion has a path in the rows, wherever the tip is."""
         v, w = target[:3], target[3:]
         if self.frame == "tip":
             v = abs(v) + abs(np.cross(w, v)) + abs(np.cross(w, np.cross(w, v)))

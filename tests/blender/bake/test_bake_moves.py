@@ -129,7 +129,7 @@ def test_what_cannot_be_made_names_its_move_and_writes_nothing(scene, robot, pro
     moves = program.robokin.moves
     before = snapshot(scene, program)
     shifted(moves[1].target, 5.0, 0.0, 0.0)
-    assert "move 'Line': its way is not met" in called(bpy.ops.robokin.bake_moves, program)
+    assert "move 'Line': its path is not met" in called(bpy.ops.robokin.bake_moves, program)
     moves[1].target = None
     assert "move 'Line' has no object as its target" in called(bpy.ops.robokin.bake_moves, program)
     moves[0].posture = ""

@@ -61,7 +61,7 @@ def test_the_poses_stay_and_the_way_between_is_free_and_legal(arm):
 def test_where_there_is_none_nothing_is_written(arm, capfd):
     before = snapshot(bpy.context.scene, arm)
     assert called(bpy.ops.robokin.plan_path, arm, budget=1) == {"FINISHED"}
-    assert "no way between frames 1 and 60" in capfd.readouterr().out
+    assert "no path between frames 1 and 60" in capfd.readouterr().out
     post = bpy.data.objects["post"]
     post.keyframe_insert("location", frame=1)
     post.location.x = 3.0

@@ -57,8 +57,8 @@ def test_self_motion_keeps_the_tool_and_a_padlock_ends_it(robot):
 def test_pinned_bones_and_a_base_that_could_move_stay(scene):
     robot = add_robot("panda", root="planar")
     root = binding(robot).model.root_link.name
-    assert root in LinkPull(robot, TOOL).held
-    assert LinkPull(robot, TOOL, pinned=[ELBOW]).held == (binding(robot).link_of_bone[ELBOW],)
+    assert root in LinkPull(robot, TOOL).anchors
+    assert LinkPull(robot, TOOL, pinned=[ELBOW]).anchors == (binding(robot).link_of_bone[ELBOW],)
 
 
 def test_a_turned_joint_keeps_its_limits_and_is_under_the_point(robot):

@@ -178,7 +178,7 @@ def test_as_a_command(tmp_path, capsys) -> None:
     assert 0.19 < abs(motion.v).max() <= 0.2 * (1.0 + 1e-6)
     out.unlink()
     outcome = run(capsys, *given, "--budget", "1")
-    assert outcome.code == 1 and "no way" in outcome.out and not out.exists()
+    assert outcome.code == 1 and "no path" in outcome.out and not out.exists()
     assert run(capsys, "plan", robot, "--q1", "{}", "-o", tmp_path / "motion.txt").refused("motion.txt")
     assert run(capsys, *given, "--margin", "-1").refused("--margin")
     assert run(capsys, *given, "--q1", '{"j1": 50}').refused("outside their position limits: j1")

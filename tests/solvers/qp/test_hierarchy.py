@@ -6,7 +6,7 @@ import daqp
 import numpy as np
 import pytest
 from robokin_addon.solvers.qp.hierarchy import solve_hierarchy
-from robokin_addon.solvers.qp.level import Level, held
+from robokin_addon.solvers.qp.level import Level, kept_level
 from support.problems.hierarchies import cost, least_cost, random_hierarchy
 
 
@@ -93,7 +93,7 @@ def test_a_hierarchy_goes_on_from_the_point_of_any_level(backend: str) -> None:
         for k, point in enumerate(whole.points[:-1]):
             alone = solve_hierarchy(lo, hi, levels[: k + 1], np.eye(n), np.zeros(n), backend)
             np.testing.assert_array_equal(alone.points[k], point)
-            kept = [held(level, point) for level in levels[: k + 1]]
+            kept = [kept_level(level, point) for level in levels[: k + 1]]
             on = solve_hierarchy(lo, hi, [*kept, *levels[k + 1 :]], H, g, backend, point)
             np.testing.assert_allclose(on.points[k], point, rtol=0, atol=1e-12, err_msg=str((seed, k)))
             np.testing.assert_allclose(
