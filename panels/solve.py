@@ -9,7 +9,7 @@ from ..properties.results.result_text import in_scene_units, status_words
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_why
 
-SHOWN = 8  # stretches of frames that fail
+SHOWN = 8  # segments of frames that fail
 
 
 class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
@@ -149,7 +149,7 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failu
         begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
         draw_text(context, box, reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
     if len(failures) > SHOWN:
-        layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
+        layout.label(text=f"and {len(failures) - SHOWN} more segments of frames")
 
 
 def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) -> None:
@@ -163,7 +163,7 @@ def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) 
         shown = column.operator("robokin.failure_show", text=f"{row.first} - {row.last}: {what}")
         shown.index, shown.of = index, "RETIME"
     if len(rows) > SHOWN:
-        column.label(text=f"and {len(rows) - SHOWN} more stretches of frames")
+        column.label(text=f"and {len(rows) - SHOWN} more segments of frames")
 
 
 def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:

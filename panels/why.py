@@ -49,7 +49,7 @@ class ROBOKIN_PT_why(bpy.types.Panel):
 
 
 def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """What the last solve came to; where nothing more could be shown, what each task lacks."""
+    """Status of the last solve; where nothing more could be shown, what each task lacks."""
     settings = obj.robokin.solver
     if settings.status != "MAX_ITERATIONS":
         draw_text(

@@ -80,7 +80,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         override=VALUE,
         options=STATIC,
         name="Damping 1/s",
-        description="How fast motions that the tasks do not see die out, per second; 0 lets them whip",
+        description="Damping of the motions that the tasks leave free, per second; 0: none",
         default=100.0,
         min=0.0,
         soft_max=500.0,

@@ -20,12 +20,16 @@ class RobokinMove(bpy.types.PropertyGroup):
 
     name: bpy.props.StringProperty(override=VALUE, name="Name", description="Name of the move")
     kind: bpy.props.EnumProperty(
-        override=VALUE, options=STATIC, name="Type", description="How the robot goes", items=MOVE_KINDS
+        override=VALUE,
+        options=STATIC,
+        name="Type",
+        description="Path of the move: in the joints, or of the tip",
+        items=MOVE_KINDS,
     )
     posture: bpy.props.StringProperty(
         override=VALUE, name="Posture", description="Stored posture in which a joint move ends"
     )
-    tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Link that is led")
+    tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Link that the move places")
     target: bpy.props.PointerProperty(
         override=VALUE,
         type=bpy.types.Object,
@@ -33,13 +37,13 @@ class RobokinMove(bpy.types.PropertyGroup):
         description="Object at which the tip ends, or curve that it follows",
     )
     via: bpy.props.PointerProperty(
-        override=VALUE, type=bpy.types.Object, name="Via", description="Object by which a circle goes"
+        override=VALUE, type=bpy.types.Object, name="Via", description="Object through which the circle goes"
     )
     speed: bpy.props.FloatProperty(
         override=VALUE,
         options=STATIC,
         name="Speed",
-        description="Of the fastest motion inside the limits",
+        description="Speed, in percent of the fastest motion inside the limits",
         subtype="PERCENTAGE",
         default=100.0,
         min=1.0,
@@ -71,7 +75,7 @@ class RobokinMove(bpy.types.PropertyGroup):
         override=VALUE,
         options=STATIC,
         name="Wait",
-        description="Rest afterwards",
+        description="Pause after the move",
         subtype="TIME_ABSOLUTE",
         min=0.0,
         max=1000.0,

@@ -83,7 +83,7 @@ class RobokinFailure(bpy.types.PropertyGroup):
 
     first: bpy.props.IntProperty(override=VALUE, name="First", description="First of the frames", subtype="TIME")
     last: bpy.props.IntProperty(override=VALUE, name="Last", description="Last of the frames", subtype="TIME")
-    status: bpy.props.StringProperty(override=VALUE, name="Status", description="What they came to")
+    status: bpy.props.StringProperty(override=VALUE, name="Status", description="Status of these frames")
     reason: bpy.props.StringProperty(
         override=VALUE, name="Reason", description="Why their tasks are not met, and which"
     )
@@ -99,7 +99,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         update=_posture_chosen,
     )
     mode: bpy.props.EnumProperty(
-        override=VALUE, name="Mode", description="How tasks and criteria come together", items=MODES
+        override=VALUE, name="Mode", description="How tasks and criteria are combined", items=MODES
     )
     seed: bpy.props.IntProperty(
         override=VALUE,
@@ -114,10 +114,13 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         override=VALUE, name="Start", description="The pose that the bake starts from", items=STARTS, default="PRESENT"
     )
     bake_mode: bpy.props.EnumProperty(
-        override=VALUE, name="Bake", description="How the frames of a bake come together", items=BAKE_MODES
+        override=VALUE,
+        name="Bake",
+        description="Whether a bake solves its frames one by one or all at once",
+        items=BAKE_MODES,
     )
     motion_cost: bpy.props.EnumProperty(
-        override=VALUE, name="Cost", description="What the whole motion has as little of as can be", items=MOTION_COSTS
+        override=VALUE, name="Cost", description="What the whole motion minimizes", items=MOTION_COSTS
     )
     at_singularities: bpy.props.EnumProperty(
         override=VALUE,
@@ -258,7 +261,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     solve_mark: bpy.props.StringProperty(override=VALUE, name="Solve Of", description=_MARK, options={"HIDDEN"})
     bake_mark: bpy.props.StringProperty(override=VALUE, name="Bake Of", description=_MARK, options={"HIDDEN"})
     check_mark: bpy.props.StringProperty(override=VALUE, name="Check Of", description=_MARK, options={"HIDDEN"})
-    status: bpy.props.StringProperty(override=VALUE, name="Status", description="What the last solve came to")
+    status: bpy.props.StringProperty(override=VALUE, name="Status", description="Status of the last solve")
     reason: bpy.props.StringProperty(
         override=VALUE, name="Reason", description="Why the last solve did not reach its targets"
     )
@@ -268,7 +271,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Joints and tasks that the last solve blames, as JSON",
         options={"HIDDEN"},
     )
-    bake_status: bpy.props.StringProperty(override=VALUE, name="Bake", description="What the last bake came to")
+    bake_status: bpy.props.StringProperty(override=VALUE, name="Bake", description="Status of the last bake")
     bake_reason: bpy.props.StringProperty(
         override=VALUE, name="Bake Reason", description="Why frames of the last bake fail"
     )

@@ -55,7 +55,7 @@ def extended_inverse(J: Array, A: Array) -> Array:
         raise ConfigurationError(f"{len(J)} and {len(A)} rows do not make a square extended Jacobian of {J.shape[1]}")
     s = np.linalg.svd(extended, compute_uv=False)
     if not s[-1] > RANK * s[0]:
-        raise ConfigurationError("the extended Jacobian is singular: its added rows see nothing new")
+        raise ConfigurationError("the extended Jacobian is singular: its added rows depend on the others")
     return np.linalg.inv(extended)[:, : len(J)]
 
 

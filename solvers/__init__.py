@@ -70,6 +70,7 @@ else:
             "traversal.traverse": ["Past", "Traversal", "traverse"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
+        renamed={"HierarchicalIK": "IKProblem", "Mesh": "MeshSurface"},
     )
 
 __all__ = [

@@ -118,10 +118,13 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
     )
     end: bpy.props.EnumProperty(name="End", description="What is moved", items=ENDS, options={"SKIP_SAVE"})
     angle: bpy.props.FloatProperty(
-        name="Angle", description="Of what turns; of a ball, by how much", subtype="ANGLE", options={"SKIP_SAVE"}
+        name="Angle",
+        description="Angle of a turning joint; of a ball, the angle by which it turns",
+        subtype="ANGLE",
+        options={"SKIP_SAVE"},
     )
     length: bpy.props.FloatProperty(
-        name="Position", description="Of what slides", subtype="DISTANCE", options={"SKIP_SAVE"}
+        name="Position", description="Length of a sliding joint", subtype="DISTANCE", options={"SKIP_SAVE"}
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

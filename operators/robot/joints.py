@@ -80,14 +80,16 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
     axis: bpy.props.EnumProperty(name="Axis", description="Axis of each bone that is the joint's", items=AXES)
     limits: bpy.props.EnumProperty(name="Limits", description="Limits on the position", items=LIMITS)
     lower_angle: bpy.props.FloatProperty(
-        name="Lower", description="Of what turns", subtype="ANGLE", default=-math.pi / 2.0
+        name="Lower", description="Angle, for joints that turn", subtype="ANGLE", default=-math.pi / 2.0
     )
     upper_angle: bpy.props.FloatProperty(
-        name="Upper", description="Of what turns", subtype="ANGLE", default=math.pi / 2.0
+        name="Upper", description="Angle, for joints that turn", subtype="ANGLE", default=math.pi / 2.0
     )
-    lower_length: bpy.props.FloatProperty(name="Lower Distance", description="Of what slides", subtype="DISTANCE")
+    lower_length: bpy.props.FloatProperty(
+        name="Lower Distance", description="Length, for joints that slide", subtype="DISTANCE"
+    )
     upper_length: bpy.props.FloatProperty(
-        name="Upper Distance", description="Of what slides", subtype="DISTANCE", default=1.0
+        name="Upper Distance", description="Length, for joints that slide", subtype="DISTANCE", default=1.0
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -43,11 +43,14 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
     )
     mode: bpy.props.EnumProperty(
-        name="Mode", description="How the frames come together", items=BAKE_MODES, options={"SKIP_SAVE"}
+        name="Mode",
+        description="Whether the frames are solved one by one or all at once",
+        items=BAKE_MODES,
+        options={"SKIP_SAVE"},
     )
     cost: bpy.props.EnumProperty(
         name="Cost",
-        description="What the whole motion has as little of as can be",
+        description="What the whole motion minimizes",
         items=MOTION_COSTS,
         options={"SKIP_SAVE"},
     )
@@ -98,10 +101,10 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.failure_show"
     bl_label = "Show Failed Frames"
 
-    index: bpy.props.IntProperty(name="Index", description="Which stretch of frames, in their order", min=0)
+    index: bpy.props.IntProperty(name="Index", description="Number of the segment of failed frames, from 0 on", min=0)
     of: bpy.props.EnumProperty(
         name="Of",
-        description="Whose frames",
+        description="Which result the frames are of",
         items=(("BAKE", "Bake", ""), ("CHECK", "Check", ""), ("RETIME", "Retime", "")),
         options={"SKIP_SAVE"},
     )
@@ -113,7 +116,7 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
         failures = [item for item in items if item.status]
         if self.index >= len(failures):
             who = self.of.lower()
-            raise RobokinError(f"the last {who} has {len(failures)} stretches of failed frames, no number {self.index}")
+            raise RobokinError(f"the last {who} has {len(failures)} segments of failed frames, no number {self.index}")
         context.scene.frame_set(failures[self.index].first)
         return {"FINISHED"}
 

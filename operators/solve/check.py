@@ -34,7 +34,7 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
     report_path: bpy.props.StringProperty(
-        name="Report", description="Write the findings as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+        name="Report", description="Write the report as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:

@@ -29,7 +29,9 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.move_add"
     bl_label = "Add Move"
 
-    kind: bpy.props.EnumProperty(name="Type", description="How the robot goes", items=MOVE_KINDS)
+    kind: bpy.props.EnumProperty(
+        name="Type", description="Path of the move: in the joints, or of the tip", items=MOVE_KINDS
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         robot, name = obj.robokin, _LABELS[self.kind]

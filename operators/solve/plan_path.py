@@ -22,7 +22,7 @@ class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator
 
     margin: bpy.props.FloatProperty(
         name="Margin",
-        description="Nothing comes nearer",
+        description="Least distance between links, and to obstacles",
         subtype="DISTANCE",
         unit="LENGTH",
         min=0.0,

@@ -31,7 +31,7 @@ class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operat
     )
     new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(
-        name="Report", description="Write what it came to as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+        name="Report", description="Write the report as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:

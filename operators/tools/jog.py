@@ -41,12 +41,12 @@ class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
         description="Which way",
         options={"SKIP_SAVE"},
     )
-    turn: bpy.props.BoolProperty(name="Turn", description="Of the tool: about the axis, not along it")
+    turn: bpy.props.BoolProperty(name="Turn", description="Turn the tool about the axis; otherwise move it along")
     angle: bpy.props.FloatProperty(
-        name="Angle", description="Step of what turns", subtype="ANGLE", default=math.radians(2.0), min=0.0
+        name="Angle", description="Angle of a step", subtype="ANGLE", default=math.radians(2.0), min=0.0
     )
     length: bpy.props.FloatProperty(
-        name="Length", description="Step of what slides [m]", default=0.01, min=0.0, precision=4
+        name="Length", description="Length of a step [m]", default=0.01, min=0.0, precision=4
     )
     fine: bpy.props.BoolProperty(name="Fine", description="A tenth of a step", options={"SKIP_SAVE"})
 

@@ -61,8 +61,8 @@ def new_property() -> object:
     """A property for PoseBone. Not one of a group: a group does not know its pose bone."""
     return bpy.props.FloatProperty(
         name="Position in Range",
-        description="Where the joint stands between its lower and its upper limit. Drag to move the joint; to key it, "
-        "press I over its value",
+        description="Value of the joint, as its place between the lower and the upper limit. Drag to move the joint; "
+        "to key it, press I over its value",
         subtype="PERCENTAGE",
         min=0.0,
         max=100.0,

@@ -19,7 +19,7 @@ from .plans import BakedSegment
 MET = (Status.CONVERGED, Status.EMPTY)
 _NUMBER = re.compile(r"[-+]?\b\d[\d.]*(e[-+]?\d+)?")
 TRIES = 16  # frames of a stretch of which it is tried out
-DIAGNOSED = 8  # stretches of frames of which it is tried out why they fail; of further ones it is said what is missed
+DIAGNOSED = 8  # segments of failed frames whose reason is looked for; of others the report names what is missed
 
 
 @dataclass(frozen=True, eq=False)

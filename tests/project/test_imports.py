@@ -117,3 +117,9 @@ def test_what_is_not_there_is_an_attribute_error(package: str) -> None:
         loaded.nothing  # noqa: B018
     with pytest.raises(ImportError, match="nothing"):
         exec(f"from robokin_addon.{package} import nothing")
+
+
+def test_names_of_the_version_before_warn() -> None:
+    for before, now in {"Mesh": "MeshSurface", "HierarchicalIK": "IKProblem"}.items():
+        with pytest.warns(DeprecationWarning, match=f"{before} is called {now} now"):
+            assert getattr(solvers, before) is getattr(solvers, now)

@@ -144,7 +144,10 @@ def test_scaled_robots_and_other_units(scene, scale):
     assert (tip - target.location).length < 1.5e-4
 
 
-@pytest.mark.parametrize("bone", ["ball", "kite", "thread", "euler", "skew", "table"])
+OTHERS = [pytest.param(bone, marks=pytest.mark.slow) for bone in ("thread", "euler", "table")]
+
+
+@pytest.mark.parametrize("bone", ["ball", "kite", "skew", *OTHERS])
 def test_joints_of_every_type_are_followed(scene, bone):
     robot = make_every_joint()
     update()

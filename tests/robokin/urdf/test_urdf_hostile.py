@@ -199,7 +199,10 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("case", DOCUMENTS)
+LONG = "millions of attributes"
+
+
+@pytest.mark.parametrize("case", [*(DOCUMENTS.keys() - {LONG}), pytest.param(LONG, marks=pytest.mark.slow)])
 def test_broken_documents(case):
     data, line, problem = DOCUMENTS[case]
     with pytest.raises(FileFormatError, match=re.escape(problem)) as caught:
@@ -280,7 +283,10 @@ def mutations(data: bytes, random_: random.Random, count: int):
         )
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5_robot", "so101", "allegro_right_hand", "double_pendulum_simple"])
+SLOWER = [pytest.param(name, marks=pytest.mark.slow) for name in ("so101", "allegro_right_hand")]
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5_robot", "double_pendulum_simple", *SLOWER])
 def test_mutated_robots_load_or_give_one_error(name):
     path = robot(name)
     outcomes = {"loaded": 0, "refused": 0}

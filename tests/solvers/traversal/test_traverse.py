@@ -78,7 +78,7 @@ def test_a_line_by_the_singular_wrist(offset: float, acceleration: float) -> Non
     assert slow.added == 0 if offset == 0.0 else 8 < slow.added < 60
     assert led(model, poses, start, "deviate").added == 0
     if offset > 1e-4:  # in all postures the wrist turns
-        with pytest.raises(TaskError, match="no such way past the singularity was found"):
+        with pytest.raises(TaskError, match="no such path past the singularity was found"):
             led(model, poses, start, "change-posture")
 
 

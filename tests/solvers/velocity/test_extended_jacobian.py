@@ -208,7 +208,11 @@ def test_a_turn_within_a_frame_is_named_there(tmp_path: Path, way: float, is_sin
     assert ("algorithmic singularity" in found.diagnosis(1).reason) == is_singular
 
 
-@pytest.mark.parametrize(("criterion", "turns"), [(Manipulability(), True), (JointSprings(), False)], ids=repr)
+@pytest.mark.parametrize(
+    ("criterion", "turns"),
+    [pytest.param(Manipulability(), True, marks=pytest.mark.slow), (JointSprings(), False)],
+    ids=repr,
+)
 def test_a_frame_does_not_jump_over_a_turn(criterion: Criterion, turns: bool) -> None:
     """In 5 s a Panda may get to any pose. Where its motion turns back, one beyond holds the same: a frame that took it
     would meet every task, and leave the circle open without a word."""

@@ -62,8 +62,8 @@ def _check(seeds: range) -> tuple[int, int]:
 
 
 def test_levels_do_not_see_those_below_at_curved_limits() -> None:
-    compared, curved = _check(range(100))
-    assert compared > 250 and curved > 60
+    compared, curved = _check(range(50))
+    assert compared > 125 and curved > 30
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_levels_do_not_see_those_below_thousands_of_times(first: int) -> None:
 
 def test_backends_take_the_same_steps_at_curved_limits() -> None:
     """Also where a base stands at its bounds, and where rounding is all that a level leaves of a bound."""
-    for seed in (*range(4000, 4080), 4109, 4217, 4377, 4493, 4601, 4679, 4787):
+    for seed in (*range(4000, 4030), 4109, 4217, 4377, 4493, 4601, 4679, 4787):
         case = curved_case(seed)
         native, numpy = (_step(case, backend)[1] for backend in ("native", "numpy"))
         assert abs(native.v - numpy.v).max() * case.dt <= 1e-7, seed

@@ -16,8 +16,13 @@ FRAMES = 6
 SHARES = np.concatenate((np.linspace(0.2, 1.0, FRAMES // 2), np.linspace(0.9, 0.0, FRAMES // 2)))
 
 
-@pytest.mark.parametrize("kind", EACH, ids=lambda kind: kind.__name__[1:])
-@pytest.mark.parametrize(("robot", "second"), [("panda", 0.4), ("ball tree", 0.0)])
+CASES = [
+    *(pytest.param("panda", kind, 0.4) for kind in EACH),
+    *(pytest.param("ball tree", kind, 0.0, marks=[pytest.mark.slow] * (i > 1)) for i, kind in enumerate(EACH)),
+]
+
+
+@pytest.mark.parametrize(("robot", "kind", "second"), CASES)
 def test_a_task_fades_alike(robot: str, kind, second: float) -> None:
     """Below a whole task, and above one, which fades too."""
     rng = np.random.default_rng([3, *kind.__name__.encode()])
