@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
 
 Report = TypeVar("Report")
 Result = TypeVar("Result")
 Shown = TypeVar("Shown")
+Arguments = ParamSpec("Arguments")
 
 
 def finish(steps: Generator[object, None, Result]) -> Result:
@@ -17,6 +20,20 @@ def finish(steps: Generator[object, None, Result]) -> Result:
             next(steps)
         except StopIteration as done:
             return done.value
+
+
+def at_once(
+    steps: Callable[Arguments, Generator[object, None, Result]], result: type[Result]
+) -> Callable[Arguments, Result]:
+    """The function with the arguments and text of `steps`, named without its `_steps`, that runs them to their end."""
+
+    @wraps(steps)
+    def run(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        return finish(steps(*arguments, **named))
+
+    run.__name__ = run.__qualname__ = steps.__name__.removesuffix("_steps")
+    run.__signature__ = signature(steps).replace(return_annotation=result)  # type: ignore[attr-defined]
+    return run
 
 
 def scaled(steps: Generator[float, None, Result], low: float, high: float) -> Generator[float, None, Result]:

@@ -6,12 +6,13 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.collision import Capsule, Cylinder, Hull, Sphere
-from ...robokin.collision.convex_hull import hull_edges, hull_triangles
+from ...robokin.collision.convex_hull import bent_edges, hull_triangles
 from ...robokin.errors import ModelError
 from ...robokin.model import geometry
 from .lines import SPHERE, circle, joined
 
-CREASE = 0.97  # cosine between two faces: flatter, the edge between them is not drawn
+CREASE = 0.2  # between the unit normals of two faces: with less, the edge between them is not drawn
+NO_LINES = np.empty((0, 2, 3))
 
 
 def outline(shape: geometry.Box | Capsule | Cylinder | Hull | Sphere) -> Array:
@@ -43,12 +44,6 @@ def _edges(points: Array) -> Array:
     """Edges of the convex hull of points (n, 3), without those inside a flat face; none where there is no volume."""
     points = np.unique(points, axis=0)
     try:
-        triangles = hull_triangles(points) if len(points) > 3 else np.empty((0, 3), int)
+        return points[bent_edges(points, hull_triangles(points), CREASE)] if len(points) > 3 else NO_LINES
     except ModelError:
-        triangles = np.empty((0, 3), int)
-    a, b, c = points[triangles.T]
-    normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
-    pairs, faces = hull_edges(triangles)
-    bent = np.einsum("ij,ij->i", normals[faces[:, 0]], normals[faces[:, 1]]) < CREASE
-    return points[pairs[bent]]
+        return NO_LINES

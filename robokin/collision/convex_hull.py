@@ -46,6 +46,24 @@ def hull_edges(triangles: Array) -> tuple[Array, Array]:
     return sides[order][::2], (order // 3).reshape(-1, 2)
 
 
+def bent_edges(points: Array, triangles: Array, same: float) -> Array:
+    """(k, 2) indices of the ends of the edges of a hull but for those inside a flat face, between triangles whose unit
+    normals differ by at most `same`."""
+    a, b, c = points[triangles.T]
+    normals = np.cross(b - a, c - a)
+    length = np.linalg.norm(normals, axis=1)
+    is_flat = length <= least_area(points)
+    units = normals / np.where(is_flat, 1.0, length)[:, None]
+    pairs, faces = hull_edges(triangles)
+    level = (abs(units[faces[:, 0]] - units[faces[:, 1]]).max(axis=1) <= same) & ~is_flat[faces].any(axis=1)
+    return pairs[~level]
+
+
+def least_area(points: Array) -> float:
+    """The area of faces that have no normal."""
+    return 1e-12 * float(np.ptp(points, axis=0).max()) ** 2
+
+
 def _inserted(points: Array, rng: np.random.Generator) -> Array:
     """The hull's triangles, of points in general position."""
     first = _tetrahedron(points)

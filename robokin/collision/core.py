@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, check_size, not_negative, shown
 from ..errors import ModelError
 from ..model import geometry
-from .convex_hull import hull_edges, hull_triangles
+from .convex_hull import bent_edges, hull_triangles, least_area
 from .shapes import Capsule, CollisionShape, Cylinder, Hull, Sphere
 
 SAME = 1e-12  # directions that differ by no more are one
@@ -96,28 +96,13 @@ def _polytope(points: Array) -> tuple[Array, Array, Array]:
     if len(points) < 4:
         edges = np.roll(points, -1, axis=0) - points
         normal = np.cross(edges[:1], edges[1:2]) if len(points) == 3 else np.empty((0, 3))
-        return points, _directions(normal, _area(points)), _directions(edges, 0.0)
+        return points, _directions(normal, least_area(points)), _directions(edges, 0.0)
     triangles = hull_triangles(points)
     a, b, c = points[triangles.T]
     normals = np.cross(b - a, c - a)
     corners = points[np.unique(triangles)]
-    return corners, _directions(normals, _area(points)), _directions(_edges(points, triangles, normals), 0.0)
-
-
-def _area(points: Array) -> float:
-    """The area of faces that have no normal."""
-    return 1e-12 * float(np.ptp(points, axis=0).max()) ** 2
-
-
-def _edges(points: Array, triangles: Array, normals: Array) -> Array:
-    """(k, 3) the edges of triangles but for those inside a flat face."""
-    length = np.linalg.norm(normals, axis=1)
-    flat = length <= _area(points)
-    units = normals / np.where(flat, 1.0, length)[:, None]
-    pairs, faces = hull_edges(triangles)
-    level = (abs(units[faces[:, 0]] - units[faces[:, 1]]).max(axis=1) <= SAME) & ~flat[faces].any(axis=1)
-    a, b = points[pairs[~level].T]
-    return b - a
+    start, end = points[bent_edges(points, triangles, SAME).T]
+    return corners, _directions(normals, least_area(points)), _directions(end - start, 0.0)
 
 
 def _directions(vectors: Array, least: float) -> Array:

@@ -11,30 +11,12 @@ from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
 from ..criteria.base import costs
-from ..progress import finish
+from ..progress import at_once
 from ..results import SolveResult
 from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import TaskLevels, checked_tasks
 from .problem import IKProblem, part_names
-
-
-def solve_ik(
-    model: RobotModel,
-    tasks: Sequence[Task],
-    q0: Array | None = None,
-    seed: int = 0,
-    backend: str = "auto",
-    attempts: int | None = None,
-    criteria: Sequence[Criterion] = (),
-    diagnose: bool = True,
-) -> SolveResult:
-    """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
-
-    Arguments, result and errors are those of `IKProblem`; problems whose tasks differ in their targets only are
-    compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; of the latter the costs are told.
-    """
-    return finish(solve_ik_steps(model, tasks, q0, seed, backend, attempts, criteria, diagnose))
 
 
 def solve_ik_steps(
@@ -47,7 +29,11 @@ def solve_ik_steps(
     criteria: Sequence[Criterion] = (),
     diagnose: bool = True,
 ) -> Generator[float, None, SolveResult]:
-    """`solve_ik` that yields the share of the work done (0..1) now and then, where it takes long."""
+    """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
+
+    Arguments, result and errors are those of `IKProblem`; problems whose tasks differ in their targets only are
+    compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; of the latter the costs are told.
+    """
     given = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
     engine = get_backend(backend).name, attempts
@@ -70,4 +56,5 @@ def solve_ik_steps(
     return (yield from recent.problem.solve_steps(recent.targets, q0, seed, diagnose))
 
 
+solve_ik = at_once(solve_ik_steps, SolveResult)
 _recent: RecentProblems[IKProblem] = RecentProblems()

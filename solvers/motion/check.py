@@ -22,7 +22,7 @@ from ..descent.steps import reachable
 from ..ik.problem import IKProblem, part_names
 from ..ik.tip_ik import is_plain
 from ..limits.viability import dof_coordinates
-from ..progress import finish
+from ..progress import at_once
 from ..results import Status, named_residuals
 from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
@@ -91,7 +91,7 @@ class MotionCheck:
         }
 
 
-def check_motion(
+def check_motion_steps(
     motion: Motion,
     tasks: Sequence[Task] = (),
     targets: object | None = None,
@@ -99,7 +99,7 @@ def check_motion(
     gravity: object | None = None,
     collisions: CollisionModel | None = None,
     singularity: float = 0.0,
-) -> MotionCheck:
+) -> Generator[float, None, MotionCheck]:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
 
     Tasks that are not all on one tip and of one priority take a list of targets per frame, each in its task's terms.
@@ -112,19 +112,6 @@ def check_motion(
     in each sample and half-way to the next. singularity: a sample with a smaller singular value is near one; 0: it is
     not looked. Raises TaskError for targets of the wrong shape.
     """
-    return finish(check_motion_steps(motion, tasks, targets, float32, gravity, collisions, singularity))
-
-
-def check_motion_steps(
-    motion: Motion,
-    tasks: Sequence[Task] = (),
-    targets: object | None = None,
-    float32: bool = False,
-    gravity: object | None = None,
-    collisions: CollisionModel | None = None,
-    singularity: float = 0.0,
-) -> Generator[float, None, MotionCheck]:
-    """`check_motion` that yields the share of the work done (0..1) now and then."""
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(checked_motion(motion).model, motion.q)
     violations = _violations(motion, eps, float32, gravity) + _slips(motion, slip, eps)
@@ -139,6 +126,9 @@ def check_motion_steps(
     residuals = task_residuals(motion.model, motion.q, plain, targets)
     statuses = _statuses(motion, plain, targets, residuals, outside)
     return MotionCheck(tuple(violations), residuals, statuses, slip, singularities=singular)
+
+
+check_motion = at_once(check_motion_steps, MotionCheck)
 
 
 def _check_levels(

@@ -11,7 +11,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.collision import CollisionModel
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
-from ..progress import finish, mapped
+from ..progress import at_once, mapped
 from ..retiming.retime import Retimed, retime
 from ..tasks.clearance import MARGIN
 from ..trajectories.motion_limits import MotionLimits
@@ -44,7 +44,7 @@ class PathPlan:
         return own | {"way": self.path.tolist()}
 
 
-def plan_path(
+def plan_path_steps(
     model: RobotModel,
     collisions: CollisionModel,
     q0: object,
@@ -56,7 +56,7 @@ def plan_path(
     budget: int = BUDGET,
     seed: int = 0,
     backend: str = "auto",
-) -> PathPlan:
+) -> Generator[float, None, PathPlan]:
     """The motion from q0 to q1 (nq,), from rest to rest, during which nothing is nearer than `margin` [m], at any time.
 
     Two trees of free straight paths grow from both ends until they meet (RRT-Connect, Kuffner and LaValle 2000). The
@@ -68,23 +68,6 @@ def plan_path(
     proof that there is none. Raises ConfigurationError for ends outside the limits, a wheeled base that would have to
     go somewhere, obstacles that move, and numbers that are none.
     """
-    steps = plan_path_steps(model, collisions, q0, q1, limits, margin, resolution, budget, seed, backend)
-    return finish(steps)
-
-
-def plan_path_steps(
-    model: RobotModel,
-    collisions: CollisionModel,
-    q0: object,
-    q1: object,
-    limits: object = None,
-    margin: float = MARGIN,
-    resolution: float = RESOLUTION,
-    budget: int = BUDGET,
-    seed: int = 0,
-    backend: str = "auto",
-) -> Generator[float, None, PathPlan]:
-    """Yield the share of the budget that is used (0..1) now and then; return what `plan_path` does."""
     start, goal = (_end(model, q, name) for q, name in ((q0, "q0"), (q1, "q1")))
     _check(model, collisions, margin, resolution, budget, seed)
     if isinstance(limits, Mapping) and limits.get("jerk") is not None:
@@ -112,6 +95,9 @@ def plan_path_steps(
     places = len(path) - 2
     straight = f"by {places} place{'s' * (places > 1)} between" if places else "straight"
     return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(path), motion)
+
+
+plan_path = at_once(plan_path_steps, PathPlan)
 
 
 def _aligned(samples: Samples, path: list[Array]) -> list[Array]:

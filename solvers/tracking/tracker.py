@@ -72,7 +72,11 @@ class Tracker:
         else:
             self._make_levels()
         self.limits = StepLimits.of(model, dt)
+        self._prepare()
         self.stand(model.limits.middle(model.neutral()))
+
+    def _prepare(self) -> None:
+        """What a refined tracker compiles of its tasks."""
 
     def _make_levels(self) -> None:
         self.is_plain = False

@@ -12,7 +12,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..motion.motion import Motion
-from ..progress import finish
+from ..progress import at_once
 from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
 from .beside import at_frames, away_in_time, in_time, inside_limits, with_halves
@@ -44,7 +44,7 @@ class Traversal:
     deviation: Array
 
 
-def traverse(
+def traverse_steps(
     model: RobotModel,
     task: PoseTask,
     poses: object,
@@ -53,7 +53,7 @@ def traverse(
     past: str = Past.SLOW_DOWN,
     position: float = 0.01,
     orientation: float = 0.05,
-) -> Traversal:
+) -> Generator[float, None, Traversal]:
     """Lead the tip of an arm with a closed form through `poses` (F, 4, 4), one each dt [s].
 
     q0: (nq,) the posture in which it begins is the nearest to this one; None: any. past: "slow-down": along the path
@@ -62,20 +62,6 @@ def traverse(
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
     Raises TaskError for a robot that has no closed form for the task, and where there is no such path.
     """
-    return finish(traverse_steps(model, task, poses, q0, dt, past, position, orientation))
-
-
-def traverse_steps(
-    model: RobotModel,
-    task: PoseTask,
-    poses: object,
-    q0: Array | None,
-    dt: float,
-    past: str,
-    position: float,
-    orientation: float,
-) -> Generator[float, None, Traversal]:
-    """`traverse` that yields the share of the work done (0..1) now and then."""
     targets = _checked(task, poses, dt, past, position, orientation)
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
     along = PosturesAlong(model, task, ToolPath(targets), start)
@@ -116,6 +102,9 @@ def traverse_steps(
     if wrong:
         raise TaskError(f"{task.name}: no such path past the singularity was found, {wrong}: choose another one")
     return Traversal(motion, halves[::2], len(motion) - frames, off)
+
+
+traverse = at_once(traverse_steps, Traversal)
 
 
 def _checked(task: PoseTask, poses: object, dt: float, past: str, position: float, orientation: float) -> Array:

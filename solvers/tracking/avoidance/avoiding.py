@@ -50,15 +50,7 @@ class AvoidingTracker(Tracker):
 
     _distances: Array | None  # (pairs,) in the frame before
 
-    def __init__(
-        self,
-        model: RobotModel,
-        tasks: Sequence[Task],
-        dt: float = 1.0 / 24.0,
-        backend: str = "auto",
-        criteria: Sequence[Criterion] = (),
-    ) -> None:
-        super().__init__(model, tasks, dt, backend, criteria)
+    def _prepare(self) -> None:
         self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
         clearance = self.tasks[self._at]
         assert isinstance(clearance, ClearanceTask)
@@ -66,9 +58,10 @@ class AvoidingTracker(Tracker):
         self._others = [i for i in range(len(self.tasks)) if i != self._at]
         others = [self.tasks[i] for i in self._others]
         wider = ClearanceTask(clearance.collisions, clearance.margin + SPARE * self.levels.length, clearance.target)
-        self._free = Tracker(model, others, dt, backend, criteria)
-        self._near = Tracker(model, [*others, wider], dt, backend, criteria)
-        self._stop = SafeStop(model, clearance, self.limits, backend)
+        self._free, self._near = (
+            Tracker(self.model, own, self.dt, self.backend, self.criteria) for own in (others, [*others, wider])
+        )
+        self._stop = SafeStop(self.model, clearance, self.limits, self.backend)
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         self._distances = None
