@@ -80,7 +80,7 @@ def test_deviate_keeps_the_time_and_the_bound(scene, robot, tmp_path) -> None:
         bpy.ops.robokin.check(singularity=0.0)
         assert "break a limit" not in settings.check_summary
         settings.deviation_position = 1e-5
-        with pytest.raises(RuntimeError, match="no such way past the singularity"):
+        with pytest.raises(RuntimeError, match="no such path past the singularity"):
             bpy.ops.robokin.bake()
         bpy.ops.robokin.bake(at_singularities="FOLLOW")
         assert settings.bake_status == "LIMIT"
@@ -113,4 +113,4 @@ def test_the_command_line(robot, capsys, tmp_path) -> None:
     assert run(capsys, "bake", path, "--singularities", "follow", "-o", tmp_path / "out.blend").code == 1
     for position, angle in ("4", "0.05"), ("0.1", "2"):
         refused = run(capsys, "bake", path, *deviate[:3], position, angle, "-o", tmp_path / "out.blend")
-        assert refused.code == 2 and "no such way past the singularity" in refused.err
+        assert refused.code == 2 and "no such path past the singularity" in refused.err

@@ -1,0 +1,51 @@
+/* A block-banded quadratic program, scaled, and what is done with it: products and factors. */
+#ifndef RK_BANDED_PROGRAM_H
+#define RK_BANDED_PROGRAM_H
+
+#include <math.h>
+
+#include "../math/rk_arena.h"
+#include "robokin_banded_qp.h"
+
+static const double RK_STEEP = 1e9; /* weights above are of rows that are nearly equations */
+
+/* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
+   multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
+   at: 1 lower, 2 upper side is active. */
+typedef struct rk_banded_solver {
+  const rk_banded_program *p;
+  int64_t size, reach, rows, entries;
+  double scale, size_g, size_b;
+  double *H, *L, *g, *value, *length, *low, *high;
+  int32_t *has, *at;
+  double *x, *y, *sl, *su, *zl, *zu;
+  double *Cx, *Hx, *force, *rx, *ry, *rl, *ru, *weight;
+  double *dx, *dy, *dsl, *dsu, *dzl, *dzu, *lack, *other, *cl, *cu, *best, *kept, *z;
+} rk_banded_solver;
+
+static inline double rk_larger(double a, double b) { return a > b ? a : b; }
+
+static inline double rk_largest(const double *x, int64_t count) {
+  double most = 0.0;
+  for (int64_t i = 0; i < count; i++) most = rk_larger(most, fabs(x[i]));
+  return most;
+}
+
+void rk_banded_take(rk_banded_solver *s, const rk_banded_program *p, rk_arena *arena);
+
+/* The program with rows of length 1 and H of size 1. */
+void rk_banded_scale(rk_banded_solver *s);
+
+/* out[rows] = C x */
+void rk_banded_times(const rk_banded_solver *s, const double *x, double *out);
+
+/* out[size] += C' z */
+void rk_banded_add_transposed(const rk_banded_solver *s, const double *z, double *out);
+
+/* out[size] = H x */
+void rk_banded_hessian_times(const rk_banded_solver *s, const double *x, double *out);
+
+/* L of H + C' diag(weight) C, made positive definite by a little where it is not; 0 where that does not help. */
+int32_t rk_banded_factor(rk_banded_solver *s);
+
+#endif
