@@ -61,5 +61,3 @@ class ClearanceStruct(ctypes.Structure):
         """(obstacles, 12) of (obstacles, 4, 4) where they are; None: where the model has them. Raises
         ConfigurationError where it has them in several frames."""
         return np.ascontiguousarray(pack(self.collisions.obstacle_placements(1, target)[0]))
-
-

@@ -110,12 +110,12 @@ class CollisionModel:
 
     @property
     def cores(self) -> tuple[Core, ...]:
-        """Of the shapes of links, then of obstacles: what `pairs` are indices of."""
+        """The cores of the links' shapes, then of the obstacles: what `pairs` are indices of."""
         return self._cores
 
     @property
     def placed(self) -> list[tuple[int, Array]]:
-        """Of each shape of a link: the index of the link, and (4, 4) T_link_shape."""
+        """For each shape of a link the index of that link, and (4, 4) T_link_shape."""
         return list(zip(self._link, self._own, strict=True))
 
     @property

@@ -213,7 +213,9 @@ class NativeStep:
     def lay_out(self, given: Given) -> list[Block]:
         """Where the rows of all tasks lie; those that are given are filled in. Returns their blocks, in order."""
         levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
-        layout = Layout(levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, self._clearance, given)
+        layout = Layout(
+            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, self._clearance, given
+        )
         self._reserve(layout.rows, layout.ends)
         self._data.clearance_row = layout.clearance_row
         self._damping[: layout.hard], self._damping[layout.hard :] = 0.0, self.damping
@@ -285,7 +287,7 @@ class NativeStep:
 
     def aim_obstacles(self, frames: Sequence[Sequence[Any]]) -> None:
         """Where the obstacles of the clearance are in each of these frames."""
-        if self._apart is None:
+        if self._apart is None or self._clearance is None:
             return
         aims = [targets[self._clearance] for targets in frames]
         self._data.obstacles_move = any(each is not aims[0] for each in aims)

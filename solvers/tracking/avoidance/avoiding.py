@@ -16,7 +16,7 @@ from ...criteria import Criterion
 from ...descent.engine import CONVERGED, OUT_OF_REACH
 from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
-from ...tasks.protocols import HistoryTask, StartRelativeTask, VelocityTask
+from ...tasks.protocols import VelocityTask
 from ..data import COLLIDED, TrackOutcome
 from ..level_engines import state_at
 from ..result import EMPTY, TrackResult, joined
@@ -70,7 +70,6 @@ class AvoidingTracker(Tracker):
         self._free = Tracker(model, others, dt, backend, criteria)
         self._near = Tracker(model, [*others, wider], dt, backend, criteria)
         self._stop = safe_stop(model, clearance, self.limits, backend)
-        self._looks_ahead = not any(isinstance(task, StartRelativeTask | HistoryTask) for task in others)
         self._ahead = 1  # frames that are followed together before they are looked at
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
@@ -78,9 +77,8 @@ class AvoidingTracker(Tracker):
         super()._stand(q, velocity, late)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        if influence is not None or not self._looks_ahead or self._remembers(self._own):
-            shares = [None] * len(targets) if influence is None else influence
-            return joined([self._frame(own, share) for own, share in zip(targets, shares, strict=True)])
+        if influence is not None:
+            return joined([self._frame(own, share) for own, share in zip(targets, influence, strict=True)])
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
@@ -169,7 +167,9 @@ class AvoidingTracker(Tracker):
         self._lead(tracker)
         return self._follow_with(tracker, [aims], shares)
 
-    def _follow_with(self, tracker: Tracker, frames: Sequence[Sequence[Any]], shares: Array | None = None) -> TrackResult:
+    def _follow_with(
+        self, tracker: Tracker, frames: Sequence[Sequence[Any]], shares: Array | None = None
+    ) -> TrackResult:
         if shares is not None:
             tracker.let_fade()
         checked = tracker.check_targets(frames) if tracker.is_plain else frames

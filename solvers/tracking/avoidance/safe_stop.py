@@ -67,7 +67,8 @@ class SafeStop:
         found: list[Array] = []
         while len(found) < 2 * LONGEST:
             found += [self._moved(q, 0.5 * step), self._moved(q, step)]
-            q, step = found[-1], self.limits.coasting(q, step)
+            q = found[-1]
+            step = self.limits.coasting(q, step)
             if abs(step).max(initial=0.0) <= _STANDS:
                 break
         return np.array(found)
