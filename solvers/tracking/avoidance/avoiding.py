@@ -77,7 +77,7 @@ class AvoidingTracker(Tracker):
         super()._stand(q, velocity, late)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        if influence is not None:
+        if influence is not None and any((share != self._own).any() for share in influence):
             return joined([self._frame(own, share) for own, share in zip(targets, influence, strict=True)])
         parts: list[TrackResult] = []
         first = 0
