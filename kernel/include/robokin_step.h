@@ -3,6 +3,7 @@
 #ifndef ROBOKIN_STEP_H
 #define ROBOKIN_STEP_H
 
+#include "robokin_clearance.h"
 #include "robokin_hierarchy.h"
 #include "robokin_ik.h"
 
@@ -80,6 +81,7 @@ typedef struct rk_step {
   const int32_t *coordinate;
   double dt, length;
   int32_t n_tips, n_robot_tasks, n_criteria, reserved;
+  const rk_clearance *clearance; /* one more task, the last one of the kernel's; null: none */
 } rk_step;
 
 /* Where a step starts, and what it brings. */
@@ -102,13 +104,16 @@ typedef struct rk_step_data {
   double *v;                            /* [nv] */
   double *level_residuals;              /* [m] */
   double *points;                       /* [levels + 1][nv] as in rk_hierarchy, or null */
-  double *errors, *residuals;           /* [n_tips + n_robot_tasks][2] before and after the step */
+  double *errors, *residuals;           /* [n_tips + n_robot_tasks + clearance][2] before and after the step */
   double *costs;                        /* [n_criteria] */
   int32_t *freedom, *active;            /* [levels + 1]; [nv] 1: at a limit */
   const double *from;                   /* [nq] where the frame began that velocities are counted from; null: at q */
   double *before;                       /* [n_tips][12] the tips there */
   double *path_directions;                         /* [n_tips][6] of the rows of a velocity that has a path, weighted */
   const double *remaining;                   /* [n_tips][6] what the rows of each task leave, before weights; or null */
+  const double *obstacles;              /* [frames][obstacles][12] of the clearance, or [1] that stand still */
+  int32_t clearance_row, frame;         /* its first row; which of the frames it is */
+  int32_t obstacles_move, failed;       /* failed: 1 + the pair whose distance was not found last */
 } rk_step_data;
 
 enum rk_step_code { RK_STEP_DONE = 0, RK_STEP_BAD_START = 1, RK_STEP_NOT_CONVEX = 2 };

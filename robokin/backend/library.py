@@ -34,6 +34,7 @@ FUNCTIONS = (
     *("rk_sizeof_family", "rk_postures"),
     *("rk_point_to_point", "rk_point_to_point_workspace", "rk_path_speed"),
     *("rk_sizeof_shape", "rk_distances"),
+    *("rk_sizeof_clearance", "rk_look_workspace", "rk_look_ahead"),
 )
 
 _INTS = ("parent", "motion", "iq", "iv", "frame_node")

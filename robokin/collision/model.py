@@ -16,7 +16,7 @@ from ..model.geometry import Mesh
 from ..model.robot import RobotModel
 from ..model.tree import ROOT
 from ..spatial import se3
-from .core import core
+from .core import Core, core
 from .pairs import distances
 from .reference import FAILED
 from .shapes import CollisionShape
@@ -109,6 +109,16 @@ class CollisionModel:
         self.pairs = self._pairs(off)
 
     @property
+    def cores(self) -> tuple[Core, ...]:
+        """The cores of the links' shapes, then of the obstacles: what `pairs` are indices of."""
+        return self._cores
+
+    @property
+    def placed(self) -> list[tuple[int, Array]]:
+        """For each shape of a link the index of that link, and (4, 4) T_link_shape."""
+        return list(zip(self._link, self._own, strict=True))
+
+    @property
     def is_empty(self) -> bool:
         """There is no pair that could touch."""
         return not len(self.pairs)
@@ -128,9 +138,13 @@ class CollisionModel:
         out, status = self.distances(q, within, backend, obstacles)
         if (status == FAILED).any():
             sample, pair = np.argwhere(status == FAILED)[0]
-            a, b = (self.names[i] for i in self.pairs[pair])
-            raise ModelError(f"the distance of {a!r} and {b!r} cannot be found at sample {sample}")
+            raise self.not_found(int(pair), f" at sample {sample}")
         return out, status
+
+    def not_found(self, pair: int, where: str = "") -> ModelError:
+        """That the distance of a pair, by its number, cannot be found."""
+        a, b = (self.names[i] for i in self.pairs[pair])
+        return ModelError(f"the distance of {a!r} and {b!r} cannot be found{where}")
 
     def near(self, pair: int, distance: float) -> Near:
         """A pair, by its number, at a distance [m]."""
@@ -154,22 +168,28 @@ class CollisionModel:
     def _placements(self, q: Array, backend: str = "auto", obstacles: Array | None = None) -> Array:
         if np.ndim(q) != 2:
             raise ConfigurationError(f"configurations must have shape (frames, {self.model.nq}), not {np.shape(q)}")
-        for obstacle in self.obstacles if obstacles is None else ():
-            if obstacle.placement.ndim == 3 and len(obstacle.placement) != len(q):
-                found = len(obstacle.placement)
-                raise ConfigurationError(f"{obstacle.name!r} has placements for {found} frames, not for {len(q)}")
         placements = np.empty((len(q), len(self._cores), 4, 4))
         if self._count:
             frames = get_backend(backend).frame_placements(self.model.tree, np.ascontiguousarray(q))
             placements[:, : self._count] = frames[:, self._link] @ np.stack(self._own)
+        placements[:, self._count :] = self.obstacle_placements(len(q), obstacles)
+        return placements
+
+    def obstacle_placements(self, count: int, given: Array | None = None) -> Array:
+        """(count, obstacles, 4, 4) where the obstacles are in so many frames. given: (obstacles, 4, 4) in place of
+        their own placements. Raises ConfigurationError for obstacles of another number of frames."""
+        placements = np.empty((count, len(self.obstacles), 4, 4))
         for i, obstacle in enumerate(self.obstacles):
-            placements[:, self._count + i] = obstacle.placement if obstacles is None else obstacles[i]
+            own = obstacle.placement if given is None else given[i]
+            if own.ndim == 3 and len(own) != count:
+                raise ConfigurationError(f"{obstacle.name!r} has placements for {len(own)} frames, not for {count}")
+            placements[:, i] = own
         return placements
 
     def balls(self) -> list[tuple[int | None, Array, float]]:
         """Around each shape: the index of its link, centre (3,) in the link's frame [m] and radius [m]. None: an
         obstacle, whose centre is in its own frame."""
-        own = [*zip(self._link, self._own, strict=True), *((None, np.eye(4)) for _ in self.obstacles)]
+        own = [*self.placed, *((None, np.eye(4)) for _ in self.obstacles)]
         return [
             (link, T[:3, :3] @ core.centre + T[:3, 3], core.bound)
             for (link, T), core in zip(own, self._cores, strict=True)

@@ -46,7 +46,7 @@ def distances(
     pairs = np.ascontiguousarray(pairs, np.int32)
     if get_backend(backend).name == "numpy":
         return reference.distances(cores, packed, pairs, within)
-    function, shapes = _function(), _structs(tuple(cores))
+    function, shapes = _function(), shape_structs(tuple(cores))
     out, status = np.empty((len(packed), len(pairs), 10)), np.empty((len(packed), len(pairs)), np.int32)
 
     def part(start: int, stop: int) -> None:
@@ -80,7 +80,7 @@ def _function() -> Any:
 _made: weakref.WeakKeyDictionary[Core, ShapeStruct] = weakref.WeakKeyDictionary()
 
 
-def _structs(cores: Sequence[Core]) -> Any:
+def shape_structs(cores: Sequence[Core]) -> Any:
     """An array of rk_shape; the cores keep alive what it points to."""
     made = (ShapeStruct * len(cores))()
     for i, core in enumerate(cores):

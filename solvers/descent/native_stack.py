@@ -172,6 +172,7 @@ class NativeStack:
             return tips[None], rows[None]
         together = self.step.aim_together(frames)
         if together is not None:
+            self.step.aim_obstacles(frames)
             return together
         targets, of_robot = np.empty((len(frames), *tips.shape)), np.empty((len(frames), len(rows)), ROBOT_ROW)
         struct = self.struct
@@ -181,8 +182,10 @@ class NativeStack:
                 return self.aim(frames, remaining)
             if not self.step.is_laid_out:
                 self._aim_one(frames[0])
+                self.step.aim_obstacles(frames[:frame])
                 return targets[:frame], of_robot[:frame]
             targets[frame], of_robot[frame] = self.step.aimed
+        self.step.aim_obstacles(frames)
         return targets, of_robot
 
     def _aim_one(self, targets: Sequence[Any]) -> None:
@@ -196,6 +199,7 @@ class NativeStack:
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
+        self.step.check_distances()
         if self._is_short:
             self._is_short = False
             self._lay_out()

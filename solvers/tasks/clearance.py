@@ -61,13 +61,20 @@ class ClearanceTask(Task):
         if self.collisions.model.link_names != model.link_names:
             raise TaskError(f"{self.name}: its collisions are of {self.collisions.model.name!r}, not of {model.name!r}")
 
+    @property
+    def wanted(self) -> float:
+        """[m] what its rows ask for."""
+        return self.margin + 2.0 * TOLERANCE
+
+    def within(self, length: float) -> float:
+        """[m] pairs that are farther apart ask for nothing. length: L."""
+        return self.wanted + ZONE * length
+
     def rows(self, state: State, target: Array | None) -> Rows:
-        wanted = self.margin + 2.0 * TOLERANCE
+        wanted, within = self.wanted, self.within(state.length)
         J, lower = np.zeros((ROWS, state.model.nv)), np.full(ROWS, -1.0)
-        found, status = self.collisions.checked_distances(
-            state.q[None], wanted + ZONE * state.length, state.backend, target
-        )
-        values = np.where(status[0] == FAR, np.inf, found[0, :, 0])
+        found, status = self.collisions.checked_distances(state.q[None], within, state.backend, target)
+        values = np.where((status[0] == FAR) | (found[0, :, 0] > within), np.inf, found[0, :, 0])
         nearest = np.argsort(values, kind="stable")[:ROWS]
         nearest = nearest[np.isfinite(values[nearest])]
         lower[: len(nearest)] = wanted - values[nearest]

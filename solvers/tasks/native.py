@@ -16,6 +16,7 @@ from ...robokin.model.tree import Tree, pack_placement, unpack_placement
 from ..alike import content
 from . import Task, TwistTask
 from .base import states_rows_of
+from .clearance import ClearanceTask
 from .protocols import KernelRobotTask, KernelTipTask, VelocityTask
 from .robot_rows import ROBOT_ROW, RowKind
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
@@ -35,6 +36,11 @@ def is_on_robot(task: Task, model: RobotModel) -> TypeGuard[KernelRobotTask]:
     if isinstance(task, KernelRobotTask) and states_rows_of(type(task), "robot_rows"):
         return task.rates(model) is not None
     return False
+
+
+def is_kernel_clearance(task: Task) -> bool:
+    """Whether the kernel makes the rows of a clearance: of those that are whole."""
+    return type(task) is ClearanceTask and task.influence == 1.0
 
 
 class TipTasks:

@@ -100,7 +100,7 @@ class NativeLevelTracking:
         if self._last is not None and self._last[1].shape == targets[0].shape and len(self._last[2]) == len(rows[0]):
             before, tips, of_robot = self._last
             same[:] = _are_same(tips, targets) & _are_same(of_robot, rows)
-            for i in self._stack.step.other_tasks:
+            for i in self._stack.step.unaimed_tasks:
                 same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
         return same
 

@@ -222,6 +222,15 @@ class Tracker:
         self._before, self._noted = q, None  # targets that it was found for
         self._known = self._given = state_at(q, self._count, self.limits.viable(q, v * self.dt), float(late))
 
+    def mark(self) -> object:
+        """Where the robot stands, for `go_back`."""
+        return self._state.copy(), self._before, self._noted, self.memory
+
+    def go_back(self, mark: Any) -> None:
+        """Stand where the robot stood: the next frames are those that would have come then."""
+        state, self._before, self._noted, self.memory = mark
+        self._known = self._given = state
+
     @property
     def _count(self) -> int:
         """Number of levels."""
@@ -315,7 +324,7 @@ class Tracker:
         """Frames of the same influences; one, when it remembers those before."""
         before, counting = self.v, shares > 0.0
         if self.is_plain:
-            outcome = self._run_plain(targets)
+            outcome, self._noted = self._run_plain(targets), targets[-1]
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
         memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
@@ -328,7 +337,7 @@ class Tracker:
         remarks = self._judge(start, wanted, outcome, residuals, shares)
         ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
         self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
-        self._before = start if len(targets) == 1 else outcome.q[-2]
+        self._before, self._noted = start if len(targets) == 1 else outcome.q[-2], wanted[-1]
         return self._result(before, wanted, outcome, residuals, remarks, shares)
 
     def _judge(

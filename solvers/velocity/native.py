@@ -11,13 +11,15 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend.library import ModelStruct
+from ...robokin.collision.clearance_struct import ClearanceStruct
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..criteria.base import Criterion, CriterionRecord
 from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Task
-from ..tasks.native import RobotTask, TipTasks, is_on_robot, tip_form_of
+from ..tasks.clearance import ROWS, ClearanceTask
+from ..tasks.native import RobotTask, TipTasks, is_kernel_clearance, is_on_robot, tip_form_of
 from ..tasks.protocols import KernelRobotTask, KernelTipTask
 from ..tasks.robot_rows import ROBOT_ROW
 from .native_layout import NOTHING, Block, Given, Layout
@@ -26,6 +28,7 @@ from .task_levels import TaskLevels
 
 BAD_START, NOT_CONVEX = 1, 2
 ROWS_ONLY = -1  # in place of the number of levels
+_NEVER = object()  # no target
 
 
 class NativeResult(NamedTuple):
@@ -82,7 +85,8 @@ class NativeStep:
         on_robot = {i: task for i, task in enumerate(tasks) if i not in others and is_on_robot(task, model)}
         self._robot_numbers = {i: k for k, i in enumerate(on_robot)}
         self._add_robot_tasks(list(on_robot.values()), length)
-        self.native_tasks = [*forms, *on_robot]
+        apart = [i for i, task in enumerate(tasks) if i not in others and is_kernel_clearance(task)][:1]
+        self.native_tasks = [*forms, *on_robot, *apart]
         is_in_order = self.native_tasks == sorted(self.native_tasks)
         self.order: slice | Array = slice(None) if is_in_order else np.argsort(self.native_tasks)
         self.other_tasks = [i for i in range(len(tasks)) if i not in self.native_tasks]
@@ -97,6 +101,12 @@ class NativeStep:
         self._kept: list[object] = [struct, packed]
         self._kept += [fill_criterion(each, *pair) for each, pair in zip(packed, own, strict=True)]
         self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
+        self._clearance = apart[0] if apart else None
+        self._apart: ClearanceStruct | None = None
+        for task in (tasks[i] for i in apart):
+            assert isinstance(task, ClearanceTask)
+            self._apart = ClearanceStruct(task.collisions, task.wanted, task.within(length), ROWS)
+            self._struct.clearance = ctypes.addressof(self._apart)
         arrays = {"tips": self._tips.records, "scale": scale, "coordinate": limits.coordinate.astype(np.int32)}
         for name in ("max_step", "max_step_change", "lower", "upper"):
             arrays[name] = np.ascontiguousarray(getattr(limits, name), np.float64)
@@ -138,7 +148,7 @@ class NativeStep:
         self._data.residuals = self._errors.ctypes.data + self._errors[0].nbytes
         self.address, self.data_address = ctypes.addressof(self._struct), ctypes.addressof(self._data)
         self._data_address = ctypes.c_void_p(self.data_address)
-        self._capacity = -1
+        self._capacity, self._obstacles_of = -1, _NEVER
         self._plain = False  # whether the rows lie as without levels that are given
         self.lay_out(NOTHING)
 
@@ -161,6 +171,7 @@ class NativeStep:
             return None
         if code == NOT_CONVEX:
             raise TaskError("the criteria's matrix H is not positive semidefinite")
+        self.check_distances()
         level_residuals = self._level_residuals.copy()
         errors = self._errors.copy()
         return NativeResult(
@@ -182,7 +193,14 @@ class NativeStep:
         levels, self._data.levels = self._data.levels, ROWS_ONLY
         code = self._run(self._step_address, self._data_address, self._work_address)
         self._data.levels = levels
+        self.check_distances()
         return None if code == BAD_START else (self._levels(0, len(self._spans)), self._errors[0].copy())
+
+    def check_distances(self) -> None:
+        """Raises ModelError where a distance was not found since the last call: it is not taken as free."""
+        failed, self._data.failed = self._data.failed, 0
+        if failed and self._apart is not None:
+            raise self._apart.collisions.not_found(failed - 1)
 
     def closures(self, first: int) -> list[Level]:
         """Loop closures of the last call, of which the first one is level number `first`."""
@@ -195,8 +213,11 @@ class NativeStep:
     def lay_out(self, given: Given) -> list[Block]:
         """Where the rows of all tasks lie; those that are given are filled in. Returns their blocks, in order."""
         levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
-        layout = Layout(levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, given)
+        layout = Layout(
+            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, self._clearance, given
+        )
         self._reserve(layout.rows, layout.ends)
+        self._data.clearance_row = layout.clearance_row
         self._damping[: layout.hard], self._damping[layout.hard :] = 0.0, self.damping
         self._first_row[...], self._made_row[...], self._robot_at = layout.first_row, layout.made_row, layout.robot_at
         self._point("robot_at", self._robot_at)
@@ -264,7 +285,26 @@ class NativeStep:
         self.is_laid_out &= shape == self._tips.shape
         if self._on_robot:
             self._aim_robot([targets[i] for i in self._robot_numbers])
+        self.aim_obstacles([targets])
         return True
+
+    def aim_obstacles(self, frames: Sequence[Sequence[Any]]) -> None:
+        """Where the obstacles of the clearance are in each of these frames."""
+        if self._apart is None or self._clearance is None:
+            return
+        aims = [targets[self._clearance] for targets in frames]
+        self._data.obstacles_move = any(each is not aims[0] for each in aims)
+        if not self._data.obstacles_move and self._obstacles_of is not _NEVER and aims[0] is self._obstacles_of:
+            return
+        self._obstacles_of = _NEVER if self._data.obstacles_move else aims[0]
+        used = aims if self._data.obstacles_move else aims[:1]
+        self._obstacles = np.array([self._apart.packed_obstacles(each) for each in used])
+        self._point("obstacles", self._obstacles)
+
+    @property
+    def unaimed_tasks(self) -> list[int]:
+        """The tasks whose targets are not in `aimed`."""
+        return self.other_tasks if self._clearance is None else [*self.other_tasks, self._clearance]
 
     def aim_together(self, frames: Sequence[Sequence[Any]]) -> tuple[Array, Array] | None:
         """`aimed` of each of these frames, of which the first is aimed at: poses of tips, while the tasks on the whole

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..qp.level import Level
+from ..tasks.clearance import ROWS
 from ..tasks.native import RobotTask, TipTasks
 
 
@@ -37,7 +38,7 @@ class Block:
 class Layout:
     """ends: (levels + 1,) the first row of each level, and the end.   rows: of all levels, and those behind them.
     hard: levels before those of tasks.   given: blocks to be filled in.
-    first_row: (tips,), made_row: (tips, 2), robot_at: (robot rows,) as in rk_step_data."""
+    first_row: (tips,), made_row: (tips, 2), robot_at: (robot rows,), clearance_row as in rk_step_data."""
 
     def __init__(
         self,
@@ -48,15 +49,18 @@ class Layout:
         robots: Mapping[int, int],
         tip_tasks: TipTasks,
         robot_tasks: Sequence[RobotTask],
+        clearance: int | None,
         given: Given,
     ) -> None:
         """groups: the tasks of each priority, of so many levels (`counts`).   loops: the native closures.
-        tips, robots: numbers of the native tasks among their own."""
+        tips, robots: numbers of the native tasks among their own.   clearance: the one that is native."""
         blocks = {}
         for i, k in tips.items():
             rows = tip_tasks.counts[k]
             blocks[i] = [Block(rows - 1), Block(1)] if tip_tasks.goes[k] else [Block(rows)]
         blocks |= {i: [Block(len(robot_tasks[k].rows))] for i, k in robots.items()}
+        if clearance is not None:
+            blocks[clearance] = [Block(ROWS)]
         blocks |= {i: [Block(len(level.J), level) for level in parts] for i, parts in given.others.items()}
         before, after = ([[Block(len(level.J), level)] for level in side] for side in (given.before, given.after))
         levels = [*before, *(blocks[i] for i in loops), *after]
@@ -82,5 +86,6 @@ class Layout:
                 self.rows += tip_tasks.counts[k]
             else:
                 self.first_row[k] = own[0].at
+        self.clearance_row = 0 if clearance is None else blocks[clearance][0].at
         spans = [range(blocks[i][0].at, blocks[i][0].at + blocks[i][0].rows) for i in robots]
         self.robot_at = np.fromiter(itertools.chain(*spans), np.int32)

@@ -35,6 +35,7 @@ class StepStruct(ctypes.Structure):
         ("dt", ctypes.c_double),
         ("length", ctypes.c_double),
         *((name, ctypes.c_int32) for name in ("n_tips", "n_robot_tasks", "n_criteria", "reserved")),
+        ("clearance", ctypes.c_void_p),
     )
 
 
@@ -51,6 +52,8 @@ class DataStruct(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("start", "J", "low", "high", "damping", "H", "g")),
         *((name, ctypes.c_void_p) for name in ("v", "level_residuals", "points", "errors", "residuals", "costs")),
         *((name, ctypes.c_void_p) for name in ("freedom", "active", "from", "before", "path_directions", "remaining")),
+        ("obstacles", ctypes.c_void_p),
+        *((name, ctypes.c_int32) for name in ("clearance_row", "frame", "obstacles_move", "failed")),
     )
 
 

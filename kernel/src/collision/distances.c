@@ -55,8 +55,8 @@ static double distance(const rk_pair *p, rk_difference_point *points, double n[3
   return __builtin_inf();
 }
 
-static int32_t one(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
-                   double out[10]) {
+int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
+                          double out[10]) {
   for (int k = 0; k < 10; k++) out[k] = 0.0;
   out[0] = -__builtin_inf();
   if (!rk_fit(12, Ta) || !rk_fit(12, Tb)) return RK_DISTANCE_FAILED;
@@ -97,7 +97,8 @@ void rk_distances(int64_t count, int32_t n_shapes, const rk_shape *shapes, const
     for (int32_t i = 0; i < n_pairs; i++) {
       const int32_t a = pairs[2 * i], b = pairs[2 * i + 1];
       const int64_t at = c * n_pairs + i;
-      status[at] = one(shapes + a, T + 12 * (int64_t)a, shapes + b, T + 12 * (int64_t)b, within, out + 10 * at);
+      status[at] =
+          rk_shape_distance(shapes + a, T + 12 * (int64_t)a, shapes + b, T + 12 * (int64_t)b, within, out + 10 * at);
     }
   }
 }

@@ -58,6 +58,10 @@ static inline int rk_unit3(double x[3]) {
   return 1;
 }
 
+/* Distance of two shapes with their balls, as rk_distances has them: one status, and out[10]. */
+int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
+                          double out[10]);
+
 /* The points of A and of B that are nearest. Returns their distance, 0 where they meet. */
 double rk_nearest(const rk_pair *p, rk_difference_point *nearest);
 

@@ -31,6 +31,14 @@ static void brake(const group *g, const double *step, double *out) {
   for (int k = 0; k < g->n; k++) out[k] = share * step[k];
 }
 
+void rk_brake_together(int n, const int32_t *columns, const double *step, const double *change, double *next) {
+  double own[3], limits[3], slower[3];
+  for (int k = 0; k < n; k++) own[k] = step[columns[k]], limits[k] = change[columns[k]];
+  const group g = {.n = n, .change = limits};
+  brake(&g, own, slower);
+  for (int k = 0; k < n; k++) next[columns[k]] = slower[k];
+}
+
 static void turn_ball(const double q[4], const double w[3], double out[4]) {
   const double half = 0.5 * rk_sqrt(rk_dot3(w, w));
   double s, c;

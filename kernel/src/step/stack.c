@@ -68,10 +68,12 @@ double rk_stack_measure(const rk_search *s, int *met) {
   const rk_stack *stack = s->ik->stack;
   const rk_step_data *data = stack->data;
   for (int32_t i = 0; i < s->ik->model->nq; i++) stack->q[i] = s->q[i];
+  stack->data->frame = s->frame;
   rk_rows_fill(stack->step, stack->data, s->nodes, s->stack_work);
   rk_rows_measure(stack->step, data, 0, stack->residuals);
   if (data->from) {
-    for (int32_t k = 0; k < 2 * (stack->step->n_tips + stack->step->n_robot_tasks); k++) stack->across[k] = stack->residuals[k];
+    const int32_t own = stack->step->n_tips + stack->step->n_robot_tasks + (stack->step->clearance != 0);
+    for (int32_t k = 0; k < 2 * own; k++) stack->across[k] = stack->residuals[k];
     rk_rows_measure_across(stack->step, data, stack->across);
   }
   if (stack->rows) stack->rows(s->frame);

@@ -4,6 +4,7 @@
 #include "ik/ik_rows.h"
 #include "math/rk_jacobi_svd.h"
 #include "robot/rk_tree.h"
+#include "step/clearance_rows.h"
 #include "step/robot_rows.h"
 #include "step/tip_rows.h"
 
@@ -159,7 +160,10 @@ void rk_rows_begin(const rk_step *step, rk_step_data *data, double *nodes) {
     rk_place_frame(step->model, nodes, step->tips[t].tip, data->before + 12 * (int64_t)t);
 }
 
-int64_t rk_rows_workspace(const rk_step *step) { return rk_robot_rows_workspace(step->model); }
+int64_t rk_rows_workspace(const rk_step *step) {
+  const int64_t robot = rk_robot_rows_workspace(step->model), apart = rk_clearance_rows_workspace(step->clearance);
+  return robot > apart ? robot : apart;
+}
 
 void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work) {
   const int32_t nv = step->model->nv;
@@ -173,6 +177,7 @@ void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double
     if (made >= 0 && along < 0) close_loop(data, nv, first, count, step->tips[t].correction, made);
   }
   rk_fill_robot_rows(step, data, nodes, work);
+  rk_fill_clearance(step, data, nodes, work);
 }
 
 /* What a task lacks at x: rk_rows_measure. */
@@ -221,4 +226,5 @@ void rk_rows_measure_across(const rk_step *step, const rk_step_data *data, doubl
 void rk_rows_measure(const rk_step *step, const rk_step_data *data, const double *x, double *out) {
   for (int32_t t = 0; t < step->n_tips; t++) measure(step, data, t, x, out + 2 * (int64_t)t);
   rk_measure_robot_rows(step, data, x, out + 2 * (int64_t)step->n_tips);
+  rk_measure_clearance(step, data, x, out + 2 * (int64_t)(step->n_tips + step->n_robot_tasks));
 }

@@ -12,7 +12,7 @@ int64_t rk_rows_workspace(const rk_step *step);
 /* Before the first call of a frame that begins at data->from. */
 void rk_rows_begin(const rk_step *step, rk_step_data *data, double *nodes);
 
-/* out[n_frames + n_robot_tasks][2]: what the parts of the kernel's tasks lack at x[nv], in their units; x null: before
+/* out[n_frames + n_robot_tasks + clearance][2]: what the parts of the kernel's tasks lack at x[nv], in their units; x null: before
    the step. Reads the rows that rk_rows_fill made. */
 void rk_rows_measure(const rk_step *step, const rk_step_data *data, const double *x, double *out);
 

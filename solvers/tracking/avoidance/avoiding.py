@@ -20,8 +20,9 @@ from ...tasks.protocols import VelocityTask
 from ..data import COLLIDED, TrackOutcome
 from ..level_engines import state_at
 from ..result import EMPTY, TrackResult, joined
-from ..tracker import Tracker
-from .safe_stop import Look, SafeStop
+from ..tracker import CHUNK, Tracker
+from .native_safe_stop import safe_stop
+from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
 SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
@@ -48,7 +49,7 @@ class AvoidingTracker(Tracker):
     places half-way between are.
     """
 
-    _distances: Array | None  # (pairs,) in the frame before
+    _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
 
     def _prepare(self) -> None:
         self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
@@ -61,27 +62,70 @@ class AvoidingTracker(Tracker):
         self._free, self._near = (
             Tracker(self.model, own, self.dt, self.backend, self.criteria) for own in (others, [*others, wider])
         )
-        self._stop = SafeStop(self.model, clearance, self.limits, self.backend)
+        self._stop = safe_stop(self.model, clearance, self.limits, self.backend)
+        self._ahead = 1  # frames that are followed together before they are looked at
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._distances = None
+        self._kept = None
         super()._stand(q, velocity, late)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        shares = [None] * len(targets) if influence is None else influence
-        return joined([self._frame(own, share) for own, share in zip(targets, shares, strict=True)])
+        if influence is not None and any((share != self._own).any() for share in influence):
+            return joined([self._frame(own, share) for own, share in zip(targets, influence, strict=True)])
+        parts: list[TrackResult] = []
+        first = 0
+        while first < len(targets):
+            free = self._free_frames(targets[first : first + self._ahead]) if self._ahead > 1 else None
+            parts.append(self._frame(targets[first], None) if free is None else free)
+            first += len(parts[-1].codes)
+        return joined(parts)
+
+    def _free_frames(self, targets: Sequence[Sequence[Any]]) -> TrackResult | None:
+        """The first of these frames that are free without the clearance, the same as one by one; None: the first one
+        may not be."""
+        if self._kept is None or self._stop.nearest(self._kept) is not None or not self._own[self._at]:
+            self._ahead = 1
+            return None
+        before, free = self.v, self._free
+        self._lead(free)
+        mark, aims = free.mark(), [[own[i] for i in self._others] for own in targets]
+        found = self._follow_with(free, aims)
+        places = np.concatenate((self.q[None], found.q))
+        steps = get_backend(self.backend).difference(self.model.tree, places[:-1], places[1:])
+        kept, count = self._kept, 0
+        for q, step, wanted in zip(places, steps, targets, strict=False):
+            look = self._stop.look(q, step, kept, wanted[self._at])
+            if look.blocked is not None:
+                break
+            kept, count = look.kept, count + 1
+        self._ahead = min(2 * self._ahead, CHUNK) if count == len(targets) else 1
+        if count < len(targets):
+            free.go_back(mark)
+            if not count:
+                return None
+            found = self._follow_with(free, aims[:count])
+        self._stand(found.q[-1], steps[count - 1] / self.dt, late=0)
+        self.memory, self._kept = free.memory, kept
+        outcome = TrackOutcome.empty(count, len(self.tasks), self.model.nq, self.model.nv)
+        outcome.codes[:] = np.where(found.codes == EMPTY, CONVERGED, found.codes)
+        outcome.q[:], outcome.iterations[:], outcome.behind[:] = found.q, found.iterations, found.behind
+        residuals = np.zeros((count, len(self.tasks), 2))
+        residuals[:, self._others] = found.residuals[:, : len(self._others)]
+        remarks = found.remarks or [""] * count
+        return self._result(before, targets[:count], outcome, residuals, remarks, self._own)
 
     def _frame(self, wanted: Sequence[Any], influence: Array | None) -> TrackResult:
         shares, obstacles = self._shares(influence), wanted[self._at]
         q, before = self.q, self.v
-        if self._distances is None:
-            self._distances = self._stop.distances(q[None], obstacles)[0]
-        needed = self._stop.needed(self._distances)
+        if self._kept is None:
+            self._kept = self._stop.kept(q[None], obstacles)[0]
+        needed = self._kept
         others, own = [wanted[i] for i in self._others], shares[self._others]
         asked = None if (own == self._free._own).all() else own
         found = self._led(self._free, others, asked)
         look = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles)
-        memory, why = self._free.memory, look.blocked or self._stop.nearest(self._distances)
+        memory, why = self._free.memory, look.blocked or self._stop.nearest(needed)
+        self._ahead = 2 if why is None else 1
         if why is not None:
             found = self._led(self._near, [*others, obstacles], None if asked is None else np.append(own, 1.0))
             look, memory = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles), self._near.memory
@@ -92,7 +136,7 @@ class AvoidingTracker(Tracker):
             look = self._slower(q, before * self.dt, self._step(q, there), needed, obstacles)
             there = self.model.limits.clamp(look.q)
             residuals[0] = self._lacking(q, there, wanted, shares)
-        near = self._stop.nearest(look.distances)
+        near = self._stop.nearest(look.kept)
         residuals[0, self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         remark = found.remarks[0] if found.remarks else ""
         if why is not None or near is not None:
@@ -105,7 +149,7 @@ class AvoidingTracker(Tracker):
         elif code == EMPTY and shares[self._at] > 0.0:
             code = CONVERGED  # there is no other task than this one
         self._stand(there, self._step(q, there) / self.dt, late=0)
-        self.memory, self._distances = memory, look.distances
+        self.memory, self._kept = memory, look.kept
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
@@ -113,6 +157,19 @@ class AvoidingTracker(Tracker):
 
     def _led(self, tracker: Tracker, aims: Sequence[Any], shares: Array | None) -> TrackResult:
         """A frame of another tracker from where this one stands."""
+        self._lead(tracker)
+        return self._follow_with(tracker, [aims], shares)
+
+    def _follow_with(
+        self, tracker: Tracker, frames: Sequence[Sequence[Any]], shares: Array | None = None
+    ) -> TrackResult:
+        if shares is not None:
+            tracker.let_fade()
+        checked = tracker.check_targets(frames) if tracker.is_plain else frames
+        return tracker.run(checked, None if shares is None else [shares])
+
+    def _lead(self, tracker: Tracker) -> None:
+        """Another tracker is to stand where this one does."""
         q, v = self.q, self.v
         if not np.array_equal(tracker.q, q) or not np.allclose(tracker.v, v, rtol=0.0, atol=1e-12):
             nq, nv = self.model.nq, self.model.nv
@@ -121,10 +178,6 @@ class AvoidingTracker(Tracker):
                 for task, state in self.memory.without.items()
             }
             tracker.stand(q, v, replace(self.memory, without=without))
-        if shares is not None:
-            tracker.let_fade()
-        checked = tracker.check_targets([aims]) if tracker.is_plain else [aims]
-        return tracker.run(checked, None if shares is None else [shares])
 
     def _step(self, q: Array, there: Array) -> Array:
         return get_backend(self.backend).difference(self.model.tree, q, there)

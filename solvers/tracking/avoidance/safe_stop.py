@@ -18,18 +18,18 @@ from ....robokin.model.robot import RobotModel
 from ...limits.viability import StepLimits
 from ...tasks.clearance import ClearanceTask
 
-_LONGEST = 1000  # frames of braking that are looked at
+LONGEST = 1000  # frames of braking that are looked at
 _STANDS = 1e-9  # of a step, beside which no joint moves
 _ROUNDING = 1e-9  # [m]
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a step leads to. q: (nq,) its end.   distances: (pairs,) [m] there, of pairs that are far apart what is
-    enough.   blocked: the two that come nearest, where they come too near before the robot stands."""
+    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, the margin at most.
+    blocked: the two that come nearest, where they come too near before the robot stands."""
 
     q: Array
-    distances: Array
+    kept: Array
     blocked: Near | None
 
 
@@ -40,37 +40,35 @@ class SafeStop:
         self.model, self.task, self.limits, self._name = model, task, limits, backend
         self._backend = get_backend(backend)
 
-    def distances(self, q: Array, obstacles: Array | None) -> Array:
-        """(n, pairs) [m] at configurations (n, nq); of pairs that are far apart what is enough."""
+    def kept(self, q: Array, obstacles: Array | None) -> Array:
+        """(n, pairs) [m] what each pair has at configurations (n, nq), the margin at most: what it is to keep from
+        there on."""
         found, _ = self.task.collisions.checked_distances(q, self.task.margin, self._name, obstacles)
-        return found[..., 0]
+        return np.minimum(found[..., 0], self.task.margin)
 
-    def needed(self, distances: Array) -> Array:
-        """(pairs,) [m] what each pair is to keep where it has these: the margin, or what it has if that is less."""
-        return np.minimum(distances, self.task.margin)
-
-    def nearest(self, distances: Array) -> Near | None:
+    def nearest(self, kept: Array) -> Near | None:
         """The nearest two, where they are nearer than the margin."""
-        if not len(distances) or distances.min() >= self.task.margin - _ROUNDING:
+        if not len(kept) or kept.min() >= self.task.margin - _ROUNDING:
             return None
-        return self.task.collisions.near(int(distances.argmin()), distances.min())
+        return self.task.collisions.near(int(kept.argmin()), kept.min())
 
     def look(self, q: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
         """The robot goes a step (nv,) from q (nq,) and then brakes."""
         places = self._stopping(q, step)
-        distances = self.distances(places, obstacles)
-        over, near = distances - needed, None
+        kept = self.kept(places, obstacles)
+        over, near = kept - needed, None
         if over.size and over.min() < -_ROUNDING:
             sample, pair = np.unravel_index(int(over.argmin()), over.shape)
-            near = self.task.collisions.near(int(pair), distances[sample, pair])
-        return Look(places[1], distances[1], near)
+            near = self.task.collisions.near(int(pair), kept[sample, pair])
+        return Look(places[1], kept[1], near)
 
     def _stopping(self, q: Array, step: Array) -> Array:
         """(n, nq) the configurations half-way and at the end of each step."""
         found: list[Array] = []
-        while len(found) < 2 * _LONGEST:
+        while len(found) < 2 * LONGEST:
             found += [self._moved(q, 0.5 * step), self._moved(q, step)]
-            q, step = found[-1], self.limits.coasting(q, step)
+            q = found[-1]
+            step = self.limits.coasting(q, step)
             if abs(step).max(initial=0.0) <= _STANDS:
                 break
         return np.array(found)

@@ -1,0 +1,72 @@
+"""Whether a robot that goes a step can still stop, in the C kernel (rk_look_ahead of
+kernel/include/robokin_clearance.h)."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ....robokin.arrays import Array
+from ....robokin.backend import get_backend
+from ....robokin.backend.library import load_library
+from ....robokin.collision.clearance_struct import ClearanceStruct
+from ....robokin.model.robot import RobotModel
+from ...descent.data import compile_whole
+from ...descent.native_problem import ProblemStruct
+from ...limits.viability import StepLimits
+from ...tasks.clearance import ClearanceTask
+from ..data import TrackLimits
+from ..native import TrackStruct
+from .safe_stop import LONGEST, Look, SafeStop
+
+_BLOCKED, _FAILED = 1, 2
+
+
+class NativeSafeStop(SafeStop):
+    """`SafeStop` whose looks are the kernel's. Owns its buffers, so it is for one thread at a time."""
+
+    def __init__(self, model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str) -> None:
+        super().__init__(model, task, limits, backend)
+        library = load_library()
+        data = compile_whole(model, model.limits, np.zeros(model.nq, bool), 1.0)
+        self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
+        self._clearance = ClearanceStruct(task.collisions, task.margin, task.margin)
+        self._of: Array | None = None  # where the obstacles are
+        self._obstacles = self._clearance.packed_obstacles(task.target)
+        structs = ctypes.byref(self._track), ctypes.byref(self._clearance)
+        library.rk_look_workspace.restype = ctypes.c_int64
+        self._look = library.rk_look_ahead
+        pairs = len(task.collisions.pairs)
+        self._q, self._step, self._needed = np.zeros(model.nq), np.zeros(model.nv), np.zeros(pairs)
+        self._end, self._kept = np.zeros(model.nq), np.zeros(pairs)
+        self._work = np.empty(library.rk_look_workspace(*structs))
+        self._pair, self._distance = ctypes.c_int32(), ctypes.c_double()
+        arrays = self._q, self._step, self._needed
+        results = self._work, self._end, self._kept
+        self._before = structs
+        self._after = (
+            *(_address(array) for array in arrays),
+            ctypes.c_int32(LONGEST),
+            *(_address(array) for array in results),
+            *(ctypes.byref(self._pair), ctypes.byref(self._distance)),
+        )
+
+    def look(self, q: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
+        if obstacles is not self._of:
+            self._of, self._obstacles = obstacles, self._clearance.packed_obstacles(obstacles)
+        self._q[:], self._step[:], self._needed[:] = q, step, needed
+        code = self._look(*self._before, _address(self._obstacles), *self._after)
+        if code == _FAILED:
+            raise self.task.collisions.not_found(self._pair.value)
+        near = self.task.collisions.near(self._pair.value, self._distance.value) if code == _BLOCKED else None
+        return Look(self._end.copy(), self._kept.copy(), near)
+
+
+def safe_stop(model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str) -> SafeStop:
+    kind = NativeSafeStop if get_backend(backend).name == "native" else SafeStop
+    return kind(model, task, limits, backend)
+
+
+def _address(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

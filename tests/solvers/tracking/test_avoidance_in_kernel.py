@@ -1,0 +1,118 @@
+"""What the kernel says of links that keep apart is what its NumPy twin says; frames in pieces are those at once."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import ModelError, RobotModel, forward_kinematics, library_robot, random_configuration
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
+from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, velocity_step
+from robokin_addon.solvers.limits.viability import StepLimits
+from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of
+from robokin_addon.solvers.tracking.avoidance.native_safe_stop import NativeSafeStop
+from robokin_addon.solvers.tracking.avoidance.safe_stop import SafeStop
+from robokin_addon.solvers.velocity.kernel_rows import KernelRows
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from support.problems.obstructed import around_a_post, at, clothed, random_scene
+
+
+def test_rows_are_those_of_the_task() -> None:
+    for seed in range(6):
+        collisions, q, other = random_scene(np.random.default_rng(seed))
+        model = collisions.model
+        moved = np.array([obstacle.placement for obstacle in collisions.obstacles])
+        moved[:, 0, 3] += 0.1
+        clearance = ClearanceTask(collisions, 0.2)
+        tasks = [PositionTask("tool", [0.5, 0.0, 0.5]), clearance]
+        for target, place in ((None, q), (moved, other)):
+            levels = TaskLevels(model, tasks)
+            aims = levels.checked_targets([[0.5, 0.0, 0.5], target])
+            state = levels.state(place, aims, 1.0)
+            kernel = KernelRows(levels)
+            assert kernel._step.other_tasks == []
+            found = kernel.at(state, aims)
+            rows = clearance.rows(state, target)
+            wanted = levels.level_of(1, state, rows)
+            np.testing.assert_allclose(found.levels[0].J, wanted.J, atol=1e-9)
+            np.testing.assert_allclose(found.levels[0].lower, wanted.lower, atol=1e-11)
+            np.testing.assert_array_equal(found.levels[0].upper, wanted.upper)
+            lacking = levels.residuals_of(1, rows, np.zeros(model.nv), 1.0)
+            np.testing.assert_allclose(found.residuals[1], lacking, atol=1e-10)
+
+
+def test_steps_are_those_of_the_twin() -> None:
+    collisions, q, _ = random_scene(np.random.default_rng(3))
+    tasks = [PositionTask("tool", [0.4, 0.3, 0.5]), ClearanceTask(collisions, 0.05)]
+    one, other = (velocity_step(collisions.model, q, tasks, backend=name) for name in ("native", "numpy"))
+    np.testing.assert_allclose(one.v, other.v, atol=1e-7)
+    np.testing.assert_allclose(one.residuals, other.residuals, atol=1e-9)
+
+
+def slow(model: RobotModel) -> RobotModel:
+    """Clothed, and braking for several frames."""
+    model = clothed(model)
+    first = model.joints[0]
+    joints = [dataclasses.replace(joint, acceleration=20.0) for joint in model.joints]
+    if first.parent is not None:
+        return RobotModel(model.name, model.links, joints)
+    kind = "wheeled" if first.drive else "floating" if first.nv else "fixed"
+    return RobotModel(model.name, model.links, joints[1:], kind, first.drive)
+
+
+@pytest.mark.parametrize("name", ["panda", "mobile_arm", "puppet"])
+def test_looks_ahead_are_those_of_the_twin(name: str) -> None:
+    """Joints, a base that rolls, balls in their cones."""
+    rng, blocked = np.random.default_rng(4), 0
+    model = slow(library_robot(name))
+    limits = StepLimits.of(model, 1.0 / 24.0)
+    balls = [Obstacle(f"ball {k}", Sphere(0.05), at(*rng.uniform(-0.7, 0.7, 3))) for k in range(20)]
+    resting = CollisionModel(model).contacts(model.limits.middle(model.neutral())[None])
+    clearance = ClearanceTask(CollisionModel(model, balls, [each.names for each in resting]), 0.02)
+    one, other = (kind(model, clearance, limits, "auto") for kind in (NativeSafeStop, SafeStop))
+    for _ in range(12):
+        q = random_configuration(model, rng)
+        step = limits.viable(q, np.clip(rng.normal(size=model.nv) * 0.05, -limits.max_step, limits.max_step))
+        needed = one.kept(q[None], None)[0]
+        assert len(other._stopping(q, step)) > 2
+        ours, twin = one.look(q, step, needed, None), other.look(q, step, needed, None)
+        np.testing.assert_allclose(ours.q, twin.q, atol=1e-12)
+        np.testing.assert_allclose(ours.kept, twin.kept, atol=1e-9)
+        assert (ours.blocked is None) == (twin.blocked is None)
+        if ours.blocked is not None:
+            blocked += 1
+            assert ours.blocked.distance == pytest.approx(twin.blocked.distance, abs=1e-9)
+    assert blocked
+
+
+def test_frames_in_pieces_are_those_at_once() -> None:
+    """Frames that are free are followed together; which together must not be seen."""
+    collisions, q0, q1 = around_a_post()
+    arm = collisions.model
+    a, b = (forward_kinematics(arm, q)["l2"][:3, 3] for q in (q0, q1))
+    line = [a + 0.5 * (1.0 - np.cos(k / 6.0)) * (b - a) for k in range(60)]
+
+    def tracker() -> Tracker:
+        made = tracker_of(arm, [PositionTask("l2", a), PinTask("l0", priority=2), ClearanceTask(collisions)])
+        made.start([line[0], None, None], q0)
+        return made
+
+    targets = [[point, None, None] for point in line]
+    whole = tracker()
+    whole = whole.run(whole.check_targets(targets))
+    pieces = tracker()
+    single = [pieces.step(each) for each in targets]
+    np.testing.assert_array_equal(whole.q, [each.q for each in single])
+    np.testing.assert_array_equal(whole.residuals, [each.residual_array for each in single])
+    assert 7 in whole.codes and 0 in whole.codes
+
+
+def test_a_distance_that_is_not_found_is_an_error() -> None:
+    collisions, q, _ = random_scene(np.random.default_rng(3))
+    levels = TaskLevels(collisions.model, [ClearanceTask(collisions)])
+    kernel = KernelRows(levels)
+    kernel._step._data.failed = 2
+    a, b = (collisions.names[i] for i in collisions.avoidable().pairs[1])
+    with pytest.raises(ModelError, match=f"distance of '{a}' and '{b}' cannot be found"):
+        kernel.at(levels.state(q, [None], 1.0), [None])
