@@ -63,9 +63,9 @@ def plan_steps(
     """Yield the share of the work done (0..1) now and then; return what was found and written.
 
     The poses of two frames stay; between them the robot goes a way on which no link is nearer than `margin` [m] to
-    another or an obstacle, inside its limits, a key a frame. to_targets: in place of the later pose one that meets the tasks there. Where no way is found nothing is written. Raises
-    RobokinError for a robot without collision shapes, obstacles that move, and frames that are too few for the way, or
-    where no pose meets the tasks.
+    another or an obstacle, inside its limits, a key a frame. to_targets: in place of the later pose one that meets the
+    tasks there. Where no way is found nothing is written. Raises RobokinError for a robot without collision shapes,
+    obstacles that move, frames that are too few for the way, and where no pose meets the tasks.
     """
     if last <= first:
         raise RobokinError(f"a way needs two frames, not {first} to {last}")
