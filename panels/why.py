@@ -37,6 +37,11 @@ class ROBOKIN_PT_why(bpy.types.Panel):
         layout.separator(type="LINE")
         column = layout.column(align=True)
         for remedy in remedies(obj):
+            if remedy.how == "PATH":
+                column.operator(
+                    "robokin.plan_path", text="Plan Path to the Targets", icon="CURVE_PATH"
+                ).to_targets = True
+                continue
             if remedy.how == "BASE":
                 button = column.operator("robokin.base_nearer", icon="OBJECT_ORIGIN")
             else:

@@ -14,8 +14,8 @@ from ..modal import ModalOperator
 
 
 class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator):
-    """Key a path on which nothing collides, from the pose at the first frame of the range to that at its last (Esc
-    stops, and writes nothing)"""
+    """Key a path on which nothing collides, from the pose at the first frame of the range to that at its last, or to one
+    that meets the tasks there (Esc stops, and writes nothing)"""
 
     bl_idname = "robokin.plan_path"
     bl_label = "Plan Path"
@@ -33,12 +33,18 @@ class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator
     )
     seed: bpy.props.IntProperty(name="Seed", description="Which random poses are tried", default=0, min=0)
 
+    to_targets: bpy.props.BoolProperty(
+        name="To the Targets",
+        description="The way ends at a pose that meets the tasks at the last frame, in place of the pose there",
+        options={"SKIP_SAVE"},
+    )
+
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings, scene = obj.robokin.solver, context.scene
         first, last = self.span(scene, settings)
         margin = self.given("margin", settings.collision_margin) * binding(obj).metres_per_unit
-        steps = plan_steps(scene, context.view_layer, obj, first, last, margin, self.budget, self.seed)
-        found = yield from steps
+        given = (margin, self.budget, self.seed, self.to_targets)
+        found = yield from plan_steps(scene, context.view_layer, obj, first, last, *given)
         self.report({"INFO" if found.plan.found else "WARNING"}, found.summary())
 
 

@@ -34,7 +34,8 @@ NOTHING = Why()
 
 @dataclass(frozen=True)
 class Remedy:
-    """how: of HOWS, or "BASE" for the base to come nearer.   task: the name of the one that is changed."""
+    """how: of HOWS, "BASE" for the base to come nearer, or "PATH" for a way that a planner finds.
+    task: the name of the one that is changed; "" for a way."""
 
     how: str
     task: str
@@ -77,7 +78,7 @@ def remedies(obj: bpy.types.Object) -> list[Remedy]:
     tasks, blamed = obj.robokin.tasks, why(obj).tasks
     named = [task for task in tasks if task.name in blamed and task.enabled]
     missed = named or [task for task in tasks if task.solved and not task.reached]
-    found = []
+    found = [Remedy("PATH", "")] if obj.robokin.solver.status == "COLLISION" else []
     for task in missed[:MOST]:
         if obj.robokin.solver.status == "OUT_OF_REACH":
             found.append(Remedy("BASE", task.name))

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding
+from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
+from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel, Obstacle
-from ...scene.animation.curves import refuse_unwritable, sample_configurations
+from ...scene.animation.curves import pose_held, refuse_unwritable, sample_configurations
 from ...scene.animation.motion_keys import key_motion
+from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
+from ...scene.tasks.targets import targets_over
+from ...solvers import ClearanceTask
+from ...solvers.ik.solve import solve_ik_steps
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
@@ -23,6 +28,7 @@ from ..collisions import checked_collisions, collisions_over
 from .retime import farthest_joint
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
+_SPARE = 2e-3  # [m] beyond the margin where a way ends: the planner takes what is nearer for not free
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
 
 
@@ -52,12 +58,14 @@ def plan_steps(
     margin: float,
     budget: int = BUDGET,
     seed: int = 0,
+    to_targets: bool = False,
 ) -> Generator[float, None, PlannedKeys]:
     """Yield the share of the work done (0..1) now and then; return what was found and written.
 
     The poses of two frames stay; between them the robot moves on a path on which no link is nearer than `margin` [m] to
-    another or an obstacle, inside its limits, a key a frame. Where no path is found nothing is written. Raises
-    RobokinError for a robot without collision shapes, obstacles that move, and frames that are too few for the path.
+    another or an obstacle, inside its limits, a key a frame. to_targets: in place of the later pose one that meets the
+    tasks there. Where no path is found nothing is written. Raises RobokinError for a robot without collision shapes,
+    obstacles that move, frames that are too few for the path, and where no pose meets the tasks.
     """
     if last <= first:
         raise RobokinError(f"a path needs two frames, not {first} to {last}")
@@ -65,9 +73,12 @@ def plan_steps(
     refuse_unwritable(scene, obj, False, robot)
     ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
     model = robot.model_at(ends[0])
-    start, goal = (_inside(model, q, frame) for q, frame in zip(ends, (first, last), strict=True))
     seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
-    collisions = _standing(seen, obj)
+    collisions, start = _standing(seen, obj), _inside(model, ends[0], first)
+    if to_targets:
+        goal = yield from _goal(scene, view_layer, obj, robot, last, start, ClearanceTask(collisions, margin + _SPARE))
+    else:
+        goal = _inside(model, ends[1], last)
     steps = plan_path_steps(model, collisions, start, goal, margin=margin, budget=budget, seed=seed)
     plan = yield from scaled(steps, 0.2, 0.95)
     if plan.motion is not None:
@@ -88,6 +99,29 @@ def plan_steps(
         yield 0.95
         key_motion(scene, obj, motion, first, robot)
     return PlannedKeys(first, last, plan)
+
+
+def _goal(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    robot: Binding,
+    frame: int,
+    q0: Array,
+    apart: ClearanceTask,
+) -> Generator[float, None, Array]:
+    """(nq,) a pose that meets the tasks at a frame, with links apart. Raises RobokinError."""
+    tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
+    if not tasks:
+        raise RobokinError(f"{obj.name!r} has no task that says where the path ends")
+    with pose_held(obj, q0, robot):
+        targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, [frame], robot=robot), 0.2, 0.2)
+    counting = np.flatnonzero(targets.influence[0]).tolist()
+    wanted = SolverTasks(obj, robot, tasks).whole(targets, 0, counting)
+    found = yield from scaled(solve_ik_steps(robot.model_at(q0), [*wanted, apart], q0), 0.2, 0.2)
+    if not found.converged:
+        raise RobokinError(f"frame {frame}: no pose meets the tasks: {found.reason}")
+    return found.q
 
 
 def _inside(model: RobotModel, q: Array, frame: int) -> Array:

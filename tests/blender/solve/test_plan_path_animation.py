@@ -7,15 +7,21 @@ import json
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from robokin_addon.cli import main
 from robokin_addon.operators.solve.plan_path import ROBOKIN_OT_plan_path
+from robokin_addon.properties.results.stored_results import store_bake_result
+from robokin_addon.properties.results.why import remedies
+from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Hull, Obstacle
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.scene.collisions import collisions_over
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.progress import finish
+from support.blender.panels import draw_popover
 from support.blender.scene_bakes import snapshot
-from support.blender.scene_robots import build
+from support.blender.scene_robots import add_target, build, world_error
 from support.blender.windows import called, window
 from support.problems.obstructed import around_a_post, at, planar_arm
 
@@ -104,3 +110,32 @@ def test_as_a_command(arm, tmp_path):
     found = seen()
     collisions = CollisionModel(found.model, [Obstacle("post", hull, at(1.2, 0.9))])
     assert collisions.distances(found.q)[0][..., 0].min() >= 0.06 - 1e-5
+
+
+def test_a_bake_that_is_stuck_offers_a_way_to_the_targets(arm):
+    """The hand is to go through the post: what Why? offers leads around it."""
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    tip = arm.pose.bones[-1].name
+    target = add_target(arm, tip)
+    T = forward_kinematics(around_a_post()[0].model, around_a_post()[2])["l2"]
+    for frame, x, y, turn in ((1, 2.0, 0.0, 0.0), (LAST, *T[:2, 3], 1.7)):
+        target.matrix_basis = Matrix.Rotation(turn, 4, "Z") @ target.matrix_basis if turn else target.matrix_basis
+        target.location[:2] = x, y
+        for channel in ("location", "rotation_euler"):
+            target.keyframe_insert(channel, frame=frame)
+    arm.robokin.solver.avoid_collisions = True
+    assert called(bpy.ops.robokin.bake, arm) == {"FINISHED"}
+    store_bake_result(arm, next(each.first for each in arm.robokin.solver.bake_failures))
+    assert arm.robokin.solver.status == "COLLISION" and remedies(arm)[0].how == "PATH"
+    assert "robokin.plan_path" in draw_popover("ROBOKIN_PT_why", object=arm, active_object=arm)["operators"]
+    assert called(bpy.ops.robokin.plan_path, arm, to_targets=True) == {"FINISHED"}
+    scene.frame_set(LAST)
+    assert world_error(arm, tip, target)[0] < 1e-4
+    collisions = finish(collisions_over(scene, bpy.context.view_layer, arm, range(1, LAST + 1)))
+    assert collisions.distances(seen().q)[0][..., 0].min() >= 0.005 - 1e-5
+    bpy.data.objects["post"].location = target.location
+    bpy.context.view_layer.update()
+    assert "no pose meets the tasks" in called(bpy.ops.robokin.plan_path, arm, to_targets=True)
+    arm.robokin.tasks[0].enabled = False
+    assert "no task that says where" in called(bpy.ops.robokin.plan_path, arm, to_targets=True)

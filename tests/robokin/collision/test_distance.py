@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere, distance
 from robokin_addon.robokin.collision.core import core
 from robokin_addon.robokin.errors import ModelError
+from scipy.spatial.transform import Rotation
 from support.oracles.coal_oracle import coal, coal_distance, coal_shape
 from support.problems.shapes import at, random_pair, random_shape, reach
 
@@ -145,6 +146,144 @@ def test_against_coal() -> None:
             assert found.value == pytest.approx(expected, abs=2e-5), shapes
         else:  # of shapes that meet it tells no depth
             assert max(found.value, 0.0) == pytest.approx(max(expected, 0.0), abs=2e-5), shapes
+
+
+def turned(w: float, x: float, y: float, z: float, *p: float) -> np.ndarray:
+    """A placement by a quaternion, which is made a unit one, and a point."""
+    T = at(*p)
+    T[:3, :3] = Rotation.from_quat([x, y, z, w]).as_matrix()
+    return T
+
+
+def columns(*rows: float) -> np.ndarray:
+    """A placement by nine numbers of a rotation, which is made one, and a point."""
+    U, _, Vt = np.linalg.svd(np.reshape(rows[:9], (3, 3)))
+    T = at(*rows[9:])
+    T[:3, :3] = U @ Vt
+    return T
+
+
+PRISM = np.array(
+    [
+        [0.5, 0.5, -(0.75**0.5)],
+        [0.5, -0.5, -(0.75**0.5)],
+        [0.5, 1, 0],
+        [0.5, -1, 0],
+        [0.5, 0.5, 0.75**0.5],
+        [0.5, -0.5, 0.75**0.5],
+    ]
+)
+ARROW = np.array(
+    [[44.2764, 42.3867, 18.239], [46.0659, 38.6251, 16.3637], [50.0397, 38.4649, 19.9843], [47.1963, 40.4563, 19.1057]]
+)
+KNOWN = {
+    # a cylinder that nearly touches a flat box: GJK does not converge (coal #37)
+    "coal 37": (
+        Cylinder(0.029, 0.1),
+        turned(
+            0.5279170511703305,
+            -0.50981118132505521,
+            -0.67596178682051911,
+            0.0668715876735793,
+            0.041218354748013122,
+            1.2022554710435607,
+            0.77338855025700015,
+        ),
+        Box((1.6, 0.6, 0.025)),
+        turned(0.70738826916719977, 0, 0, 0.70682518110536596, -0.29936284351096382, 0.80023864435868775, 0.7175),
+    ),
+    # boxes whose faces are nearly parallel, close together: the distance is wrong (coal #604)
+    "coal 604": (
+        Box((0.363, 0.277, 0.363)),
+        columns(
+            0.9999195703,
+            0.01021849413,
+            0.007512347878,
+            -0.01021878248,
+            0.9999477869,
+            -3.329855922e-17,
+            -0.007511955635,
+            -7.676704888e-05,
+            0.9999717819,
+            1.503354966,
+            -0.8531707835,
+            0.7700092418,
+        ),
+        Box((0.363, 0.363, 0.277)),
+        columns(
+            0.9998670967,
+            -0.01297708324,
+            0.009868343982,
+            0.01297771517,
+            0.9999157859,
+            5.255670031e-17,
+            -0.009867512928,
+            0.0001280685574,
+            0.9999513067,
+            1.48838308,
+            -1.102020834,
+            0.4497073799,
+        ),
+    ),
+    # two hulls of meshes deep in each other: points of some triangles in place of the deepest ones (coal #823)
+    "coal 823": (
+        Hull(np.vstack((PRISM, -PRISM))),
+        at(0.1, 0.2, 0.05),
+        Hull(np.vstack((PRISM, -PRISM)) * [1, 0.4, 2]),
+        turned(0.9, 0.1, 0.3, 0.2, 0.3, 0.1, 0.0),
+    ),
+    # boxes with one rotation that meet in a corner (fcl #493)
+    "fcl 493": (
+        Box((0.5, 0.5, 0.5)),
+        columns(
+            0.96193976625564348026,
+            0.15401279915737359216,
+            0.22572537250328919556,
+            -0.19134171618254486313,
+            0.96936494951283913579,
+            0.15401279915737359216,
+            -0.19509032201612822033,
+            -0.19134171618254486313,
+            0.96193976625564348026,
+            2.0770063995786869349,
+            0.48468247475641951239,
+            1.1543291419087275962,
+        ),
+        Box((0.5, 0.5, 0.5)),
+        columns(
+            0.96193976625564348026,
+            0.15401279915737359216,
+            0.22572537250328919556,
+            -0.19134171618254486313,
+            0.96936494951283913579,
+            0.15401279915737359216,
+            -0.19509032201612822033,
+            -0.19134171618254486313,
+            0.96193976625564348026,
+            2.0,
+            0.0,
+            1.25,
+        ),
+    ),
+    # a point beside a thin hull: no end of the search (dolfinx #3653)
+    "thin": (Hull(np.array([[44.2919, 39.7508, 18.8208]])), at(), Hull(ARROW), at()),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_what_others_are_known_to_fail_at(name: str) -> None:
+    """Touching, too, and with faces that are parallel."""
+    a, Ta, b, Tb = KNOWN[name]
+    found = distance(a, Ta, b, Tb)
+    proven(a, Ta, b, Tb, found)
+    assert (found.value < -1e-12) == (name == "coal 823")
+    for gap in (0.0, 1e-9, 1e-7, -1e-9, -1e-7):
+        near = Tb.copy()
+        near[:3, 3] += (gap - found.value) * found.normal
+        proven(a, Ta, b, near, distance(a, Ta, b, near))
+    parallel = Tb.copy()
+    parallel[:3, :3] = Ta[:3, :3]
+    proven(a, Ta, b, parallel, distance(a, Ta, b, parallel))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_line_by_the_singular_wrist(offset: float, acceleration: float) -> Non
             led(model, poses, start, "change-posture")
 
 
-@pytest.mark.parametrize("offset", OFFSETS[::2])
+@pytest.mark.parametrize("offset", OFFSETS)
 def test_a_line_over_the_shoulder(offset: float) -> None:
     model = arm("irb140")
     q = np.array([0.2, -2.6505, 0.2, 0.3, 0.8, 0.2])
