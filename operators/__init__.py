@@ -22,6 +22,7 @@ from .files import (
 from .handlers import (
     criterion_readouts,
     hand_limits,
+    moves_preview,
     save_handler,
     scene_marks,
     select_link,
@@ -83,6 +84,7 @@ MODULES: tuple[ModuleType, ...] = (
     shown_shapes,
     shown_goals,
     shown_motion,
+    moves_preview,
     live,
     posture,
     posture_list,
