@@ -45,7 +45,7 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, smooth, solve
-from .tasks import criteria, remedies, snap_targets, tasks
+from .tasks import criteria, remedies, retarget, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
@@ -71,6 +71,7 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    retarget,
     remedies,
     grab_link,
     turn_joint,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.moves import MOVE_KINDS
-from ..properties.results import readouts
-from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
+from ...properties.moves import MOVE_KINDS
+from ...properties.results import readouts
+from ..prepared.robot_panel import RobotPanel, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in MOVE_KINDS}
 
