@@ -36,10 +36,9 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
             for choice in choices:
                 fitting = [name for name in own if choice in words[name]]
                 if fitting:
-                    brief = 0 if choice in LIMBS else 1
-                    found[f"{side} {part}".strip()] = max(
-                        fitting, key=lambda name, brief=brief: (-brief * len(words[name]), _depth(name, parents))
-                    )
+                    brevity = {name: 0 if choice in LIMBS else -len(words[name]) for name in fitting}
+                    ranks = [(brevity[name], _depth(name, parents)) for name in fitting]
+                    found[f"{side} {part}".strip()] = fitting[ranks.index(max(ranks))]
                     break
     return found
 

@@ -16,6 +16,7 @@ from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
 from support.blender.scene_robots import build, model_of
 from support.blender.windows import called
+from support.command import run
 
 FRAMES = 16
 # Parent, and offset from it [cm], Y up and Z ahead, of a person of 1.6 m.
@@ -182,3 +183,14 @@ def test_names_of_bodies() -> None:
     assert body_parts(talos) == {"pelvis": "base_link", "left foot": "lFoot.Tail"}
     del talos["lFoot.Tail"]
     assert body_parts(talos)["left foot"] == "leg_left_6_link"
+
+
+def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path, capsys):
+    name = humanoid.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    command = ("retarget", tmp_path / "a.blend", "--source", "person", "--scale", "0.8", "-o", tmp_path / "b.blend")
+    done = run(capsys, *command)
+    assert done.code == 0 and "6 tasks follow 'person', scaled by 0.8" in done.out
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
+    assert [task.target.constraints[0].subtarget for task in bpy.data.objects[name].robokin.tasks][2] == "Hips"
+    assert run(capsys, *command[:3], "nobody").refused("'nobody'", "person")
