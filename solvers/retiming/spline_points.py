@@ -106,16 +106,16 @@ def _nearest(q: Array, bounds: list[Array]) -> Array:
     at_frame = np.zeros((count, 3))  # rows of the spline at frames, from the point before on
     at_frame[1:-1] = _MASK
     at_frame[[0, -1], 1] = 1.0
-    H, g, wanted = np.zeros((count, 3, 1, 1)), np.zeros((count, 1)), q
+    H, g = np.zeros((count, 3, 1, 1)), np.zeros((count, 1))
     for i in range(3):
         for j in range(i + 1):  # of frame k: the points k - 1 + i and k - 1 + j
             value = at_frame[:, i] * at_frame[:, j]
-            rows = np.arange(count) - 1 + i
-            used = (rows >= 0) & (rows < count) & (value != 0.0)
-            np.add.at(H[:, i - j, 0, 0], rows[used], value[used])
-        rows = np.arange(count) - 1 + i
-        used = (rows >= 0) & (rows < count)
-        np.add.at(g[:, 0], rows[used], -(at_frame[:, i] * wanted)[used])
+            at = np.arange(count) - 1 + i
+            used = (at >= 0) & (at < count) & (value != 0.0)
+            H[at[used], i - j, 0, 0] += value[used]
+        at = np.arange(count) - 1 + i
+        used = (at >= 0) & (at < count)
+        g[at[used], 0] -= (at_frame[:, i] * q)[used]
     masks = (np.array([1.0]), np.array([-1.0, 1.0]), np.array([1.0, -2.0, 1.0]))
     rows = SparseRows.joined(
         [
