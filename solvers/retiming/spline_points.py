@@ -46,7 +46,7 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
 
 def _free_of_limits(model: RobotModel) -> list[int]:
     """Coordinates of balls and floating joints that have no limit of any kind."""
-    found = []
+    found: list[int] = []
     for joint in model.moving_joints:
         slot = model.slot(joint.name)
         own = range(model.nq)[slot.q], range(model.nv)[slot.v]
