@@ -35,6 +35,7 @@ COMMANDS = {
     "move": Command("move", "a list of moves, like a robot's program, as joint values over time"),
     "plan": Command("plan", "a path between two postures on which nothing collides"),
     "retime": Command("retime", "new timing for a motion: fastest, in a time, or as animated but legal"),
+    "retarget": Command("retarget", "tasks of a robot that follow a captured motion of a .blend"),
     "reduce": Command("reduce", "fewer keys for the animation of a .blend, with a bound on the tool's error"),
     "smooth": Command("smooth", "repair the animation of a .blend that breaks limits"),
     "export": Command("export", "write the animation of a .blend as joint values over time, or a robot as URDF"),

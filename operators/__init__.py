@@ -22,6 +22,7 @@ from .files import (
 from .handlers import (
     criterion_readouts,
     hand_limits,
+    moves_preview,
     save_handler,
     scene_marks,
     select_link,
@@ -44,7 +45,7 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, smooth, solve
-from .tasks import criteria, remedies, snap_targets, tasks
+from .tasks import criteria, remedies, retarget, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
@@ -70,6 +71,7 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    retarget,
     remedies,
     grab_link,
     turn_joint,
@@ -83,6 +85,7 @@ MODULES: tuple[ModuleType, ...] = (
     shown_shapes,
     shown_goals,
     shown_motion,
+    moves_preview,
     live,
     posture,
     posture_list,

@@ -14,7 +14,6 @@ from . import (
     link,
     make_robot,
     menus,
-    moves,
     overlays,
     postures,
     robot,
@@ -23,6 +22,7 @@ from . import (
     tasks,
     why,
 )
+from .animate import moves, retarget
 from .prepared import redraw_cache
 
 MODULES: tuple[ModuleType, ...] = (
@@ -36,6 +36,7 @@ MODULES: tuple[ModuleType, ...] = (
     criteria,
     solve,
     moves,
+    retarget,
     why,
     tables,
     collisions,

@@ -8,7 +8,6 @@ from . import (
     criteria,
     handlers,
     joint,
-    link_pairs,
     moves,
     overlays,
     overrides,
@@ -20,6 +19,7 @@ from . import (
     tasks,
 )
 from .joint_values import ball_angles, joint_range
+from .pairs import link_pairs, retarget_pairs
 
 CLASSES = (
     *tasks.CLASSES,
@@ -29,6 +29,7 @@ CLASSES = (
     *postures.CLASSES,
     *moves.CLASSES,
     *link_pairs.CLASSES,
+    *retarget_pairs.CLASSES,
     *robot.CLASSES,
     *overlays.CLASSES,
     *preferences.CLASSES,

@@ -57,6 +57,7 @@ class RobokinOverlays(bpy.types.PropertyGroup):
     path_color: bpy.props.EnumProperty(
         name="Color", description="What the color of the path says", items=PATH_COLORS, default="SPEED", options=set()
     )
+    moves: _switch("Moves", "Where the tools go in the list of moves, a color for each move", True)
     problem_frames: _switch(
         "Problem Frames",
         "Frames in which the last bake or check found something: on the path and in the timeline",

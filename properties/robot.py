@@ -6,9 +6,10 @@ import bpy
 
 from .bridge import is_robot
 from .criteria import RobokinCriterion
-from .link_pairs import RobokinLinkPair
 from .moves import RobokinMove
 from .overrides import LIST, STATIC, VALUE
+from .pairs.link_pairs import RobokinLinkPair
+from .pairs.retarget_pairs import RobokinRetargetPair
 from .postures import RobokinPosture
 from .selected.selection import select
 from .solver_settings import RobokinSolverSettings
@@ -18,6 +19,10 @@ from .tasks import RobokinTask
 def _is_robot(settings: RobokinRobot) -> bool:
     # Not a lambda in the annotation: Blender evaluates that where the module's names are not known.
     return is_robot(settings.id_data)
+
+
+def _is_other_armature(settings: RobokinRobot, candidate: bpy.types.Object) -> bool:
+    return candidate.type == "ARMATURE" and candidate != settings.id_data
 
 
 TABLES = (
@@ -129,6 +134,27 @@ class RobokinRobot(bpy.types.PropertyGroup):
         override=LIST, type=RobokinLinkPair, name="Pairs of Links", description="Which links may touch each other"
     )
     active_link_pair: bpy.props.IntProperty(override=VALUE, name="Active Pair", description="Pair chosen in the panel")
+    retarget_source: bpy.props.PointerProperty(
+        override=VALUE,
+        type=bpy.types.Object,
+        name="Source",
+        description="Armature whose motion the robot is to follow",
+        poll=_is_other_armature,
+    )
+    retarget_scale: bpy.props.FloatProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Scale",
+        description="Of the source's motion; 0: as the robot's legs are to the source's",
+        min=0.0,
+        soft_max=10.0,
+    )
+    retarget_pairs: bpy.props.CollectionProperty(
+        override=LIST, type=RobokinRetargetPair, name="Pairs", description="Which tip follows which bone of the source"
+    )
+    active_retarget_pair: bpy.props.IntProperty(
+        override=VALUE, name="Active Pair of Bones", description="Pair chosen in the panel"
+    )
     solver: bpy.props.PointerProperty(override=VALUE, type=RobokinSolverSettings, name="Solver")
 
 

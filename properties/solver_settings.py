@@ -64,6 +64,7 @@ FORMATS = (
     ("CSV", "CSV", "A table: time and one column per joint (.csv)"),
     ("JSON", "JSON", "Times and joint values with their names and units (.json)"),
     ("YAML", "JointTrajectory", "ROS trajectory_msgs/JointTrajectory (.yaml)"),
+    ("PVT", "Spline (PVT)", "Time, position and velocity of each joint, for controllers that go along cubics (.pvt)"),
     ("SERVO", "Servo Angles", "A table of the angles of hobby servos, 0 to 180 degrees (.servo)"),
 )
 

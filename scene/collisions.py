@@ -10,7 +10,7 @@ import numpy as np
 
 from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.mesh_hulls import mesh_hull
-from ..properties.link_pairs import link_pairs
+from ..properties.pairs.link_pairs import link_pairs
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from ..robokin.errors import RobokinError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import robot_model
-from ..properties.link_pairs import store_link_pairs
+from ..properties.pairs.link_pairs import store_link_pairs
 from ..properties.postures import posture_values, store_posture
 from ..robokin import RobokinError, save_srdf
 from ..robokin.urdf.srdf import Srdf

@@ -4,6 +4,7 @@ ending of OUT decides.
 .csv   time and one column for each joint
 .json  times, positions, velocities, accelerations by joint name
 .yaml  ROS trajectory_msgs/JointTrajectory
+.pvt   a controller's spline: time, position and velocity of each joint
 .servo a table of the angles of hobby servos, 0 to 180 degrees
 .urdf  the robot, with mesh files for what was modelled in Blender; of any robot FILE
 .srdf  its stored postures, and its links that may touch"""
@@ -20,8 +21,8 @@ from ..errors import UsageError
 from ..robot_file import load_model
 from ..terminal import out, say
 
-URDF, SRDF = ".urdf", ".srdf"
-FORMATS = (*MOTIONS, URDF, SRDF)
+PVT, URDF, SRDF = ".pvt", ".urdf", ".srdf"
+FORMATS = (*MOTIONS, PVT, URDF, SRDF)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT",
         type=_output,
         required=True,
-        help="motion.csv, .json, .yaml, .servo; robot.urdf; robot.srdf",
+        help="motion.csv, .json, .yaml, .pvt, .servo; robot.urdf; robot.srdf",
     )
 
 
@@ -51,7 +52,7 @@ def _output(text: str) -> str:
 
 def run(arguments: argparse.Namespace) -> bool:
     ending = Path(arguments.output).suffix.lower()
-    if ending not in MOTIONS and (arguments.frames is not None or arguments.rate is not None or arguments.smooth):
+    if ending in (URDF, SRDF) and (arguments.frames is not None or arguments.rate is not None or arguments.smooth):
         raise UsageError(f"--frames, --rate and --smooth are for motions; a {ending} has none")
     if ending == URDF and not is_blend(arguments.file):
         model = load_model(arguments)
@@ -87,7 +88,9 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
         else:
             frames = chosen_frames(robot, arguments.frames, 1)
             rate = arguments.rate or robot.robokin.solver.rate or None
-            steps = motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], rate, arguments.smooth)
+            steps = motion_at_rate(
+                bpy.context.scene, robot, frames[0], frames[-1], rate, arguments.smooth, ending == PVT
+            )
             motion = run_steps(steps)
             write_motion(motion, arguments.output)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"

@@ -15,19 +15,19 @@ from ...solvers.motion.files import write_motion
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
 
-EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "SERVO": ".servo"}
+EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "PVT": ".pvt", "SERVO": ".servo"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
 
 
 class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):
-    """Write the animation as joint values over time: CSV, JSON, ROS JointTrajectory or angles of servos"""
+    """Write the animation as joint values over time: CSV, JSON, ROS JointTrajectory, a spline or angles of servos"""
 
     bl_idname = "robokin.export_motion"
     bl_label = "Export Motion"
     bl_options = {"REGISTER"}  # the scene is not changed: nothing to undo
 
     filename_ext = ".csv"
-    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml;*.servo", options={"HIDDEN"})
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml;*.pvt;*.servo", options={"HIDDEN"})
     format: bpy.props.EnumProperty(
         name="Format",
         description="File format; a file name with an extension decides by itself",
@@ -81,7 +81,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         layout.use_property_split = True
         layout.prop(self, "format")
         layout.prop(self, "rate")
-        layout.prop(self, "smooth")
+        if self.format != "PVT":  # which always is
+            layout.prop(self, "smooth")
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings = obj.robokin.solver
@@ -90,13 +91,14 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
             path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
         first, last = self.span(context.scene, settings)
         rate = self.given("rate", settings.rate) or None
-        motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth)
+        spline = path.suffix.lower() == EXTENSIONS["PVT"]
+        motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth, spline)
         write_motion(motion, path)
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
 
 
 def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml, .servo)")
+    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml, .pvt, .servo)")
 
 
 def register() -> None:

@@ -3,7 +3,6 @@ draws. What keys alone do not move is not visited: its frames would have to be s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterable
 from itertools import pairwise
 
@@ -12,10 +11,9 @@ import numpy as np
 
 from ...properties.bridge import robot_model
 from ...properties.frame_rate import frame_seconds
-from ...properties.handlers import add_handler, going_on, remove_handler
 from ...properties.results import readouts
 from ...properties.results.readouts import ShownMotion
-from ...robokin import RobokinError, RobotModel, difference
+from ...robokin import RobotModel, difference
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
 from ...scene.animation.frames import moved_by_keys_only
@@ -23,75 +21,23 @@ from ...scene.bake.check import check_steps
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import places_of
-from ..modal import entry_identity
+from ..idle_work import IdleWork
 
-SLICE = 0.008  # [s] of one piece of work
 MOST = 1000  # frames that are looked at; of longer ranges every second, third ...
 ROOM = 0.25  # of half its range: a joint that is nearer to its limit is coloured
 WORST = 100.0  # times its tolerance: a residual that is coloured as the worst
 
-_done: dict[tuple[int, str], tuple[int, ShownMotion | None]] = {}  # of a robot and colour: the mark it was made at
-_count = [0]
-_work: dict[tuple[int, str], tuple[int, Generator[float, None, ShownMotion | None]]] = {}
-_held: dict[tuple[int, str], list[object]] = {}  # by what is worked on: the entries that the work holds
+_work: IdleWork[ShownMotion] = IdleWork("judging the motion that is drawn")
 
 
 def shown_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | None:
     """The motion as it was judged last; where that was at another mark, it is soon done anew."""
-    key = obj.session_uid, color
-    at, motion = _done.get(key, (-1, None))
-    if at != mark and (key not in _work or _work[key][0] != mark):
-        _work[key] = mark, _judged(bpy.context.scene.name, obj.name, color)
-        _held[key] = entry_identity(obj)
-        if not bpy.app.background and not bpy.app.timers.is_registered(_go_on):
-            bpy.app.timers.register(_go_on, first_interval=0.1)
-    return motion
-
-
-def motion_count() -> int:
-    """Another number when any motion was judged anew."""
-    return _count[0]
+    return _work.result(obj, color, mark, lambda: _judged(bpy.context.scene.name, obj.name, color))
 
 
 def finish_work() -> None:
     """Do all that waits, at once."""
-    while _work:
-        _slice(np.inf)
-
-
-def _go_on() -> float | None:
-    _slice(SLICE)
-    return 0.01 if _work else None
-
-
-def _slice(seconds: float) -> None:
-    key, (mark, work) = next(iter(_work.items()))
-    until = time.perf_counter() + seconds
-    motion, is_done = None, True
-    with going_on("judging the motion that is drawn"):
-        try:
-            obj = next((each for each in bpy.data.objects if each.session_uid == key[0]), None)
-            if obj is None or entry_identity(obj) != _held[key]:  # what the work holds may be gone
-                raise ReferenceError
-            while time.perf_counter() < until:
-                next(work)
-            is_done = False
-        except StopIteration as end:
-            motion = end.value
-        except (RobokinError, ReferenceError):  # a robot that cannot be read, or that is gone
-            pass
-    if is_done:
-        del _work[key], _held[key]
-        _done[key] = mark, motion
-        _count[0] += 1
-        _redraw()
-
-
-def _redraw() -> None:
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    _work.finish()
 
 
 def _judged(scene_name: str, name: str, color: str) -> Generator[float, None, ShownMotion | None]:
@@ -166,26 +112,13 @@ def _tolerances(obj: bpy.types.Object, task: bpy.types.PropertyGroup, units: Ite
     return [max(near if unit == "m" else task.orientation_tolerance, 1e-12) for unit in units]
 
 
-def _forget(*_: object) -> None:
-    _work.clear()
-    _held.clear()
-    _done.clear()
-
-
-_EVENTS = ("load_pre", "undo_pre", "redo_pre")  # what work in progress holds is gone after them
-
-
 def register() -> None:
-    for event in _EVENTS:
-        add_handler(event, _forget)
-    readouts.motion, readouts.motion_count, readouts.poses = shown_motion, motion_count, shown_by_keys
+    _work.register()
+    readouts.motion, readouts.poses = shown_motion, shown_by_keys
+    readouts.motion_count = lambda: _work.count
 
 
 def unregister() -> None:
-    for event in _EVENTS:
-        remove_handler(event, _forget)
     readouts.motion, readouts.motion_count = readouts.no_motion, readouts.never
     readouts.poses = readouts.no_poses
-    if bpy.app.timers.is_registered(_go_on):
-        bpy.app.timers.unregister(_go_on)
-    _forget()
+    _work.unregister()

@@ -6,7 +6,7 @@ import bpy
 
 from ...properties.bridge import binding
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
-from ...properties.link_pairs import store_link_pairs
+from ...properties.pairs.link_pairs import store_link_pairs
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel

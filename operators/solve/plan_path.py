@@ -14,8 +14,8 @@ from ..modal import ModalOperator
 
 
 class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator):
-    """Key a path on which nothing collides, from the pose at the first frame of the range to that at its last, or to one
-    that meets the tasks there (Esc stops, and writes nothing)"""
+    """Key a path on which nothing collides, from the pose at the first frame of the range to that at its last, or to
+    one that meets the tasks there (Esc stops, and writes nothing)"""
 
     bl_idname = "robokin.plan_path"
     bl_label = "Plan Path"

@@ -34,6 +34,7 @@ class ROBOKIN_PT_overlays(bpy.types.Panel):
         column.prop(settings, "task_errors")
         column.label(text="Motion")
         _with_setting(column, settings, "path", ("path_color",))
+        column.prop(settings, "moves")
         column.prop(settings, "problem_frames")
         _with_setting(column, settings, "ghosts", ("ghost_count", "ghost_step"))
 

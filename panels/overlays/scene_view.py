@@ -21,11 +21,15 @@ from .manipulability import ManipulabilityOverlay
 from .marks import MARKS
 from .mass import MassOverlay
 from .motion import MotionOverlay
+from .moves import MovesOverlay
 from .pieces import Pieces, vertices
 from .robot_view import RobotView
 from .tasks import task_errors
 
-PARTS = ("axes", "names", "limits", "center_of_mass", "manipulability", "collisions", "task_errors", "path", "ghosts")
+PARTS = (
+    *("axes", "names", "limits", "center_of_mass", "manipulability", "collisions"),
+    *("task_errors", "path", "moves", "ghosts"),
+)
 _READ = attrgetter(
     *("show", "xray", "selected_only", "problem_frames", "path_color", "ghost_count", "ghost_step"),
     *("manipulability_scale", *PARTS),
@@ -78,6 +82,8 @@ class RobotOverlays:
                 found.add(task_errors(obj, self._view, context.scene))
             if settings.path:
                 found.add(self._motion().path(obj, self._view, settings))
+            if settings.moves and len(obj.robokin.moves):
+                found.add(self._part("moves", lambda: MovesOverlay(structure)).pieces(obj, self._view))
             if settings.ghosts:
                 found.add(self._motion().ghosts(obj, self._view, settings, context.scene.frame_current_final))
         return found
@@ -142,7 +148,8 @@ class SceneOverlays:
         active = context.view_layer.objects.active
         uid = 0 if active is None else active.session_uid
         mode = "" if active is None else active.mode
-        key = MARKS.scene, readouts.motion_count(), context.scene.session_uid, uid, mode, _READ(settings)
+        counts = readouts.motion_count(), readouts.moves_count()
+        key = MARKS.scene, counts, context.scene.session_uid, uid, mode, _READ(settings)
         if key == self._key:
             return
         self._key = key

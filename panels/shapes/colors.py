@@ -19,6 +19,11 @@ PAST = (0.95, 0.42, 0.34, 0.55)
 FUTURE = (0.35, 0.62, 1.0, 0.55)
 PLAIN = (0.75, 0.75, 0.75, 0.9)
 
+MOVES = (  # one after another: Okabe and Ito's, whom all tell apart
+    *((0.34, 0.71, 0.91, 1.0), (0.9, 0.62, 0.0, 1.0), (0.0, 0.75, 0.55, 1.0), (0.95, 0.9, 0.25, 1.0)),
+    *((0.8, 0.47, 0.65, 1.0), (0.84, 0.37, 0.0, 1.0), (0.2, 0.5, 0.85, 1.0)),
+)
+
 _LIMITS = {"velocity": AXIS, "speed": AXIS, "acceleration": MASS, "jerk": ELLIPSOID, "effort": ERROR, "power": ERROR}
 
 _RAMP = np.array([[0.2, 0.75, 0.95], [0.35, 0.85, 0.4], [1.0, 0.85, 0.2], [1.0, 0.22, 0.16]])

@@ -72,6 +72,17 @@ class ShownMotion:
     shares: Array
 
 
+@dataclass(frozen=True, eq=False)
+class ShownMoves:
+    """Where the moves of a list will go. names: of the moves.   q: (n, nq).   owner: (n,) which move each belongs to.
+    problem: why there is no more of it, or ""."""
+
+    names: tuple[str, ...]
+    q: Array
+    owner: Array
+    problem: str
+
+
 def nothing(obj: bpy.types.Object) -> Sequence:
     return ()
 
@@ -81,6 +92,10 @@ def no_points(obj: bpy.types.Object) -> Array | None:
 
 
 def no_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | None:
+    return None
+
+
+def no_moves(obj: bpy.types.Object) -> ShownMoves | None:
     return None
 
 
@@ -102,6 +117,8 @@ support: Callable[[bpy.types.Object], Array | None] = no_points  # (n, 3) that a
 motion: Callable[[bpy.types.Object, str, int], ShownMotion | None] = no_motion
 motion_count: Callable[[], int] = never  # how often a motion was judged anew
 poses: Callable[[bpy.types.Object, Sequence[float]], Array | None] = no_poses  # (n, nq) that the keys are at frames
+moves: Callable[[bpy.types.Object], ShownMoves | None] = no_moves
+moves_count: Callable[[], int] = never  # how often a preview was made anew
 tasks: Callable[[bpy.types.Object], Sequence[TaskReadout | None]] = nothing
 is_present: Callable[[bpy.types.Object, str], bool] = always  # of the last "solve", "bake" or "check"
 

@@ -1,5 +1,6 @@
 """The lists of a robot: `robokin.tasks`, `robokin.criteria`, `robokin.moves`, `robokin.postures`,
-`robokin.link_pairs`. Animation goes by place in the list: when entries move, their F-curves and drivers follow."""
+`robokin.link_pairs`, `robokin.retarget_pairs`. Animation goes by place in the list: when entries move, their F-curves
+and drivers follow."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ ACTIVE = {
     "moves": "active_move",
     "postures": "active_posture",
     "link_pairs": "active_link_pair",
+    "retarget_pairs": "active_retarget_pair",
 }
 _SINGULAR = {
     "tasks": "task",
@@ -25,6 +27,7 @@ _SINGULAR = {
     "moves": "move",
     "postures": "posture",
     "link_pairs": "pair of links",
+    "retarget_pairs": "pair of bones",
 }
 
 

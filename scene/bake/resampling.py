@@ -24,6 +24,11 @@ _SAME_TIME = 1e-9  # [s]
 _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
 
 
+def _is_multiple(rate: float, fps: float) -> bool:
+    share = rate / fps
+    return share > 0.5 and abs(share - round(share)) < 1e-6
+
+
 def motion_at_rate(
     scene: bpy.types.Scene,
     obj: bpy.types.Object,
@@ -31,6 +36,7 @@ def motion_at_rate(
     last: int,
     rate: float | None = None,
     smooth: bool = False,
+    spline: bool = False,
 ) -> Generator[float, None, Motion]:
     """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
     frame) and at its end, which may come sooner after the sample before it. Raises RobokinError.
@@ -38,8 +44,14 @@ def motion_at_rate(
     Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
     does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
     change of velocity into one sample. smooth: the curve of `smooth_motion` in place of the animation between frames.
+    spline: that curve, with all its knots, so that the cubics between samples are its own.
     """
     fps = 1.0 / frame_seconds(scene)
+    smooth = smooth or spline
+    if spline and rate is not None and not _is_multiple(rate, fps):
+        raise RobokinError(
+            f"rate {rate:g} Hz is no multiple of the {fps:g} frames per second: a spline needs its knots, the frames"
+        )
     robot, share = binding(obj), 1.0 if rate is None or smooth else 0.4
     by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, share)
     if smooth:

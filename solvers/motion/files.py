@@ -1,5 +1,5 @@
-"""Motions as files: CSV and JSON (written and read), ROS JointTrajectory YAML and angles of servos (written). SI and
-radians, but for those.
+"""Motions as files: CSV and JSON (written and read), ROS JointTrajectory YAML, splines of controllers and angles of
+servos (written). SI and radians, but for those.
 
 CSV: header `time` and the joint names; one row per sample. A joint of several coordinates has one column for each,
 named "joint/x" and so on (see `motion.coordinate_names`). Mimic joints have their column too, as what they show.
@@ -8,6 +8,9 @@ value of a joint of several coordinates is a list. Velocities and accelerations 
 YAML: one trajectory_msgs/JointTrajectory (header, joint_names, points with positions, velocities, accelerations and
 time_from_start). It holds the independent joints; JointTrajectory has no place for the quaternions of ball and floating
 joints, so these are left out and named in a comment at the top.
+PVT: rows of time, and of position and velocity of each independent joint: a controller goes along the cubic that has
+both at both ends. Those of `smooth_motion`, at the frames or between, are its own pieces. Joints with quaternions are
+left out, and named in a comment at the top.
 SERVO: as CSV, with the servo's angle of each joint in degrees, 0 to 180, for a hobby controller (see `servos`).
 Numbers of the others are written so that reading gives the same bits.
 """
@@ -35,7 +38,7 @@ MAX_BYTES = 256 << 20  # hours of a robot
 
 
 def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
-    """Write by the file's extension (.csv, .json, .yaml, .yml, .servo), whole or not at all. Returns the path.
+    """Write by the file's extension (.csv, .json, .yaml, .yml, .servo, .pvt), whole or not at all. Returns the path.
 
     Raises FileFormatError for an unknown extension and for a path that cannot be written; ConfigurationError for
     angles of servos that cannot be.
@@ -98,6 +101,27 @@ def _servo(motion: Motion) -> str:
     return out.getvalue()
 
 
+def _pvt(motion: Motion) -> str:
+    joints, left_out = _plain_joints(motion.model)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if left_out:
+        out.write(f"# left out (their quaternions have no velocities): {', '.join(left_out)}\n")
+    names = [name for joint in joints for name in coordinate_names(joint)]
+    writer.writerow([TIME, *(column for name in names for column in (name, f"{name} velocity"))])
+    iq = [i for joint in joints for i in range(motion.model.nq)[motion.model.slot(joint.name).q]]
+    iv = [i for joint in joints for i in range(motion.model.nv)[motion.model.slot(joint.name).v]]
+    pairs = np.stack((motion.q[:, iq], motion.v[:, iv]), axis=2).reshape(len(motion), -1)
+    writer.writerows(np.column_stack([motion.times, pairs]).tolist())
+    return out.getvalue()
+
+
+def _plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
+    """Independent joints whose velocities are the rates of their coordinates; the names of the others."""
+    plain = [joint for joint in model.moving_joints if joint.nq == joint.nv]
+    return plain, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
+
+
 def _json(motion: Motion) -> str:
     model = motion.model
 
@@ -116,8 +140,7 @@ def _json(motion: Motion) -> str:
 
 def _yaml(motion: Motion) -> str:
     model = motion.model
-    scalar_joints = [joint for joint in model.moving_joints if joint.nq == joint.nv]
-    left_out = [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
+    scalar_joints, left_out = _plain_joints(model)
     iq = [i for joint in scalar_joints for i in range(model.nq)[model.slot(joint.name).q]]
     iv = [i for joint in scalar_joints for i in range(model.nv)[model.slot(joint.name).v]]
     names = [name for joint in scalar_joints for name in coordinate_names(joint)]
@@ -254,7 +277,14 @@ def _motion(model: RobotModel, times: object, values: dict[str, Array], path: Pa
     return Motion.of(model, times, q)
 
 
-_WRITERS: dict[str, Callable] = {".csv": _csv, ".json": _json, ".yaml": _yaml, ".yml": _yaml, ".servo": _servo}
+_WRITERS: dict[str, Callable] = {
+    ".csv": _csv,
+    ".json": _json,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+    ".servo": _servo,
+    ".pvt": _pvt,
+}
 _READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json}
 
 

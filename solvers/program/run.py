@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import Array, shown
-from ...robokin.errors import ConfigurationError, RobokinError
+from ...robokin.arrays import Array
+from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
 from ..motion.motion import Motion, check_rate
 from ..motion.rolled import rolled, rolling
@@ -18,11 +18,10 @@ from ..retiming.path_limits import PathLimits, ToolLimit
 from ..retiming.retime import retime
 from ..retiming.timing import Retimed
 from ..trajectories.motion_limits import MotionLimits
-from ..trajectories.point_to_point import point_to_point
 from ..trajectories.sampled import RATE, Sampled, check_count
-from .blends import joined
+from .blends import JoinedPath
+from .chains import chains, named
 from .moves import Move
-from .paths import end_of, path_of
 
 SAME_PLACE = 1e-9  # [rad, m] of two configurations
 _SAME = 1e-9  # of the time between two samples: nearer ones are one
@@ -58,39 +57,21 @@ def run_moves(
 def run_moves_steps(
     model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None
 ) -> Generator[float, None, list[tuple[Move, Sampled]]]:
-    """`run_moves` that yields the share of the work done (0..1) before each move."""
-    q = model.check_configuration(q0)
+    """`run_moves` that yields the share of the work done (0..1) between moves."""
     bound = MotionLimits.of(model, limits)
-    if not isinstance(moves, Sequence) or not all(isinstance(move, Move) for move in moves):
-        raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
     found: list[tuple[Move, Sampled]] = []
-    chain: list[Move] = []
-    paths: list[Array] = []
-    for number, move in enumerate(moves):
-        yield number / len(moves)
-        try:
-            is_blended = bool(chain) or (move.blend > 0.0 and number + 1 < len(moves))
-            if move.kind == "joint" and move.tool_speed is None and not is_blended:
-                done: Sampled = point_to_point(model, q, end_of(model, move, q), limits=bound.slower(move.speed))
-                found.append((move, done))
-                q = done.sample(done.duration)[0]
-                continue
-            chain.append(move)
-            paths.append(path_of(model, move, q))
-            q = paths[-1][-1]
-            if move.blend == 0.0 or number + 1 == len(moves):
-                found += _chained(model, chain, paths, bound)
-                chain, paths = [], []
-        except RobokinError as problem:
-            raise ConfigurationError(f"move {move.name!r}: {problem}") from None
+    yield 0.0
+    for chain, path in chains(model, moves, q0, bound):
+        with named(chain[-1]):
+            found += _timed(model, chain, path, bound) if isinstance(path, JoinedPath) else [(chain[0], path)]
+        yield len(found) / len(moves)
     return found
 
 
-def _chained(
-    model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], limits: MotionLimits
+def _timed(
+    model: RobotModel, moves: Sequence[Move], whole_path: JoinedPath, limits: MotionLimits
 ) -> list[tuple[Move, Sampled]]:
     """Moves that blend, timed together."""
-    whole_path = joined(model, moves, paths)
     length = np.linalg.norm(np.diff(whole_path.q, axis=0), axis=1)
     kept = np.append(True, length > SAME_PLACE)
     if kept.sum() < 2:

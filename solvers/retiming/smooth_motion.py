@@ -1,9 +1,9 @@
 """A motion between its frames, twice continuously differentiable and inside its limits.
 
-The cubic B-spline whose control points are the frames (de Boor 1978): its positions are means of frames near by, its
-velocities means of those from frame to frame, its accelerations go straight from one of the frames' to the next. So it
-keeps the limits that they keep, at all times. It passes beside a frame, by a sixth of the acceleration there times the
-square of the time between two frames; a spline through the frames would pass limits instead.
+A cubic B-spline (de Boor 1978): its positions are means of control points near by, its velocities means of those from
+point to point, its accelerations go straight from one of the points' to the next. So it keeps the limits that the
+points keep, at all times. It goes through the frames; where that would pass a limit it passes beside them, as near as
+can be.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..motion.motion import Motion, check_rate, checked_motion
 from ..motion.rolled import rolled, rolling
 from ..trajectories.sampled import check_count
 from .path import Path
+from .spline_points import spline_points
 
 EVEN = 1e-6  # relative: frames are evenly spaced
 
@@ -37,7 +38,8 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
         raise ConfigurationError("a smooth motion needs frames that are evenly spaced in time")
     check_count(motion.duration, rate)
     q = np.array(motion.unwrapped().q)
-    points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
+    inner = spline_points(model, q, dt)
+    points = np.vstack((2.0 * inner[0] - inner[1], inner, 2.0 * inner[-1] - inner[-2]))
     a, b, c, d = (points[k : len(points) - 3 + k] for k in range(4))
     powers = ((a + 4.0 * b + c) / 6.0, (c - a) / 2.0, (a - 2.0 * b + c) / 2.0, (d - a + 3.0 * (b - c)) / 6.0)
     coefficients = np.stack([x / dt**k for k, x in enumerate(powers)], axis=1)

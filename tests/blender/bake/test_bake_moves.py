@@ -5,7 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators.handlers import moves_preview
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
+from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
 from robokin_addon.properties.bridge import link_of_bone, read_configuration, write_configuration
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.bake.samples import sample_motion
@@ -89,6 +91,48 @@ def test_the_list_is_edited_and_follows_names(scene, program):
     assert {"posture", "speed", "wait"} <= set(drawn["props"]) and "robokin.bake_moves" in drawn["operators"]
     robot.active_move = 2
     assert {"tip", "target", "via"} <= set(draw(object=program)["ROBOKIN_PT_moves"]["props"])
+
+
+def test_the_preview_is_the_way_that_is_baked(scene, program):
+    """Each move ends where its target is; the keys of Bake Moves lie on the lines; a change is followed."""
+    overlays, moves = SceneOverlays(), program.robokin.moves
+    for name in PARTS:
+        setattr(scene.robokin.overlays, name, name == "moves")
+    moves[1].blend = 0.03
+
+    def shown():
+        bpy.context.view_layer.update()
+        overlays.look(bpy.context)
+        moves_preview.finish_work()
+        overlays.look(bpy.context)
+        return overlays.lines[0].astype(float), overlays.lines[1]
+
+    points, tints = shown()
+    assert [label.text for label in overlays.labels] == [move.name for move in moves]
+    ends = np.array([label.point for label in overlays.labels])
+    for end, move in zip(ends[2:], list(moves)[2:], strict=True):  # the one before blends
+        np.testing.assert_allclose(end, move.target.matrix_world.translation, atol=1e-5)
+    assert len({tuple(tint) for tint in tints}) == len(moves)
+    assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
+    last = int(program.animation_data.action.frame_range[1])
+    seen = finish(sample_motion(scene, program, range(scene.frame_current, last + 1)))
+    link = link_of_bone(program)[TOOL]
+    keyed = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
+    start, way = points[::2], points[1::2] - points[::2]
+    for place in keyed:
+        share = np.clip(((place - start) * way).sum(1) / np.maximum((way * way).sum(1), 1e-18), 0.0, 1.0)
+        assert np.linalg.norm(start + share[:, None] * way - place, axis=1).min() < 5e-4
+    scene.frame_set(last)
+    assert len(shown()[0]) == len(points)  # from where it was baked, though the robot stands elsewhere
+    np.testing.assert_allclose(shown()[0][0], points[0], atol=1e-5)
+    shifted(moves[3].target, 0.0, 0.02, 0.0)
+    shown()
+    np.testing.assert_allclose(overlays.labels[-1].point, moves[3].target.matrix_world.translation, atol=1e-5)
+    shifted(moves[2].target, 5.0, 0.0, 0.0)
+    shown()
+    assert len(overlays.labels) == 1
+    texts = draw(object=program)["ROBOKIN_PT_moves"]["labels"]
+    assert any("move 'Circle'" in text for text in texts)
 
 
 def test_a_curve_blends_and_the_stretches_are_told(scene, program):

@@ -10,7 +10,7 @@ from support.blender.scene_robots import add_robot, add_target
 PANELS = {
     "POSE": {"joint_values", "postures"},
     "TASKS": {"tasks", "task_axes", "criteria", "solve"},
-    "ANIMATE": {"bake", "check", "dynamics", "export", "moves"},
+    "ANIMATE": {"bake", "check", "dynamics", "export", "moves", "retarget"},
     "ROBOT": {"joint", "link", "tables", "collisions"},
 }
 
@@ -48,6 +48,7 @@ def test_a_page_of_a_seven_axis_arm_fits_a_screen(scene, folded, page):
         "collisions",
         "criteria",
         "moves",
+        "retarget",
         "link",
         "tables",
         "task_axes",

@@ -36,7 +36,7 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
 
 def test_all_panels_are_in_the_one_tab():
     sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
-    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 18
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 19
     assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
         "Robot",
         "Joint",
@@ -51,6 +51,7 @@ def test_all_panels_are_in_the_one_tab():
         "Export",
         "Dynamics",
         "Moves",
+        "Retarget",
         "Tables",
         "Collisions",
     ]

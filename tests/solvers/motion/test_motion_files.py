@@ -202,7 +202,7 @@ def test_what_is_no_file_of_text(tmp_path):
 def test_writing_is_whole_or_not_at_all(tmp_path):
     motion = Motion.of(follower(), [0.0], [[0.5]])
     with pytest.raises(
-        FileFormatError, match=r"cannot write motion as '.xls' \(valid: .csv, .json, .yaml, .yml, .servo\)"
+        FileFormatError, match=r"cannot write motion as '.xls' \(valid: .csv, .json, .yaml, .yml, .servo, .pvt\)"
     ):
         write_motion(motion, tmp_path / "m.xls")
     with pytest.raises(FileFormatError, match="cannot be written"):

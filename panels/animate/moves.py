@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.moves import MOVE_KINDS
-from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
+from ...properties.moves import MOVE_KINDS
+from ...properties.results import readouts
+from ..prepared.robot_panel import RobotPanel, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in MOVE_KINDS}
 
@@ -41,6 +42,9 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
             for direction, text, icon in _STEPS:
                 row.operator("robokin.next_target", text=text, icon=icon).direction = direction
         layout.operator("robokin.bake_moves", icon="ACTION")
+        preview = readouts.moves(obj)
+        if preview is not None and preview.problem:
+            draw_text(context, layout, preview.problem, "ERROR")
 
 
 def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item: bpy.types.PropertyGroup) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import bpy
 
-from .overrides import STATIC, VALUE
+from ..overrides import STATIC, VALUE
 
 
 class RobokinLinkPair(bpy.types.PropertyGroup):

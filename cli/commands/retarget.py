@@ -1,0 +1,47 @@
+"""Make tasks of a captured motion, that of another armature of a .blend: feet, pelvis, hands and head of the robot
+follow the bones that are called so, or those that its table of pairs names. `robokin bake` then makes keys."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..arguments import add_blend_file, add_json, output_blend
+from ..motion_arguments import positive
+from ..report import kept_report, show_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_blend_file(parser)
+    parser.add_argument("--source", metavar="NAME", required=True, help="the armature whose motion it is")
+    parser.add_argument(
+        "--scale", metavar="S", type=_scale, default=0.0, help="of that motion (as the robot's legs are to its legs)"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    add_json(parser)
+
+
+def _scale(text: str) -> float:
+    return positive(text, "a scale > 0")
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from ..blend_saving import save_as
+    from ..blender import blender_file, find_object, find_robot
+
+    with blender_file(arguments):
+        import bpy
+
+        from ...scene.conversion.retarget import retarget
+
+        robot = find_robot(arguments.robot)
+        source = find_object(arguments.source)
+        base = retarget(robot, source, arguments.scale or robot.robokin.retarget_scale)
+        bpy.context.view_layer.update()
+        target = arguments.output or bpy.data.filepath
+        pairs = {item.tip: item.source for item in robot.robokin.retarget_pairs if item.source}
+        report = {"robot": robot.name, "source": source.name, "scale": base.matrix_world.median_scale, "pairs": pairs}
+        with kept_report(report, arguments.json):
+            save_as(target)
+    line = f"{target}: {len(pairs)} tasks follow {source.name!r}, scaled by {report['scale']:.3g}"
+    show_report(report, arguments.json, line, target)
+    return True

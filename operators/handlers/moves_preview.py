@@ -1,0 +1,103 @@
+"""Where a robot's list of moves will go, for what is drawn: followed in slices while Blender is idle, anew when the
+list, what it names or its start has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding, binding, read_configuration
+from ...properties.handlers import add_handler, remove_handler
+from ...properties.results import readouts
+from ...properties.results.readouts import ShownMoves
+from ...robokin import RobokinError, clamp
+from ...robokin.arrays import Array
+from ...scene.animation.curves import shown_by_keys
+from ...scene.bake.moves import solver_move
+from ...solvers.program.preview import preview_steps
+from ..idle_work import IdleWork
+
+DIGITS = 5  # of places that count as others
+
+_work: IdleWork[ShownMoves] = IdleWork("previewing moves", is_finished_first=True)
+_curves = [0]  # how often any curve object was edited
+
+
+def shown_moves(obj: bpy.types.Object) -> ShownMoves | None:
+    """The preview as it was made last; None without moves, and before it is made."""
+    if not len(obj.robokin.moves):
+        return None
+    if _is_playing():
+        return _work.last(obj, "")
+    try:
+        robot = binding(obj)
+        q0 = _start(obj, robot)
+    except RobokinError:
+        return None
+    mark = robot.model, np.round(q0, DIGITS).tobytes(), *_asked(obj)
+    return _work.result(obj, "", mark, lambda: _previewed(obj.name, q0))
+
+
+def finish_work() -> None:
+    """Do all that waits, at once."""
+    _work.finish()
+
+
+def _is_playing() -> bool:
+    return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+
+
+def _start(obj: bpy.types.Object, robot: Binding) -> Array:
+    """(nq,) the present pose; at other frames than that where the moves were baked, the pose of the keys there."""
+    first = obj.robokin.moves[0]
+    if first.last > first.first != bpy.context.scene.frame_current:
+        found = shown_by_keys(obj, [first.first])
+        if found is not None:
+            return found[0]
+    return read_configuration(obj, robot)
+
+
+def _asked(obj: bpy.types.Object) -> Iterator[object]:
+    """All that the ways of the moves depend on."""
+    yield tuple((item.name, item.values) for item in obj.robokin.postures)
+    own = obj.matrix_world.inverted_safe()
+    for item in obj.robokin.moves:
+        yield item.name, item.kind, item.posture, item.tip, round(item.blend, DIGITS), item.tool_speed > 0.0
+        for each in (item.target, item.via):
+            yield None if each is None else np.round(np.array(own @ each.matrix_world), DIGITS).tobytes()
+        if item.kind == "CURVE":
+            yield _curves[0]
+
+
+def _previewed(name: str, q0: Array) -> Generator[float, None, ShownMoves]:
+    obj = bpy.data.objects[name]
+    robot, moves, problem = binding(obj), [], ""
+    model = robot.model_at(q0)
+    names = obj.robokin.moves.keys()
+    for item in obj.robokin.moves:
+        try:
+            moves.append(solver_move(obj, robot, item))
+        except RobokinError as error:  # those before it can be shown
+            problem = str(error)
+            break
+    found = yield from preview_steps(model, moves, clamp(model, q0))
+    return ShownMoves(tuple(names), found.q, found.owner, found.problem or problem)
+
+
+def _count_curves(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if depsgraph.id_type_updated("CURVE"):
+        _curves[0] += 1
+
+
+def register() -> None:
+    _work.register()
+    add_handler("depsgraph_update_post", _count_curves)
+    readouts.moves, readouts.moves_count = shown_moves, lambda: _work.count
+
+
+def unregister() -> None:
+    readouts.moves, readouts.moves_count = readouts.no_moves, readouts.never
+    remove_handler("depsgraph_update_post", _count_curves)
+    _work.unregister()

@@ -1,0 +1,38 @@
+"""What of a robot follows what of another armature: `Object.robokin.retarget_pairs`, made into tasks by Retarget."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..overrides import STATIC, VALUE
+
+RETARGET_KINDS = (
+    ("POSE", "Pose", "The tip moves and turns as the bone does, from how both stand now", "EMPTY_ARROWS", 0),
+    ("POSITION", "Position", "The tip goes to where the bone's head is", "EMPTY_AXIS", 1),
+    ("ORIENTATION", "Orientation", "The tip turns as the bone does, from how both stand now", "ORIENTATION_GIMBAL", 2),
+)
+
+
+class RobokinRetargetPair(bpy.types.PropertyGroup):
+    """A bone of the robot and one of the source."""
+
+    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Part of the body; name of the task")
+    tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Bone of the robot that follows")
+    source: bpy.props.StringProperty(
+        override=VALUE, name="Source Bone", description="Bone of the source; without one the pair is left out"
+    )
+    kind: bpy.props.EnumProperty(
+        override=VALUE, options=STATIC, name="Type", description="What the tip follows", items=RETARGET_KINDS
+    )
+    priority: bpy.props.IntProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Priority",
+        description="Level of the task, 1 first",
+        default=1,
+        min=1,
+        soft_max=5,
+    )
+
+
+CLASSES = (RobokinRetargetPair,)

@@ -1,0 +1,169 @@
+"""A captured motion becomes tasks of a robot: targets that follow the bones of another armature.
+
+The targets are parts of one empty. It stands where the source's world is to be in the robot's: turned, moved and scaled
+so that the matched bones at rest lie on the tips as the robot stands now. Poses and orientations keep what they differ
+from the bones by then, in the bones' frames; a position is the bone's own head. So feet that rest on the ground do so
+too, though ankles and soles are at other heights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...properties.bridge import binding, metres_per_unit, read_configuration, to_blender
+from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
+from ...robokin import RobokinError, UnknownNameError, forward_kinematics
+from ...robokin.arrays import Array
+from ...robokin.structure.tool_links import tool_links
+from ...solvers.motion.body_parts import body_parts
+from ..animation.lists import add_entry, remove_entry
+from ..tasks.new_targets import MADE, is_spare, robot_size
+
+# Of each part: what is asked for, and its priority: feet are not to slide, hands may be out of reach.
+PARTS = {
+    "left foot": ("POSE", 1),
+    "right foot": ("POSE", 1),
+    "pelvis": ("POSE", 2),
+    "left hand": ("POSITION", 3),
+    "right hand": ("POSITION", 3),
+    "head": ("ORIENTATION", 4),
+}
+MADE_OF = "robokin_retarget"  # on a target: the armature that it follows
+
+
+def check_source(obj: bpy.types.Object, source: bpy.types.Object | None) -> bpy.types.Object:
+    """Raises RobokinError for what is no armature other than the robot."""
+    if source is None or source == obj or source.type != "ARMATURE":
+        raise RobokinError("choose the armature whose motion the robot is to follow as the source")
+    return source
+
+
+def guess_pairs(obj: bpy.types.Object, source: bpy.types.Object) -> None:
+    """Fill the robot's table of pairs by the names of its links and of the source's bones: the parts of a body; of a
+    robot that has none of them its tools, with no bone yet. Raises RobokinError."""
+    robot = binding(obj)
+    model = robot.model
+    own = body_parts({joint.child: joint.parent for joint in model.joints})
+    theirs = body_parts({bone.name: bone.parent.name if bone.parent else None for bone in source.data.bones})
+    pairs = obj.robokin.retarget_pairs
+    pairs.clear()
+    for part, (kind, priority) in PARTS.items():
+        if part == "pelvis" and model.root != "floating":
+            continue
+        if part in own and part in theirs and own[part] in robot.bone_of_link:
+            item = add_entry(obj, "retarget_pairs", part.capitalize(), kind)
+            item.tip, item.source, item.priority = robot.bone_of_link[own[part]], theirs[part], priority
+    for link in tool_links(model) if not pairs else ():
+        add_entry(obj, "retarget_pairs", link, "POSE").tip = robot.bone_of_link[link]
+    obj.robokin.active_retarget_pair = 0
+
+
+def retarget(obj: bpy.types.Object, source: bpy.types.Object, scale: float = 0.0) -> bpy.types.Object:
+    """Make tasks and targets of the robot's table of pairs, which is guessed where it is empty, in place of those that
+    were made for the same tips before. scale: of the source's motion; 0: as the robot's legs are to the source's, or
+    all its chains. Returns the empty that the targets are parts of. Raises RobokinError, which names the pair."""
+    obj.robokin.retarget_source = check_source(obj, source)
+    if not obj.robokin.retarget_pairs:
+        guess_pairs(obj, source)
+    robot, pairs = binding(obj), [item for item in obj.robokin.retarget_pairs if item.source]
+    if not pairs:
+        raise RobokinError(f"no bone of {source.name!r} is paired with a tip of {obj.name!r}: choose them in the table")
+    for item in pairs:
+        if item.tip not in robot.link_of_bone:
+            raise UnknownNameError(f"tip of pair {item.name!r}, a bone of the robot", item.tip, robot.link_of_bone)
+        if item.source not in source.data.bones:
+            raise UnknownNameError(
+                f"bone of {source.name!r} in pair {item.name!r}", item.source, source.data.bones.keys()
+            )
+    links = forward_kinematics(robot.model, read_configuration(obj, robot))
+    tips = [np.array(to_blender(obj, links[robot.link_of_bone[item.tip]], None, robot)) for item in pairs]
+    rests = [np.array(source.matrix_world @ source.data.bones[item.source].matrix_local) for item in pairs]
+    if not scale:
+        scale = _chain_ratio(obj, source, pairs)
+    root = _aligned(np.array(tips), np.array(rests), [item.kind == "POSE" for item in pairs], scale)
+    _remove_former(obj, {item.tip for item in pairs})
+    with all_or_nothing():
+        base = bpy.data.objects.new(f"{obj.name} follows {source.name}", None)
+        base.matrix_world, base.empty_display_size = Matrix(root.tolist()), 0.2 * robot_size(obj) / scale
+        collections_for(obj)[0].objects.link(base)
+        for item, tip, rest in zip(pairs, tips, rests, strict=True):
+            offset = np.eye(4) if item.kind == "POSITION" else np.linalg.inv(root @ rest) @ tip
+            _add_task(obj, item, _target(obj, base, source, item, Matrix(offset.tolist())))
+    return base
+
+
+def _chain_ratio(obj: bpy.types.Object, source: bpy.types.Object, pairs: Sequence[bpy.types.PropertyGroup]) -> float:
+    """Lengths of the robot's chains over the source's: of the legs where there are feet, else of all."""
+    legs = [item for item in pairs if item.name.lower().endswith("foot")] or pairs
+    names = {item.source for item in pairs} | {item.tip for item in pairs}
+    own = sum(_chain(obj, item.tip, names) for item in legs)
+    theirs = sum(_chain(source, item.source, names) for item in legs)
+    return own / theirs if min(own, theirs) > 1e-9 else 1.0
+
+
+def _chain(owner: bpy.types.Object, tip: str, names: set[str]) -> float:
+    """The way [units of the world] along the bones from the next one above that has a name, or the root, to a tip."""
+    bone, length = owner.data.bones[tip], 0.0
+    while bone.parent is not None:
+        length += (bone.head_local - bone.parent.head_local).length
+        bone = bone.parent
+        if bone.name in names:
+            break
+    return length * owner.matrix_world.median_scale
+
+
+def _aligned(tips: Array, rests: Array, are_poses: Sequence[bool], scale: float) -> Array:
+    """(4, 4) from the source's world to the robot's: turned about Z for all pairs, moved for those that hold poses."""
+    own, theirs = tips[:, :2, 3], rests[:, :2, 3]
+    own, theirs = own - own.mean(axis=0), theirs - theirs.mean(axis=0)
+    sine = np.sum(theirs[:, 0] * own[:, 1] - theirs[:, 1] * own[:, 0])
+    turn = np.arctan2(sine, np.sum(theirs * own))
+    T = np.diag([scale, scale, scale, 1.0])
+    T[:2, :2] = scale * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    held = np.array(are_poses) if any(are_poses) else np.ones(len(tips), bool)
+    T[:3, 3] = (tips[held, :3, 3] - rests[held, :3, 3] @ T[:3, :3].T).mean(axis=0)
+    return T
+
+
+def _target(
+    obj: bpy.types.Object,
+    base: bpy.types.Object,
+    source: bpy.types.Object,
+    item: bpy.types.PropertyGroup,
+    offset: Matrix,
+) -> bpy.types.Object:
+    """An empty that is where the base has the source's bone, and beside it by the offset in the bone's frame."""
+    target = bpy.data.objects.new(f"{item.name} of {source.name}", None)
+    target[MADE], target[MADE_OF] = True, source.name
+    target.empty_display_type, target.show_in_front = "ARROWS", True
+    target.empty_display_size = 0.1 * robot_size(obj) / base.matrix_world.median_scale
+    target.parent, target.matrix_basis = base, offset
+    constraint = target.constraints.new("COPY_TRANSFORMS")
+    constraint.target, constraint.subtarget = source, item.source
+    constraint.owner_space, constraint.mix_mode = "LOCAL", "BEFORE_FULL"
+    collections_for(obj)[0].objects.link(target)
+    return target
+
+
+def _add_task(obj: bpy.types.Object, item: bpy.types.PropertyGroup, target: bpy.types.Object) -> None:
+    task = add_entry(obj, "tasks", item.name, item.kind)
+    task.tip, task.target, task.priority = item.tip, target, item.priority
+    task.position_tolerance /= metres_per_unit(obj)
+
+
+def _remove_former(obj: bpy.types.Object, tips: set[str]) -> None:
+    """What an earlier retargeting made for these tips."""
+    for i in reversed(range(len(obj.robokin.tasks))):
+        task = obj.robokin.tasks[i]
+        target = task.target
+        if task.tip in tips and target is not None and MADE_OF in target:
+            remove_entry(obj, "tasks", i)
+            if is_spare(obj, target):
+                base = target.parent
+                bpy.data.objects.remove(target)
+                if base is not None and not base.children and base.type == "EMPTY":
+                    bpy.data.objects.remove(base)

@@ -1,0 +1,54 @@
+"""A list of moves as chains: what goes from rest to rest, of one move or of several that blend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import ConfigurationError, RobokinError
+from ...robokin.model.robot import RobotModel
+from ..trajectories.motion_limits import MotionLimits
+from ..trajectories.point_to_point import point_to_point
+from ..trajectories.trajectory import Trajectory
+from .blends import JoinedPath, joined
+from .moves import Move
+from .paths import end_of, path_of
+
+
+def chains(
+    model: RobotModel, moves: Sequence[Move], q0: object, limits: MotionLimits
+) -> Iterator[tuple[list[Move], JoinedPath | Trajectory]]:
+    """The moves from one rest to the next, with their path, which is not timed yet; of a joint move, which has none
+    but the joints' own, with its motion. q0: (nq,). Raises ConfigurationError, which names the move, where its end or
+    its path is out of reach."""
+    q = model.check_configuration(q0)
+    if not isinstance(moves, Sequence) or not all(isinstance(move, Move) for move in moves):
+        raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
+    chain: list[Move] = []
+    paths: list[Array] = []
+    for number, move in enumerate(moves):
+        blends = move.blend > 0.0 and number + 1 < len(moves)
+        with named(move):
+            if move.kind == "joint" and move.tool_speed is None and not chain and not blends:
+                done = point_to_point(model, q, end_of(model, move, q), limits=limits.slower(move.speed))
+                q = done.sample(done.duration)[0]
+            else:
+                chain.append(move)
+                paths.append(path_of(model, move, q))
+                q = paths[-1][-1]
+                path = None if blends else joined(model, chain, paths)
+        if not chain:
+            yield [move], done
+        elif path is not None:
+            yield chain, path
+            chain, paths = [], []
+
+
+@contextmanager
+def named(move: Move) -> Iterator[None]:
+    """Inside, an error names the move."""
+    try:
+        yield
+    except RobokinError as problem:
+        raise ConfigurationError(f"move {move.name!r}: {problem}") from None

@@ -1,0 +1,49 @@
+"""Where a list of moves will go, before it is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.errors import ConfigurationError
+from ...robokin.model.robot import RobotModel
+from ..trajectories.motion_limits import MotionLimits
+from .blends import JoinedPath
+from .chains import chains
+from .moves import Move
+
+PLACES = 31  # of a joint move
+
+
+@dataclass(frozen=True, eq=False)
+class MovesPreview:
+    """q: (n, nq) along all moves.   owner: (n,) index of the move that each belongs to.   problem: why there is no more
+    of it; "" where all moves can be made."""
+
+    q: Array
+    owner: Array
+    problem: str
+
+
+def preview_steps(
+    model: RobotModel, moves: Sequence[Move], q0: Array, limits: object = None
+) -> Generator[float, None, MovesPreview]:
+    """Yield the share of the work done (0..1) between moves. q0: (nq,).   limits: as `MotionLimits.of`."""
+    rows, owners, count, problem = [np.asarray(q0)[None]], [np.zeros(1, int)], 0, ""
+    try:
+        for chain, path in chains(model, moves, q0, MotionLimits.of(model, limits)):
+            if isinstance(path, JoinedPath):
+                q, owner = path.q, path.owner
+            else:
+                q = path.sample(np.linspace(0.0, path.duration, PLACES))[0]
+                owner = np.zeros(PLACES, int)
+            rows.append(q)
+            owners.append(owner + count)
+            count += len(chain)
+            yield count / len(moves)
+    except ConfigurationError as error:
+        problem = str(error)
+    return MovesPreview(np.concatenate(rows), np.concatenate(owners), problem)
