@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..ik.problem import IKProblem, part_names
 from ..ik.tip_ik import TipIK, is_plain
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
-from ..results import SolveResult, Status
+from ..results import Diagnosis, SolveResult, Status
 from ..tasks import Task
 from ..tasks.checks import numbers
 from ..tasks.influence import Remaining, checked_shares, is_partial, remaining_of
@@ -30,6 +30,7 @@ from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
 from .memory import MotionMemory
 from .result import EMPTY, TrackResult, joined, short_diagnosis
+from .stopped import why_stopped
 from .support_tracking import SupportTracking
 
 # Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
@@ -204,7 +205,8 @@ class Tracker:
             )
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
-        return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
+        result = self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
+        return result if self.is_plain else replace(result, stopped=[_unknown])
 
     def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
@@ -322,10 +324,23 @@ class Tracker:
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
         remarks = self._judge(start, wanted, outcome, residuals, shares)
+        stopped = self._stopped(wanted, outcome, residuals, shares)
         ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
         self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
         self._before = start if len(targets) == 1 else outcome.q[-2]
-        return self._result(before, wanted, outcome, residuals, remarks, shares)
+        return replace(self._result(before, wanted, outcome, residuals, remarks, shares), stopped=stopped)
+
+    def _stopped(
+        self, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
+    ) -> list[Callable[[], Diagnosis | None]]:
+        """Of each frame, what tells why velocities are missed."""
+        missed = (residuals > self.tolerance).any(axis=2) & (shares >= 1.0)
+        missed[:, self._static] = False
+        levels, dt = self.levels, self.dt
+        return [
+            partial(why_stopped, levels, q, targets, shares, dt) if own.any() else _unknown
+            for q, targets, own in zip(outcome.q, wanted, missed, strict=True)
+        ]
 
     def _judge(
         self, start: Array, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
@@ -415,3 +430,7 @@ class Tracker:
 
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))
+
+
+def _unknown() -> None:
+    return None
