@@ -18,6 +18,7 @@ from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..fixed_arrays import compiled
 from ..ik.problem import IKProblem, part_names
 from ..ik.tip_ik import TipIK, is_plain
+from ..ik.velocity_diagnosis import why_stopped
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..results import Diagnosis, SolveResult, Status
@@ -30,7 +31,6 @@ from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
 from .memory import MotionMemory
 from .result import EMPTY, TrackResult, joined, short_diagnosis
-from .stopped import why_stopped
 from .support_tracking import SupportTracking
 
 # Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
@@ -205,8 +205,7 @@ class Tracker:
             )
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
-        result = self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
-        return result if self.is_plain else replace(result, stopped=[_unknown])
+        return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
 
     def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
@@ -324,16 +323,15 @@ class Tracker:
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
         remarks = self._judge(start, wanted, outcome, residuals, shares)
-        stopped = self._stopped(wanted, outcome, residuals, shares)
         ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
         self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
         self._before = start if len(targets) == 1 else outcome.q[-2]
-        return replace(self._result(before, wanted, outcome, residuals, remarks, shares), stopped=stopped)
+        return self._result(before, wanted, outcome, residuals, remarks, shares)
 
     def _stopped(
         self, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
     ) -> list[Callable[[], Diagnosis | None]]:
-        """Of each frame, what tells why velocities are missed."""
+        """What tells, of each frame, why velocities are missed."""
         missed = (residuals > self.tolerance).any(axis=2) & (shares >= 1.0)
         missed[:, self._static] = False
         levels, dt = self.levels, self.dt
@@ -397,7 +395,8 @@ class Tracker:
         are_all = len(self._static) == len(self.tasks)
         targets = wanted if are_all else [[own[i] for i in self._static] for own in wanted]
         said = part_names(self.tasks), remarks, self.tolerance, np.tile(shares[self._static], (len(wanted), 1))
-        return TrackResult(self.problem, self.dt, before, targets, *found, *said)
+        stopped = self._stopped(wanted, outcome, residuals, shares)
+        return TrackResult(self.problem, self.dt, before, targets, *found, *said, stopped)
 
     # -- fades, and what is remembered ---------------------------------------------------------------------------------
 

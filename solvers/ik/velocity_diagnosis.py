@@ -1,5 +1,5 @@
-"""Why velocities that are asked for are not had, where limits on speed are not the reason: claims about the motions that
-are possible, to first order, from where a frame stands."""
+"""Why velocities that are asked for are not had, where limits on speed are not the reason: claims about the motions
+that are possible, to first order, from where a frame stands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.generalized_inverses import null_space
-from ..ik.diagnosis import SINGULAR_VALUE, around, rank
 from ..kinematics.state import State
 from ..limits.rolling import rolling_level
 from ..qp.level import Level
 from ..results import Diagnosis, Status
 from ..velocity.task_levels import TaskLevels
+from .diagnosis import SINGULAR_VALUE, around, rank
 
 NOTABLE = 1e-3  # relative: of what a level asks for, what no motion gives it
 AT_BOUND = 1e-9  # [rad, m]
@@ -41,7 +41,7 @@ def why_stopped(levels: TaskLevels, q: Array, targets: Sequence[Any], shares: Ar
 
 
 def _levels(levels: TaskLevels, state: State, targets: Sequence[Any], shares: Array) -> list[Level]:
-    """Of a step from a state: wheels and loop closures first."""
+    """The levels of a step from a state: wheels and loop closures first."""
     rows = levels.rows(state, targets, shares)
     wheels = [rolling_level(base, float(state.q[base.q + 2]), state.scale) for base in levels.model.rolling_bases]
     closures = [level for _, level in levels.closures(state, rows)]
@@ -63,7 +63,7 @@ def _lacking(level: Level, x: Array) -> Array:
 def _singular(
     levels: TaskLevels, state: State, targets: Sequence[Any], shares: Array, k: int, J: Array
 ) -> Diagnosis | None:
-    """Of the level with number k; J: in the motions that those above leave."""
+    """SINGULAR, when the level with number k has lost rank; J: its rows in the motions that those above leave."""
     ranks, nv = [], levels.model.nv
     for x in around(nv):
         near = levels.state(state.moved(state.scale * x).q, targets, state.dt, influence=shares)
