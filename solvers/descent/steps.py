@@ -18,13 +18,14 @@ from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.rolling import RollingBase
 from ...robokin.spatial import quaternion, swing_twist
 from ..qp.bounded_step import bounded_step
+from ..random_numbers import SplitMix64
 from ..tasks import FrameTask
 from ..tasks.tips.frame import to_tip_axes
 from ..velocity.curved_step import LARGEST_STEP
 from .data import IKData
 
 DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
-NUDGE = 0.03  # radians or L
+NUDGE, ASIDE = 0.03, 0.8  # radians or L
 
 
 def linearise(
@@ -134,6 +135,21 @@ def nudged(data: IKData, q: Array) -> Array:
     for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
         if motion == MotionPrimitive.BALL:
             there[iq : iq + 4] = _turned(there[iq : iq + 4], np.full(3, NUDGE))
+    for cone in data.cones:
+        there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
+    return np.minimum(np.maximum(there, data.lower), data.upper)
+
+
+def aside(data: IKData, q: Array, generator: SplitMix64) -> Array:
+    """(nq,) away from q: every coordinate by as much, this way or that as is drawn."""
+    there = q.copy()
+    sides = np.array([-ASIDE if generator.uniform() < 0.5 else ASIDE for _ in range(data.tree.nv)])
+    for k, i in enumerate(data.coordinate.tolist()):
+        if i >= 0:
+            there[i] += sides[k] / math.sqrt(data.damping[k])
+    for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
+        if motion == MotionPrimitive.BALL:
+            there[iq : iq + 4] = _turned(there[iq : iq + 4], sides[iv : iv + 3])
     for cone in data.cones:
         there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
     return np.minimum(np.maximum(there, data.lower), data.upper)

@@ -16,11 +16,14 @@ from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import Descent, Iterate, KeptLevels, LevelRows
 from ..descent.level_rows import Preference
-from ..descent.steps import nudged
+from ..descent.steps import aside, nudged
+from ..random_numbers import SplitMix64
 from .data import TrackLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30
+SETTLING_STEPS = 60  # near a singular pose each step is as good as the one before, and no better
+ASIDES, FAR = 16, 2.0  # how often, and how far away [rad, m], a first level is looked for around a singular pose
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
@@ -86,7 +89,8 @@ class Frame:
             elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
-            met = met or free.settle(GOAL_STEPS, SETTLED)
+            met = met or free.settle(SETTLING_STEPS, SETTLED)
+            met = met or (on == 1 and not is_velocity and self._turned_aside(start))
             met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best
@@ -126,6 +130,22 @@ class Frame:
             return True
         free.best = best
         return False
+
+    def _turned_aside(self, start: Array) -> bool:
+        """The first level, which is nearly met, from around `start`. A singular pose is left in a direction that it has
+        not, by motions within it that make another one of it: to first order they do not help. Kept is the nearest that
+        is met, if it is not far."""
+        free, generator, least = self._freely, SplitMix64(0), FAR
+        best = nearest = free.best
+        if best.errors[0] > NEAR:
+            return False
+        for _ in range(ASIDES):
+            is_met = free.run(aside(self._tracking.data, start, generator), 1, GOAL_STEPS)
+            far = float(abs(free.best.q - start).max())
+            if is_met and far < least:
+                nearest, least = free.best, far
+        free.best = nearest
+        return least < FAR
 
     def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
         """What `_at_once` returns, where the goals of all levels after those are reached in this frame anyway, the last
@@ -180,6 +200,14 @@ class Frame:
         is_met = is_met or inside.settle(FRAME_STEPS, SETTLED)
         inside.rows.busy = None
         return inside.best, in_time and is_met
+
+    def goes_on(self, at: Iterate, level: int, goal: Array) -> bool:
+        """Whether a level of velocities, the first that is not met, gets farther at its goal than `at`: what it lacks
+        there is for other reasons than limits on speed."""
+        if not self.inside.rows.are_velocities[level]:
+            return False
+        there = self._freely.look(goal)
+        return bool(there.met[:level].all() and there.errors[level] < at.errors[level] * (1.0 - SETTLED))
 
     def _gone(self, descent: FrameDescent, at: Iterate, on: int, steps: int) -> bool:
         """Descend on the first `on` levels, the last of velocities; whether they are met. A base that stands has no

@@ -40,6 +40,7 @@ from .data import LATE, TrackLimits, TrackOutcome
 from .frame_reference import FRAME_STEPS, Frame
 
 AT_GOAL = 1e-9  # [rad, m]
+NEARLY = 1e-3  # relative: what is as fast as may be
 
 
 class ReferenceTracking:
@@ -142,17 +143,19 @@ class ReferenceTracking:
         if not is_met and here.inside.rows.adds_up:
             at = here.refined(at, found)
         is_late = not is_met and possible > found
-        if is_late:
+        is_beyond = not is_met and not is_late and here.goes_on(at, found, goals[found])
+        if is_late or is_beyond:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
             there = self._kept(lost) if are_velocities[found] else self.followed(found, lost)[0]
             gaps = abs(reference.difference(self.data.tree, lost, there))
             behind[gaps > AT_GOAL] = 1
             if behind.any() and preference is not None and not are_velocities[found]:
                 here.spare(found, gaps, behind)
-            if not behind.any():  # of a way that comes back to where it was, who is as fast as may be
-                lo, hi = self._bounds()
-                step = reference.difference(self.data.tree, self.q, at.q)
-                behind[(step <= lo + AT_GOAL) | (step >= hi - AT_GOAL)] = 1
+            if is_beyond or not behind.any():  # or of a way that comes back to where it was
+                fastest = self._fastest(at.q)
+                both = fastest & (behind == 1)
+                behind[:] = both if both.any() else fastest
+                is_late = bool(fastest.any()) or is_late
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
         self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time)
@@ -177,6 +180,15 @@ class ReferenceTracking:
         """The goal as near as limits allow in this frame."""
         lo, hi = self._bounds()
         return self.within(self.box(self.q, lo, hi), self.q, lo, hi, goal)
+
+    def _fastest(self, q: Array) -> Array:
+        """(nv,) bool, who is as fast as may be in a frame that ends at q, and not at a position bound."""
+        limits, (lo, hi) = self.limits, self._bounds()
+        position = np.where(limits.coordinate >= 0, self.q[limits.coordinate], 0.0)
+        step = reference.difference(self.data.tree, self.q, q)
+        least, most = step - NEARLY * abs(step) - AT_GOAL, step + NEARLY * abs(step) + AT_GOAL
+        backwards = (least <= lo) & (lo > limits.lower - position + AT_GOAL)
+        return backwards | ((most >= hi) & (hi < limits.upper - position - AT_GOAL))
 
     def goal_start(self, level: int) -> Array:
         """The last goal of a level, with the bases where they are: only from there they can roll."""

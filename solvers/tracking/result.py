@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,8 @@ class TrackResult:
     start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
     parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
     one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
-    all are whole. A frame is met when the tasks are whose influence is 1.
+    all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what tells why
+    velocities are missed.
     """
 
     problem: IKProblem
@@ -53,6 +54,7 @@ class TrackResult:
     remarks: Sequence[str] | None = None
     tolerances: Array | None = None
     influence: Array | None = None
+    stopped: Sequence[Callable[[], Diagnosis | None]] | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -88,13 +90,15 @@ class TrackResult:
         shares = np.ones(len(self.targets[frame])) if self.influence is None else self.influence[frame]
         again = self._solved(frame, shares >= 1.0)
         found = again.diagnosis
-        if again.converged:
+        is_empty = again.status is Status.EMPTY  # velocities only
+        stopped = self.stopped[frame]() if self.stopped and (is_empty or again.converged) else None
+        if stopped is not None:
+            found = stopped
+        elif again.converged:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
             found = self._held_by_fading(frame, shares) or Diagnosis(Status.MAX_ITERATIONS, reason)
-        elif again.status is Status.EMPTY:  # velocities only
-            stopped = ", ".join(self.problem.limits_active(self.q[frame]))
-            reason = f"no motion inside the limits is what is asked for{f', at those of {stopped}' if stopped else ''}"
-            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        elif is_empty:
+            found = Diagnosis(Status.MAX_ITERATIONS, "no motion inside the limits is what is asked for")
         return replace(found, reason=f"{found.reason} ({remark})") if remark else found
 
     def _held_by_fading(self, frame: int, shares: Array) -> Diagnosis | None:
@@ -159,7 +163,7 @@ def joined(parts: Sequence[TrackResult]) -> TrackResult:
     if len(parts) == 1:
         return parts[0]
     whole: dict[str, Any] = {}
-    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence"):
+    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence", "stopped"):
         own = [getattr(part, name) for part in parts]
         if isinstance(own[0], np.ndarray):
             whole[name] = np.concatenate(own)

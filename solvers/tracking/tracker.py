@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..fixed_arrays import compiled
 from ..ik.problem import IKProblem, part_names
 from ..ik.tip_ik import TipIK, is_plain
+from ..ik.velocity_diagnosis import why_stopped
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
-from ..results import SolveResult, Status
+from ..results import Diagnosis, SolveResult, Status
 from ..tasks import Task
 from ..tasks.checks import numbers
 from ..tasks.influence import Remaining, checked_shares, is_partial, remaining_of
@@ -340,6 +341,18 @@ class Tracker:
         self._before, self._noted = start if len(targets) == 1 else outcome.q[-2], wanted[-1]
         return self._result(before, wanted, outcome, residuals, remarks, shares)
 
+    def _stopped(
+        self, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
+    ) -> list[Callable[[], Diagnosis | None]]:
+        """What tells, of each frame, why velocities are missed."""
+        missed = (residuals > self.tolerance).any(axis=2) & (shares >= 1.0)
+        missed[:, self._static] = False
+        levels, dt = self.levels, self.dt
+        return [
+            partial(why_stopped, levels, q, targets, shares, dt) if own.any() else _unknown
+            for q, targets, own in zip(outcome.q, wanted, missed, strict=True)
+        ]
+
     def _judge(
         self, start: Array, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
     ) -> list[str]:
@@ -395,7 +408,8 @@ class Tracker:
         are_all = len(self._static) == len(self.tasks)
         targets = wanted if are_all else [[own[i] for i in self._static] for own in wanted]
         said = part_names(self.tasks), remarks, self.tolerance, np.tile(shares[self._static], (len(wanted), 1))
-        return TrackResult(self.problem, self.dt, before, targets, *found, *said)
+        stopped = self._stopped(wanted, outcome, residuals, shares)
+        return TrackResult(self.problem, self.dt, before, targets, *found, *said, stopped)
 
     # -- fades, and what is remembered ---------------------------------------------------------------------------------
 
@@ -428,3 +442,7 @@ class Tracker:
 
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))
+
+
+def _unknown() -> None:
+    return None

@@ -3,11 +3,12 @@
 #include "ik/ik_search.h"
 #include "limits/cone.h"
 #include "limits/rolling.h"
+#include "math/rk_random.h"
 #include "robot/rk_tree.h"
 #include "step/stack.h"
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
-static const double NUDGE = 0.03; /* radians or L */
+static const double NUDGE = 0.03, ASIDE = 0.8; /* radians or L */
 
 /* J[count][6], the weighted columns of one task, after rk_search_measure(); we[6]: its weighted error. */
 static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
@@ -218,4 +219,18 @@ void rk_search_nudge(const rk_search *s, const double *from) {
     if (m->motion[node] == RK_BALL) turn(aside, s->q + m->iq[node]);
   }
   for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
+}
+
+void rk_search_aside(const rk_search *s, const double *from, uint64_t *seed) {
+  const rk_model *m = s->ik->model;
+  rk_copy(s->q, from, m->nq);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = s->ik->coordinate[k];
+    s->x[k] = rk_uniform(seed) < 0.5 ? -ASIDE : ASIDE;
+    if (i >= 0) s->q[i] += s->x[k] / rk_sqrt(s->ik->damping[k]);
+  }
+  for (int32_t node = 0; node < m->n_nodes; node++)
+    if (m->motion[node] == RK_BALL) turn(s->x + m->iv[node], s->q + m->iq[node]);
+  for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
+  for (int32_t i = 0; i < m->nq; i++) s->q[i] = rk_clamp(s->q[i], m->lower[i], m->upper[i]);
 }

@@ -134,7 +134,6 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   }
   const int32_t found = met_levels(s), in_time = levels_in_time(s, found);
   const int met = found == s->levels;
-  const int is_late = !met && possible > found;
   if (!met && rk_adds_up(s)) {
     refine(t, found);
     rk_copy(t->q, s->best_q, m->nq);
@@ -143,8 +142,10 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   s->is_exact = 0;
   rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   *late = s->levels - in_time;
-  if (is_late) {
-    rk_tracking_name(t, found, t->q, behind); /* of the first level that is lost */
+  const int is_beyond = !met && possible <= found && rk_tracking_goes_on(t, found);
+  int is_late = !met && possible > found;
+  if (is_late || is_beyond) {
+    is_late = rk_tracking_name(t, found, t->q, is_beyond, behind) || is_late; /* of the first level that is lost */
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }

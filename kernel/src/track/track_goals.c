@@ -4,6 +4,8 @@
 
 static const double TIED = 1e-3; /* relative: a goal for the same targets is better when its error is less by more */
 static const double NEAR = 1e-2; /* error of a level that may be met against those above: 0.14 radians or L */
+enum { ASIDES = 16 };             /* how often a first level is looked for around a singular pose */
+static const double FAR = 2.0;   /* how far away [rad, m] */
 
 /* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
    is met there. */
@@ -29,6 +31,31 @@ static void return_to_goal(const rk_tracking *t, int32_t level) {
     rk_copy(moved + base->q, t->frame.last + base->q, 3);
     for (int wheel = 0; wheel < 2; wheel++) moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
   }
+}
+
+/* The first level, which is nearly met, from around its last goal. A singular pose is left in a direction that it has not, by
+   motions within it that make another one of it: to first order they do not help. Kept is the nearest that is met, if it is not
+   far. */
+static int turn_aside(rk_tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  double *start = t->frame.moved, *nearest = t->goals, least = FAR;
+  uint64_t seed = 0;
+  if (s->best_level_error[0] > NEAR) return 0;
+  rk_copy(nearest, s->best_q, nq);
+  return_to_goal(t, 0);
+  for (int32_t k = 0; k < ASIDES; k++) {
+    double far = 0.0;
+    rk_search_aside(s, start, &seed);
+    rk_copy(t->pulled, s->q, nq);
+    const int met = rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0);
+    for (int32_t i = 0; i < nq; i++) far = rk_max(far, __builtin_fabs(s->best_q[i] - start[i]));
+    if (!met || far >= least) continue;
+    rk_copy(nearest, s->best_q, nq);
+    least = far;
+  }
+  rk_tracking_look(t, nearest);
+  return least < FAR;
 }
 
 /* From the last goal of the last level that counts, if levels above can have there what they have at the best configuration,
@@ -94,8 +121,8 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
       rk_copy(t->pulled, s->best_q, nq);
       met = rk_tracking_go(t, t->pulled, RK_GOAL_STEPS, 0);
     }
-    met = met || rk_search_settle(s, RK_GOAL_STEPS, RK_SETTLED) ||
-          (k > 0 && possible == k && !is_velocity && meet_as_one(t));
+    met = met || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED) ||
+          (k == 0 && !is_velocity && turn_aside(t)) || (k > 0 && possible == k && !is_velocity && meet_as_one(t));
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);

@@ -6,7 +6,8 @@
 #include "limits/rk_viability.h"
 
 enum { PULLS = 4 };
-static const double IDLE = 1e-9; /* of a row: what it hardly depends on */
+static const double IDLE = 1e-9;   /* of a row: what it hardly depends on */
+static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
 
 /* q = one frame on when every joint follows the goal of a level time-optimally. */
 static void follow(const rk_tracking *t, int32_t level, double *q) {
@@ -245,7 +246,25 @@ static void spare(rk_tracking *t, int32_t level, int8_t *behind) {
   take_back(t, level, count - count / 2, columns + count / 2, behind);
 }
 
-void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind) {
+/* Whether a joint, whose step is in `pace`, is as fast as may be in the frame, and not at a position bound. */
+static int is_fastest(const rk_tracking *t, int32_t k) {
+  const rk_track *track = t->track;
+  const double step = t->pace[k], slack = NEARLY * __builtin_fabs(step) + RK_AT_GOAL, lo = t->frame.lo[k], hi = t->frame.hi[k];
+  const double position = track->coordinate[k] >= 0 ? t->frame.last[track->coordinate[k]] : 0.0;
+  return (step - slack <= lo && lo > track->lower[k] - position + RK_AT_GOAL) ||
+         (step + slack >= hi && hi < track->upper[k] - position - RK_AT_GOAL);
+}
+
+int rk_tracking_goes_on(rk_tracking *t, int32_t level) {
+  rk_search *s = &t->search;
+  if (!rk_is_velocity(s, level)) return 0;
+  const double error = s->best_level_error[level];
+  t->placed = 0;
+  rk_tracking_look(t, t->goals + (int64_t)level * t->track->ik->model->nq);
+  return are_met(s, level) && s->level_error[level] < error * (1.0 - RK_SETTLED);
+}
+
+int rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int is_beyond, int8_t *behind) {
   const rk_model *m = t->track->ik->model;
   const double *goal = t->goals + (int64_t)level * m->nq;
   int any = 0;
@@ -258,8 +277,10 @@ void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *be
   }
   for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > RK_AT_GOAL;
   if (any && t->has_criteria && !rk_is_velocity(&t->search, level)) spare(t, level, behind);
-  if (any) return;
-  rk_difference(m, 1, t->frame.last, q, t->pace); /* of a way that comes back to where it was, who is as fast as may be */
-  for (int32_t k = 0; k < m->nv; k++)
-    behind[k] = t->pace[k] <= t->frame.lo[k] + RK_AT_GOAL || t->pace[k] >= t->frame.hi[k] - RK_AT_GOAL;
+  if (any && !is_beyond) return 1;
+  rk_difference(m, 1, t->frame.last, q, t->pace); /* or of a way that comes back to where it was */
+  int both = 0, fastest = 0;
+  for (int32_t k = 0; k < m->nv; k++) both |= behind[k] && is_fastest(t, k);
+  for (int32_t k = 0; k < m->nv; k++) fastest |= behind[k] = (!both || behind[k]) && is_fastest(t, k);
+  return fastest;
 }

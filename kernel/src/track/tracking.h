@@ -6,7 +6,7 @@
 #include "track/frame_bounds.h"
 #include "step/stack.h"
 
-enum { RK_FRAME_STEPS = 10, RK_GOAL_STEPS = 30 };
+enum { RK_FRAME_STEPS = 10, RK_GOAL_STEPS = 30, RK_SETTLING_STEPS = 60 };
 #define RK_SETTLED 1e-5 /* relative: a goal whose error changes by less is found */
 #define RK_AT_GOAL 1e-9 /* [rad, m] */
 
@@ -78,8 +78,13 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level);
    at any speed. */
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked);
 
+/* Whether a level of velocities, the first that is not met, gets farther at its goal than at the best configuration: what it
+   lacks there is for other reasons than limits on speed. The goal is measured. */
+int rk_tracking_goes_on(rk_tracking *t, int32_t level);
+
 /* Notes who does not get to the goal of a level: of velocities inside the limits of this frame, else by following it.
-   Beside criteria only those whose limits, freed, let the level be met. */
-void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind);
+   Beside criteria only those whose limits, freed, let the level be met. is_beyond: the goal does not meet the level either;
+   noted are those that are as fast as they may be. 1 when anyone is noted. */
+int rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int is_beyond, int8_t *behind);
 
 #endif

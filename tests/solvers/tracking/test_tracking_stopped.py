@@ -1,0 +1,88 @@
+"""Velocities that no motion has: whom limits on speed hold back is named while that is why, then what else is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import forward_kinematics, frame_jacobian, load_urdf
+from robokin_addon.solvers import AlongCurveTask, JointVelocityTask, PoseTask, Status, TrackResult, TwistTask, track
+from robokin_addon.solvers.limits.viability import StepLimits
+from robokin_addon.solvers.tasks.places.curve import Curve
+from support.problems.wheeled import platform
+from support.robots import robot
+
+DT = 1.0 / 24.0
+READY = np.array([0.2, -0.5, 0.1, -2.0, 0.1, 1.7, 0.7, 0.02])
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 201)[:-1]
+RING = np.column_stack((np.sin(ANGLES), 1.0 - np.cos(ANGLES), 0.0 * ANGLES))
+
+
+def assert_named_are_fastest(result: TrackResult, frames: range) -> None:
+    """Who is named moves as fast as its limit allows, or would have to farther in one frame than that."""
+    model = result.problem.model
+    for frame in frames:
+        found = result.diagnosis(frame)
+        assert found.status is Status.LIMIT and found.joints
+        columns = [model.slot(name).v.start for name in found.joints]
+        fastest = StepLimits.of(model, DT).max_step[columns] / DT
+        assert (abs(result.motion.v[frame, columns]) >= 0.998 * fastest).any()
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("speed", [2.0, 200.0])
+def test_a_twist_far_too_fast_names_the_joints_until_the_arm_is_stretched(speed: float, backend: str) -> None:
+    """200 m/s would end 8 m away, in one frame. When no joint moves the hand on, the pose is singular there."""
+    model = load_urdf(robot("panda"))
+    frames = 24 if backend == "native" else 6
+    task = TwistTask("panda_hand", (speed, 0, 0, 0, 0, 0))
+    result = track(model, [task], [[task.target]] * frames, READY, DT, backend=backend)
+    assert_named_are_fastest(result, range(1, min(frames, 15)))
+    if backend == "native" and speed < 10.0:  # else it still creeps
+        assert result.diagnosis(23).status is Status.SINGULAR
+        J = frame_jacobian(model, result.q[23], "panda_hand")
+        others = np.linalg.svd(J[1:])[2][5:]
+        assert np.linalg.norm(others @ J[0]) < 1e-3  # of the motions that keep the rest, none leads on
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_straight_wrist_is_left_by_turning_within_it(backend: str) -> None:
+    """Two axes of the wrist are one line: a line across it needs them turned against each other by a quarter turn
+    first, for which they are too slow. To first order no motion of the robot helps."""
+    model = load_urdf(robot("ur5_robot"))
+    for q in ([-1.36, -2.19, 1.63, -0.34, 0.0, 1.34], [2.22, -1.86, 0.77, -1.32, 0.0, 0.0]):
+        here = forward_kinematics(model, q)["tool0"]
+        targets = np.array([here] * 12)
+        targets[:, :3, 3] += np.linspace(0.0, 0.04, 12)[:, None] * np.array([0.05, -0.13, 0.06]) / 0.15
+        task = PoseTask("tool0", here)
+        result = track(model, [task], targets, np.array(q), DT, backend=backend)
+        assert set(result.status) == {Status.CONVERGED, Status.LIMIT} and result.converged[-1]
+        late = [frame for frame, status in enumerate(result.status) if status is Status.LIMIT]
+        assert late[0] == 1 and len(late) < 9
+
+
+@pytest.mark.parametrize("way", ["ring", "line", "twist"])
+def test_wheels_far_too_slow_are_named(way: str) -> None:
+    model = platform(rates={"velocity": 3.0, "acceleration": math.inf})
+    q0 = model.configuration({"lift": -0.6, "elbow": 1.0})
+    here = forward_kinematics(model, q0)["platform"][:3, 3]
+    curve = Curve(here + RING, True) if way == "ring" else Curve([here, here + 5.0 * np.eye(3)[0]])
+    task = AlongCurveTask("platform", curve, 200.0)
+    if way == "twist":
+        task = TwistTask("platform", (200.0, 0, 0, 0, 0, 0), weights=(1, 1, 0, 0, 0, 1))
+    result = track(model, [task], [[task.target]] * 10, q0, DT)
+    assert_named_are_fastest(result, range(1, 10))
+    assert {name for frame in range(1, 10) for name in result.diagnosis(frame).joints} <= {"left", "right"}
+
+
+def test_what_no_wheel_moves_is_singular_and_a_joint_at_its_end_is_named() -> None:
+    """A place beside the axle cannot stay where it is while the base turns."""
+    model = platform(rates={"velocity": 3.0})
+    turn = TwistTask("platform", (0, 0, 0, 0, 0, 2.0), weights=(1, 1, 0, 0, 0, 1))
+    found = track(model, [turn], [[turn.target]] * 3, model.neutral(), DT).diagnosis(2)
+    assert found.status is Status.SINGULAR and "no joint moves it" in found.reason
+    panda = load_urdf(robot("panda"))
+    ahead = JointVelocityTask({"panda_joint1": 1.0})
+    found = track(panda, [ahead], [[ahead.target]] * 90, READY, DT).diagnosis(89)
+    assert found.status is Status.LIMIT and found.joints == ("panda_joint1",) and "beyond the limit" in found.reason
