@@ -149,7 +149,12 @@ def test_a_joint_limit_on_the_way_ends_it_there(panda, oracle) -> None:
     assert away.max() < 1e-5 and 0.01 < s[-1] - s[0] < 0.15
     assert abs(s[-1] - s[-5]) < 1e-6
     found = result.diagnosis(39)
-    assert found.status is Status.MAX_ITERATIONS and "at those of panda_joint" in found.reason
+    assert found.status is Status.LIMIT and "panda_joint" in found.reason
+    assert found.joints and set(found.joints) <= set(result.frame(39).limits_active)
+    freed = [replace(j, lower=-3.0, upper=3.0) if j.name in found.joints else j for j in narrow]
+    wider = RobotModel("wider", panda.links, freed, panda.root)
+    on = track(wider, [AlongCurveTask(TIP, points, 0.2, closed=True)], [[0.2]] * 3, result.q[39])
+    assert on.converged.all()
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
