@@ -6,62 +6,16 @@ A PropertyGroup on an object can be keyed and driven, so `robokin.tasks[i].influ
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import bpy
 
-from ..robokin import RobokinError
-from .bridge import Binding, binding, link_of_bone
 from .overrides import STATIC, VALUE
 from .task_kinds import ITEMS
-
-FRAMES = (
-    ("WORLD", "Robot", "The axes of the robot's root"),
-    ("TIP", "Tip", "The axes of the tip"),
-)
-AXES = (
-    ("X", "X", "The tip's X axis"),
-    ("Y", "Y", "The tip's Y axis"),
-    ("Z", "Z", "The tip's Z axis"),
-    ("-X", "-X", "Against the tip's X axis"),
-    ("-Y", "-Y", "Against the tip's Y axis"),
-    ("-Z", "-Z", "Against the tip's Z axis"),
-)
-RELATIONS = (
-    ("EQUAL", "At", "The distance is this"),
-    ("INSIDE", "At Most", "The distance is not larger than this"),
-    ("OUTSIDE", "At Least", "The distance is not smaller than this"),
-)
-SIDES = (
-    ("ON", "On", "On the plane"),
-    ("ABOVE", "Above", "On the side to which the target's Z axis points, or on the plane"),
-    ("BELOW", "Below", "On the other side, or on the plane"),
-)
+from .task_kinds.choices import AXES, FRAMES, RELATIONS, SIDES
+from .task_kinds.tip_links import remember_link
 
 
 def _is_other_mesh(task: RobokinTask, candidate: bpy.types.Object) -> bool:
     return candidate.type == "MESH" and candidate != task.id_data
-
-
-def _remember_link(name: str) -> Callable[[RobokinTask, bpy.types.Context], None]:
-    def remember(task: RobokinTask, context: bpy.types.Context) -> None:
-        try:
-            setattr(task, f"{name}_link", link_of_bone(task.id_data).get(getattr(task, name), ""))
-        except RobokinError:
-            setattr(task, f"{name}_link", "")
-
-    return remember
-
-
-def follow_renamed_bones(obj: bpy.types.Object, robot: Binding | None = None) -> None:
-    """Bones are renamed without telling; the link that moves with the bone keeps its name. Raises RobokinError."""
-    robot = robot or binding(obj)
-    bones, links = robot.bone_of_link, robot.link_of_bone
-    for task in obj.robokin.tasks:
-        for name in ("tip", "other"):
-            bone, link = getattr(task, name), getattr(task, f"{name}_link")
-            if bone and bone not in links and link in bones:
-                setattr(task, name, bones[link])
 
 
 class RobokinTask(bpy.types.PropertyGroup):
@@ -75,7 +29,7 @@ class RobokinTask(bpy.types.PropertyGroup):
         options=STATIC,
         name="Tip",
         description="Bone that must reach the target",
-        update=_remember_link("tip"),
+        update=remember_link("tip"),
     )
     tip_link: bpy.props.StringProperty(
         override=VALUE, name="Tip Link", description="Link of the tip", options={"HIDDEN"}
@@ -85,7 +39,7 @@ class RobokinTask(bpy.types.PropertyGroup):
         options=STATIC,
         name="Other Bone",
         description="Bone against which the tip is measured",
-        update=_remember_link("other"),
+        update=remember_link("other"),
     )
     other_link: bpy.props.StringProperty(
         override=VALUE, name="Other Link", description="Link of the other bone", options={"HIDDEN"}

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 import bpy
 
 from ..properties.bridge import binding
-from ..properties.tasks import follow_renamed_bones
+from ..properties.task_kinds.tip_links import follow_renamed_bones
 from ..solvers.motion.motion import Motion
 from ..solvers.motion.singularities import MotionSingularities
 from ..solvers.progress import scaled

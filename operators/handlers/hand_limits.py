@@ -20,7 +20,7 @@ from ...properties.bridge import Binding, Channel, binding, clamp_pose, is_robot
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
 from ...properties.handlers import add_handler, going_on, remove_handler
-from ...properties.tasks import follow_renamed_bones
+from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.spatial.swing_twist import from_swing_and_twist, swing_and_twist
 from ...scene.animation.curves import auto_keying, own_keys

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, binding, nearest_within_limits, read_configuration
 from ...properties.frame_rate import frame_seconds
-from ...properties.tasks import follow_renamed_bones
+from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...scene.animation.curves import (

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import binding
-from ...properties.tasks import follow_renamed_bones
+from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...properties.bridge import binding, nearest_within_limits, read_configuration
 from ...properties.frame_rate import frame_seconds
-from ...properties.tasks import follow_renamed_bones
+from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...solvers import Motion, PoseTask, Status

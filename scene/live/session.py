@@ -15,7 +15,8 @@ from ...properties.bridge import Binding, PoseArrays, binding, binding_held
 from ...properties.results.stored_results import clear_result, store_bake_result, store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS, TaskContext
-from ...properties.tasks import RobokinTask, follow_renamed_bones
+from ...properties.task_kinds.tip_links import follow_renamed_bones
+from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels

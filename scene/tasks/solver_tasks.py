@@ -11,7 +11,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, binding
 from ...properties.task_kinds import KINDS, TaskContext
-from ...properties.tasks import follow_renamed_bones
+from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, UnknownNameError
 from ...robokin.arrays import Array
 from ...solvers import Task

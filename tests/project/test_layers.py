@@ -36,6 +36,8 @@ ORDER = {
     "scene": "animation tasks criteria bake posing live conversion examples",
 }
 FILES = 15  # in a folder, at most
+LINES = 340  # of a file, at most
+LONGER = {"solvers/tracking/tracker.py": 430}  # one object with one state
 PURE = ("robokin", "solvers")
 BLENDER = {"bpy", "bpy_extras", "mathutils", "gpu", "gpu_extras", "blf", "bl_ui", "bmesh", "addon_utils", "idprop"}
 THIRD_PARTY = {"numpy"}
@@ -153,6 +155,13 @@ def test_folders_are_small() -> None:
     tests = (ROOT / "tests").rglob("*.py")
     sizes = Counter(path.parent for path in [*MODULES.values(), *tests] if path.name != "__init__.py")
     assert {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > FILES} == {}
+
+
+def test_files_are_short() -> None:
+    kernel = [path for ending in "ch" for path in (ROOT / "kernel").rglob(f"*.{ending}")]
+    sizes = {path: path.read_text("utf-8").count("\n") for path in [*MODULES.values(), *kernel]}
+    named = {str(path.relative_to(ROOT)): size for path, size in sizes.items() if size > LINES}
+    assert len(kernel) > 100 and {path: size for path, size in named.items() if size > LONGER.get(path, LINES)} == {}
 
 
 def test_tests_of_the_pure_parts_lie_as_what_they_test() -> None:

@@ -1,4 +1,4 @@
-"""Velocities beyond what the limits allow: the way is kept, and gone more slowly."""
+"""Velocities beyond what the limits allow: the path is kept, at a lower speed."""
 
 from __future__ import annotations
 
