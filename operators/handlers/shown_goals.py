@@ -62,7 +62,7 @@ def support_points(obj: bpy.types.Object) -> Array | None:
         try:
             if missing_shapes(obj, [task]):
                 return None
-            points = shown_shape(task)
+            points = shown_shape(obj, task)
         except RobokinError:
             return None
         world = world_matrix((task.target, ""))

@@ -222,7 +222,7 @@ class Session:
         frame, levels = self._root[1], obj.robokin.solver.mode == "PRIORITIES"
         found = []
         for task, numbers in zip(tasks, self._read.numbers, strict=True):
-            reading = frame.reading(obj, task, worlds, numbers, shown_shape(task))
+            reading = frame.reading(obj, task, worlds, numbers, shown_shape(obj, task))
             level = task.priority if levels else 1
             share = 1.0 if KINDS[task.kind].is_hard else min(max(numbers["influence"], 0.0), 1.0)
             found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))

@@ -21,9 +21,9 @@ _shapes: dict[tuple[str, int], tuple[Hashable, Any]] = {}
 _count = [0]  # how often shapes were read
 
 
-def shown_shape(task: RobokinTask) -> Any:
-    """The shape as `read_shape` read it; of a task that is none of `missing_shapes`. Raises RobokinError naming the
-    task."""
+def shown_shape(_robot: bpy.types.Object, task: RobokinTask) -> Any:
+    """The shape as `read_shape` read it, asked for alike; of a task that is none of `missing_shapes`. Raises
+    RobokinError naming the task."""
     if not has_shape(task):
         return None
     _, shape = _shapes[_key(task)]
