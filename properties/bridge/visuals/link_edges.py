@@ -12,6 +12,7 @@ from ..pose.configuration import read_configuration
 from ..pose.frames import world_from_root
 
 SHARP = np.cos(np.radians(30.0))  # of the angle between two faces
+SMALL = 0.25  # of the size of a mesh: edges that hang together and reach less far are of a screw, a letter, a notch
 
 
 def shown_meshes(obj: bpy.types.Object, robot: Binding) -> list[tuple[str, bpy.types.Object]]:
@@ -36,7 +37,8 @@ def link_edges(obj: bpy.types.Object, robot: Binding) -> dict[str, Array]:
 
 
 def sharp_edges(mesh: bpy.types.Mesh) -> Array:
-    """(m, 2, 3) ends of a mesh's edges at which its faces bend, and of those that are not between two faces."""
+    """(m, 2, 3) ends of a mesh's edges at which its faces bend, and of those that are not between two faces; without
+    those of small details."""
     points, ends = np.empty(3 * len(mesh.vertices), np.float32), np.empty(2 * len(mesh.edges), np.int32)
     mesh.vertices.foreach_get("co", points)
     mesh.edges.foreach_get("vertices", ends)
@@ -49,4 +51,22 @@ def sharp_edges(mesh: bpy.types.Mesh) -> Array:
     faces = np.bincount(edge_of, minlength=len(mesh.edges))
     total = np.stack([np.bincount(edge_of, of_loops[:, i], len(mesh.edges)) for i in range(3)], axis=1)
     is_sharp = (faces != 2) | ((total**2).sum(axis=1) < 2.0 + 2.0 * SHARP)
-    return points.reshape(-1, 3)[ends.reshape(-1, 2)[is_sharp]].astype(float)
+    return _large(points.reshape(-1, 3).astype(float), ends.reshape(-1, 2)[is_sharp])
+
+
+def _large(points: Array, edges: Array) -> Array:
+    """(m, 2, 3) the edges (k, 2) between points (n, 3), of those that hang together and reach far."""
+    if not len(edges):
+        return np.empty((0, 2, 3))
+    label, before = np.arange(len(points)), np.empty(0, int)
+    while not np.array_equal(label, before):  # the least index of all that hang together
+        before = label.copy()
+        least = label[edges].min(axis=1)
+        np.minimum.at(label, edges.ravel(), np.repeat(least, 2))
+        label = label[label]
+    used = np.unique(edges)
+    low, high = np.full(points.shape, np.inf), np.full(points.shape, -np.inf)
+    np.minimum.at(low, label[used], points[used])
+    np.maximum.at(high, label[used], points[used])
+    reach = np.linalg.norm((high - low)[label[edges[:, 0]]], axis=1)
+    return points[edges[reach >= SMALL * np.linalg.norm(np.ptp(points, axis=0))]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.frames import channelbag
 from support.blender.panels import draw
 from support.blender.scene_bakes import bake
@@ -42,6 +43,7 @@ def test_targets_that_are_too_fast_get_the_time_that_the_joints_need(scene, hurr
     np.testing.assert_allclose(after, 1.0 + own * (before - 1.0), rtol=1e-5)
     settings = bake(robot)
     assert settings.bake_status == "CONVERGED", settings.bake_reason
+    assert readouts.is_present(robot, "bake")  # though it was asked just before the keys were written
     assert "robokin.slow_targets" not in draw(object=robot)["ROBOKIN_PT_bake"]["operators"]
     assert "the robot can keep up" in called(bpy.ops.robokin.slow_targets, robot)
 
