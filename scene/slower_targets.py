@@ -27,7 +27,11 @@ UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
 
 
 def time_asked(
-    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, obj: bpy.types.Object, frames: Sequence[int], q0: Array | None
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    q0: Array | None,
 ) -> Generator[float, None, float]:
     """Yield the share of the work done (0..1) now and then; return how many times as long the targets' motion must
     take for the joints that follow it from q0 (nq,) to be inside their limits on speed and acceleration; 1 when they

@@ -17,7 +17,7 @@ from .pieces import Pieces
 from .robot_view import RobotView, Structure
 
 DOT = 0.008  # of the size of what is seen: half the size of a mark on the path
-MOST = 24000  # lines of all ghosts together: they are made anew at every frame that is played
+MOST = 60000  # lines of all ghosts together: they are made anew at every frame that is played
 FAR = 0.3  # opacity of the ghost that is farthest away in time
 
 
