@@ -77,7 +77,7 @@ def slow_targets(obj: bpy.types.Object, first: int, factor: float) -> list[bpy.t
 
 
 def _curves(obj: bpy.types.Object, robot: Binding) -> Iterator[tuple[bpy.types.Object, bpy.types.FCurve]]:
-    """Of what the tasks follow, with its parents, and of the tasks themselves."""
+    """(object, curve) of what the tasks follow, with its parents, and of the tasks themselves."""
     movers: list[bpy.types.Object] = [obj]
     for task in enabled_tasks(obj, robot):
         for mover, _ in places_of(task).values():
