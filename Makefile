@@ -12,7 +12,7 @@ LINT := .venv-lint-$(TAG)
 
 KERNEL := kernel/build.py $(wildcard kernel/src/*.c kernel/src/*/* kernel/include/*)
 
-.PHONY: help demo test test-slow bench lint format kernel-wheels extension smoke window clean
+.PHONY: help demo test test-slow bench lint format kernel-wheels extension smoke window pictures clean
 
 help:
 	@echo 'make demo       import a real robot, pose, bake, check, export and render it'
@@ -94,6 +94,10 @@ smoke: extension $(VENV)/.with-test
 window: extension $(VENV)/.with-test
 	$(BLENDER) --command extension install-file -r user_default -e dist/robokin-*-linux_x64.zip
 	BLENDER='$(BLENDER)' $(BIN)/python -m pytest -m window
+
+# The same, and the pictures of the tutorial that it makes go into the documents.
+pictures: export ROBOKIN_PICTURES = docs/images
+pictures: window
 
 # --- linters, in an environment of their own: the stubs of Blender move by date and need no Blender
 

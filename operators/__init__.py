@@ -44,7 +44,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, smooth, solve
+from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, slow_targets, smooth, solve
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -96,6 +96,7 @@ MODULES: tuple[ModuleType, ...] = (
     smooth,
     reduce_keys,
     retime,
+    slow_targets,
     plan_path,
     moves,
     solve,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.results import readouts
-from ..properties.results.result_text import in_scene_units, status_words
+from ..properties.results.result_text import TOO_FAST, in_scene_units, status_words
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_why
 
@@ -60,6 +60,8 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
             is_present = readouts.is_present(obj, "bake")
             draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
         _draw_failures(context, layout, failures, "BAKE")
+        if _too_fast(failures):
+            layout.operator("robokin.slow_targets", icon="TIME")
         if failures and settings.start != "AUTOMATIC":
             layout.operator("robokin.bake", text="Look for Another Start", icon="VIEWZOOM").start = "AUTOMATIC"
         body = options(layout, "robokin_bake_options")
@@ -105,7 +107,11 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
                 box.label(text="Before the change:", icon="TIME")
             text = in_scene_units(context.scene, settings.check_summary)
             draw_text(context, box, text, "CHECKMARK" if settings.check_passed else "ERROR")
-            _draw_failures(context, layout, [item for item in settings.check_failures if item.status], "CHECK")
+            failures = [item for item in settings.check_failures if item.status]
+            _draw_failures(context, layout, failures, "CHECK")
+            if is_present and _too_fast(failures):
+                button = layout.operator("robokin.retime", text="Slow Down Where Too Fast", icon="TIME")
+                button.mode = "AS_ANIMATED"
 
 
 class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
@@ -134,6 +140,11 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         column.prop(settings, "rate", text="Rate Hz")
         _button(layout, "robokin.export_motion", "EXPORT")
         layout.operator("robokin.import_motion", icon="IMPORT")
+
+
+def _too_fast(failures: list) -> bool:
+    """Whether more time would help."""
+    return any(status_words(failure.status, failure.reason) == TOO_FAST for failure in failures)
 
 
 def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str) -> None:

@@ -49,6 +49,7 @@ AT_SINGULARITIES = (
     ("FOLLOW", "Follow", "As near to the path as the limits of the joints allow, and in time again afterwards", 0),
     ("SLOW_DOWN", "Slow Down", "Along the path exactly, as slowly as the limits ask for: more frames are needed", 1),
     ("DEVIATE", "Deviate", "In time, at most so far beside the path", 2),
+    ("KEEP_POSTURE", "Keep Posture", "In time and along the path, with elbow, shoulder and wrist as at the start", 4),
     ("CHANGE_POSTURE", "Change Posture", "In time and along the path, from whatever posture allows that", 3),
 )
 RETIME_MODES = (

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--singularities",
-        choices=("follow", "slow-down", "deviate", "change-posture"),
+        choices=("follow", "slow-down", "deviate", "keep-posture", "change-posture"),
         help="what an arm does where joint speeds would pass their limits",
     )
     parser.add_argument(

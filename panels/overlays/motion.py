@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ...properties.bridge.visuals.link_edges import link_edges, shown_meshes
 from ...properties.results import readouts
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
@@ -16,6 +17,8 @@ from .pieces import Pieces
 from .robot_view import RobotView, Structure
 
 DOT = 0.008  # of the size of what is seen: half the size of a mark on the path
+MOST = 60000  # lines of all ghosts together: they are made anew at every frame that is played
+FAR = 0.3  # opacity of the ghost that is farthest away in time
 
 
 def problem_spans(obj: bpy.types.Object) -> list[tuple[int, int]]:
@@ -38,12 +41,13 @@ class MotionOverlay:
     """The motion of one structure."""
 
     def __init__(self, structure: Structure) -> None:
-        model = structure.robot.model
+        self._robot, model = structure.robot, structure.robot.model
         self._tree = model.tree
         self._tools = [model.link_index(link) for link in tool_links(model)]
         parents = [-1 if joint.parent is None else model.link_index(joint.parent) for joint in model.joints]
         self._bones = np.array([(parent, i) for i, parent in enumerate(parents) if parent >= 0], int).reshape(-1, 2)
         self._ghosts: tuple[tuple, Array] | None = None
+        self._edges: tuple[list, dict[int, Array]] = [], {}
 
     def path(self, obj: bpy.types.Object, view: RobotView, settings: bpy.types.PropertyGroup) -> Pieces:
         found = Pieces()
@@ -71,7 +75,8 @@ class MotionOverlay:
         return found
 
     def ghosts(self, obj: bpy.types.Object, view: RobotView, settings: bpy.types.PropertyGroup, frame: float) -> Pieces:
-        """Lines between the joints, fading with the distance in time."""
+        """Edges of the links' meshes, of a robot without meshes lines between its joints; fading with the distance in
+        time."""
         found = Pieces()
         steps = settings.ghost_step * np.arange(1, settings.ghost_count + 1)
         key = MARKS.motions, frame, tuple(steps)
@@ -82,10 +87,23 @@ class MotionOverlay:
                 placed = get_backend("auto").frame_placements(self._tree, Q)
             self._ghosts = key, placed
         placed = self._ghosts[1]
+        edges = self._link_edges(obj) if len(placed) else {}
+        every = max(1, -(-len(placed) * sum(map(len, edges.values())) // MOST))
         for i, links in enumerate(placed):
-            at = i % len(steps)
-            color = colors.PAST if i < len(steps) else colors.FUTURE
-            points = view.points(links[:, :3, 3])
-            opacity = 1.0 - 0.7 * at / len(steps)
-            found.lines.append((points[self._bones], colors.faded(color, opacity)))
+            share = i % len(steps) / len(steps)
+            color = colors.faded(colors.PAST if i < len(steps) else colors.FUTURE, 1.0 - (1.0 - FAR) * share)
+            for link, ends in edges.items():
+                T = links[link]
+                found.lines.append((view.points(ends[::every] @ T[:3, :3].T + T[:3, 3]), color))
+            if not edges:
+                found.lines.append((view.points(links[:, :3, 3])[self._bones], color))
         return found
+
+    def _link_edges(self, obj: bpy.types.Object) -> dict[int, Array]:
+        """(m, 2, 3) in the frame of each link with a mesh, by its index; made anew where other meshes are seen."""
+        shown = [(child.name, child.data.session_uid) for _, child in shown_meshes(obj, self._robot)]
+        if self._edges[0] != shown:
+            model = self._robot.model
+            own = {model.link_index(link): ends for link, ends in link_edges(obj, self._robot).items()}
+            self._edges = shown, own
+        return self._edges[1]

@@ -25,7 +25,8 @@ def store_result(
 
     tasks: those that the result is about, `wanted` in the solver's form.
     """
-    store_why(obj, blamed)
+    names = {asked.name: task.name for task, asked in zip(tasks, wanted, strict=True)}
+    store_why(obj, Why(blamed.joints, tuple(names.get(name, name) for name in blamed.tasks)))
     settings = obj.robokin.solver
     # Writing is what takes time, and mostly nothing is new.
     if settings.status != status or settings.reason != reason:

@@ -116,4 +116,6 @@ def _note(found: Traversal, at: AtSingularities, last: int) -> str:
         return f"slowed down by {found.added} frames, to frame {last}" if found.added else "no frame was added"
     if at.past is Past.DEVIATE:
         return f"beside the path by up to {1e3 * away:.3g} mm and {np.degrees(turned):.3g} degrees, between frames too"
+    if at.past is Past.KEEP_POSTURE:
+        return "in one posture from the first frame to the last"
     return "in the posture that stays farthest from singularities"

@@ -43,17 +43,28 @@ class PosturesAlong:
         self._turns = np.zeros(model.nq, bool)
         self._turns[chain.q_index[~chain.slides]] = True
 
-    def at(self, s: Array) -> tuple[list[Array], Array]:
+    def at(self, s: Array, branch: str = "") -> tuple[list[Array], Array]:
         """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
-        the tip: there it is one of a continuum, and says little about the path."""
+        the tip: there it is one of a continuum, and says little about the path. branch: its name, for this one alone
+        where there are several apart from each other."""
         batch = self._problem.solve_batch(self.path.at(s)[:, None], self.q0)
         found = [batch[i] for i in range(len(batch))]
-        return [each.q for each in found], np.array([bool(each.continuum.any()) for each in found])
+        hidden = np.array([bool(each.continuum.any()) for each in found])
+        chosen = [
+            np.array([not branch or meets or name == branch for name in each.names], bool)
+            for each, meets in zip(found, hidden, strict=True)
+        ]
+        return [each.q[own] for each, own in zip(found, chosen, strict=True)], hidden
 
-    def at_all(self, s: Array) -> list[Array]:
+    def branch(self, s: float, q: Array) -> str:
+        """Name of the branch of the posture at a parameter that is nearest to q (nq,)."""
+        found = self._problem.solve(self.path.at(np.array([s])), q)
+        return found.names[int(abs(found.q - q).max(axis=1).argmin())]
+
+    def at_all(self, s: Array, branch: str = "") -> list[Array]:
         """The postures (k, nq) of each parameter (n,); in a singularity itself those nearest to the ones before and
-        after it."""
-        layers, hidden = self.at(s)
+        after it. branch: as of `at`."""
+        layers, hidden = self.at(s, branch)
         for i in np.flatnonzero(hidden):
             around = [*(layers[i - 1] if i else ()), *(layers[i + 1] if i + 1 < len(s) else ())]
             goals = np.repeat(self.path.at(s[i : i + 1])[:, None], len(around), axis=0)

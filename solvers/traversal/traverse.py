@@ -15,7 +15,7 @@ from ..motion.motion import Motion
 from ..progress import at_once
 from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
-from .beside import at_frames, away_in_time, in_time, inside_limits, with_halves
+from .beside import at_frames, away_in_time, in_time, inside_limits, kept_in_time, with_halves
 from .postures_along import PosturesAlong
 from .schedule import scheduled
 from .slower import slower_sequence
@@ -29,6 +29,7 @@ class Past(enum.StrEnum):
 
     SLOW_DOWN = "slow-down"
     DEVIATE = "deviate"
+    KEEP_POSTURE = "keep-posture"
     CHANGE_POSTURE = "change-posture"
 
 
@@ -58,7 +59,8 @@ def traverse_steps(
 
     q0: (nq,) the posture in which it begins is the nearest to this one; None: any. past: "slow-down": along the path
     exactly, nowhere faster than asked, from rest to rest; "deviate": in time, by at most `position` [m] and
-    `orientation` [rad] beside the path; "change-posture": in time and along the path, from whatever posture allows it.
+    `orientation` [rad] beside the path; "keep-posture": in time and along the path, in the branch that it begins in;
+    "change-posture": in time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
     Raises TaskError for a robot that has no closed form for the task, and where there is no such path.
     """
@@ -85,7 +87,8 @@ def traverse_steps(
         sequence = yield from in_time(along, first, limits.velocity, dt, (position, orientation))
         q = inside_limits(along, at_frames(sequence, frames), dt, (position, orientation))
     else:
-        sequence = yield from away_in_time(along, first, limits.velocity, dt)
+        led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
+        sequence = yield from led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
         q = inside_limits(along, at_frames(sequence, frames), dt, None)
     off = deviation(along.path.at(halves), along.tips(q))
     motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])

@@ -86,6 +86,17 @@ def test_deviate_keeps_the_time_and_the_bound(scene, robot, tmp_path) -> None:
         assert settings.bake_status == "LIMIT"
 
 
+def test_the_posture_is_kept_by_choice(robot) -> None:
+    settings = robot.robokin.solver
+    settings.at_singularities = "KEEP_POSTURE"
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="no such way past the singularity"):
+        bpy.ops.robokin.bake()
+    robot.robokin.tasks[0].target.animation_data_clear()
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+    assert "in one posture from the first frame to the last" in settings.bake_reason
+
+
 def test_what_it_needs_is_told(robot) -> None:
     settings = robot.robokin.solver
     settings.at_singularities = "CHANGE_POSTURE"

@@ -44,7 +44,7 @@ def drawn(robot):
 def test_what_is_too_far_away_comes_into_reach(robot):
     target = add_target(robot)
     moved(robot, target, location=(4.0, 1.0, 0.5))
-    assert robot.robokin.solver.status == "OUT_OF_REACH"
+    assert robot.robokin.solver.status == "OUT_OF_REACH" and why(robot).tasks == (robot.robokin.tasks[0].name,)
     assert offered(robot) == {"BASE"} and "robokin.base_nearer" in drawn(robot)["operators"]
     run(robot, "base_nearer")
     if not robot.robokin.live:

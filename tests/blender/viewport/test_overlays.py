@@ -224,6 +224,29 @@ def test_the_path_is_coloured_by_what_is_chosen_and_ghosts_are_the_keyed_poses(o
         assert same.sum() == 2 * tools * frames
 
 
+def test_ghosts_are_the_edges_of_the_meshes_of_links(overlays, scene):
+    robot = add_robot(live=False)
+    bpy.ops.mesh.primitive_cube_add(size=0.1)
+    cube = bpy.context.object
+    cube.parent, cube.parent_type, cube.parent_bone = robot, "BONE", robot.data.bones[5].name
+    bone = robot.pose.bones["panda_joint1"]
+    for frame, angle in ((1, 0.0), (10, 1.0)):
+        bone.rotation_euler[1] = angle
+        bone.keyframe_insert("rotation_euler", index=1, frame=frame)
+    settings = show("ghosts")
+    settings.ghost_count, settings.ghost_step = 1, 4
+    scene.frame_set(5)
+    look(overlays)
+    shown_motion.finish_work()
+    ghosts = segments(look(overlays))
+    assert len(ghosts) == 2 * 12
+    for frame, own in ((1, ghosts[:12]), (9, ghosts[12:])):
+        scene.frame_set(frame)
+        corners = np.array([cube.matrix_world @ vertex.co for vertex in cube.data.vertices])
+        away = np.linalg.norm(own.reshape(-1, 1, 3) - corners, axis=2)
+        assert away.min(axis=1).max() < 1e-5
+
+
 def test_shares_of_a_motion(scene):
     model = binding(add_robot()).model
     q = 0.5 * (model.lower + model.upper)

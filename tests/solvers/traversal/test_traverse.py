@@ -152,13 +152,36 @@ def test_another_posture_stays_away() -> None:
     assert found.added == 0 and tool.over(found.motion.q)[0].min() >= max(ways) - 1e-3
 
 
+def test_a_kept_posture_is_of_one_branch_and_does_not_go_through_a_singularity() -> None:
+    model = arm("kr6")
+    q = np.array([0.2, -1.2, 0.9, 0.3, 0.7, 0.2])
+    way, link = np.array([0.0, 1.0, 0.2]), model.links[-1].name
+    poses = line(model, q, way, np.zeros(3))
+    for first in all_postures(model, [PoseTask(link, poses[0])], q).q[:3]:
+        found = led(model, poses, first, "keep-posture")
+        assert found.added == 0
+        np.testing.assert_allclose(found.motion.q[0], first, atol=1e-6)
+        names = set()
+        for pose, each in zip(poses, found.motion.q, strict=True):
+            postures = all_postures(model, [PoseTask(link, pose)], each)
+            assert abs(postures.q[0] - each).max() < 1e-4
+            names.add(postures.names[0])
+        assert len(names) == 1
+    q[4] = 0.0  # right through the singular wrist: its other posture goes on, the same one would turn about
+    poses = line(model, q, way, np.zeros(3))
+    start = started(model, poses, q)
+    assert np.sign(led(model, poses, start, "deviate").motion.q[[0, -1], 4]).sum() == 0.0
+    with pytest.raises(TaskError, match="no such way past the singularity was found"):
+        led(model, poses, start, "keep-posture")
+
+
 def test_what_cannot_be_led_is_told() -> None:
     model, pose = arm("kr6"), np.eye(4)
     pose[:3, 3] = 5.0, 0.0, 0.0
     task = PoseTask("tool", pose)
     with pytest.raises(TaskError, match="first pose of its path cannot be reached"):
         traverse(model, task, [pose])
-    with pytest.raises(TaskError, match="past must be one of slow-down, deviate, change-posture"):
+    with pytest.raises(TaskError, match="past must be one of slow-down, deviate, keep-posture, change-posture"):
         traverse(model, task, [pose], past="jump")
     with pytest.raises(TaskError, match="position must be a number from 0 on"):
         traverse(model, task, [pose], position=-1.0)

@@ -1,0 +1,60 @@
+"""Slow Down Targets: where the robot cannot keep up, what it follows takes the time that the joints need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import bpy
+
+from ...properties.bridge import binding
+from ...robokin import RobokinError
+from ...scene.bake.start import bake_start
+from ...scene.slower_targets import slow_targets, time_asked
+from ..common import FramesOperator
+from ..modal import ModalOperator
+
+SPARE = 1.02  # times the time that is needed: a bake starts from rest
+ROUNDING = 1e-6  # frames
+
+
+class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator):
+    """Move the keys of the targets apart, so far that the robot can keep up with them; then bake again"""
+
+    bl_idname = "robokin.slow_targets"
+    bl_label = "Slow Down Targets"
+
+    factor: bpy.props.FloatProperty(
+        name="Factor",
+        description="How many times as long the targets take; 0: as long as the joints need",
+        min=0.0,
+        soft_max=10.0,
+        options={"SKIP_SAVE"},
+    )
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        settings, scene, robot = obj.robokin.solver, context.scene, binding(obj)
+        frames = self.frames(scene, settings)
+        if self.factor == 0.0:
+            q0 = bake_start(scene, obj, robot, settings.start)
+            asked = yield from time_asked(scene, context.view_layer, obj, frames, q0)
+            if not 1.0 < asked < math.inf:
+                why = "a joint may not move at all" if asked > 1.0 else "the robot can keep up with its targets"
+                raise RobokinError(f"{obj.name!r}: {why}, slower ones do not help")
+            self.factor = math.ceil(100.0 * SPARE * asked) / 100.0
+        first, last = self.frame_start, self.frame_end
+        moved = slow_targets(obj, first, self.factor)
+        settings = obj.robokin.solver
+        end = first + math.ceil(self.factor * (last - first) - ROUNDING)
+        if settings.range == "CUSTOM":
+            settings.frame_end = end
+        elif scene.use_preview_range:
+            scene.frame_preview_end = end
+        else:
+            scene.frame_end = end
+        names = ", ".join(each.name for each in moved)
+        self.report({"INFO"}, f"{names}: {self.factor:g} times as long, to frame {end}. Bake again")
+
+
+CLASSES = (ROBOKIN_OT_slow_targets,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

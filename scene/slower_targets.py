@@ -1,0 +1,91 @@
+"""How much more time targets need so that a robot keeps up with them, and their keys moved apart."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+
+import bpy
+import numpy as np
+
+from ..properties.bridge import Binding, binding, nearest_within_limits, read_configuration
+from ..properties.frame_rate import frame_seconds
+from ..properties.overrides import takes_keys
+from ..robokin import RobokinError
+from ..robokin.arrays import Array
+from ..solvers.motion.check import check_motion
+from ..solvers.motion.motion import Motion
+from ..solvers.progress import mapped, scaled
+from ..solvers.tracking.starts import follow
+from .animation.curves import own_keys, pose_held
+from .animation.frames import fcurves
+from .bake.check_rows import time_needed
+from .bake.plans import bake_plans
+from .tasks.solver_tasks import enabled_tasks
+from .tasks.targets import places_of, targets_over
+
+UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
+
+
+def time_asked(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    q0: Array | None,
+) -> Generator[float, None, float]:
+    """Yield the share of the work done (0..1) now and then; return how many times as long the targets' motion must
+    take for the joints that follow it from q0 (nq,) to be inside their limits on speed and acceleration; 1 when they
+    are. q0: as of a bake; None: the pose that is nearest to rest. Nothing changes. Raises RobokinError."""
+    robot = binding(obj)
+    tasks = enabled_tasks(obj, robot)
+    if not tasks:
+        raise RobokinError(f"{obj.name!r} has no task whose target could be slower")
+    model = robot.model_at(read_configuration(obj, robot))
+    start = nearest_within_limits(robot.model) if q0 is None else q0
+    with pose_held(obj, start, robot):
+        targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, robot=robot), 0.0, 0.5)
+    dt = frame_seconds(scene) * int(frames[1] - frames[0]) if len(frames) > 1 else frame_seconds(scene)
+    plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, None, UNHURRIED * dt), 0.5, 0.7)
+    steps = follow([plan.segment for plan in plans], start)
+    results = yield from scaled(mapped(steps, lambda done: sum(map(len, done)) / len(frames)), 0.7, 1.0)
+    Q = np.concatenate([result.q for result in results])
+    motion = Motion.of(model, dt * np.arange(len(Q)), Q)
+    fast = [each for each in check_motion(motion).violations if each.kind in ("velocity", "acceleration")]
+    return time_needed(fast)
+
+
+def slow_targets(obj: bpy.types.Object, first: int, factor: float) -> list[bpy.types.Object]:
+    """Move the keys after the frame `first` away from it, so that what the tasks follow takes `factor` times as long;
+    those that were changed. Keys of the robot's joints stay: a bake makes them anew. Raises RobokinError."""
+    robot = binding(obj)
+    curves = [(owner, curve) for owner, curve in _curves(obj, robot) if curve.range()[1] > first]
+    owners = dict.fromkeys(owner for owner, _ in curves)
+    if not curves:
+        raise RobokinError(f"no target of {obj.name!r} is keyed after frame {first}: there is nothing to slow down")
+    for owner in owners:
+        if not takes_keys(owner):
+            raise RobokinError(f"the keys of {owner.name!r} are linked from another file")
+    for _, curve in curves:
+        for point in curve.keyframe_points:
+            for place in (point.co, point.handle_left, point.handle_right):
+                if place.x > first:
+                    place.x = first + factor * (place.x - first)
+        curve.update()
+    for owner in owners:
+        owner.update_tag()
+    return list(owners)
+
+
+def _curves(obj: bpy.types.Object, robot: Binding) -> Iterator[tuple[bpy.types.Object, bpy.types.FCurve]]:
+    """(object, curve) of what the tasks follow, with its parents, and of the tasks themselves."""
+    movers: list[bpy.types.Object] = [obj]
+    for task in enabled_tasks(obj, robot):
+        for mover, _ in places_of(task).values():
+            while mover is not None and mover not in movers:
+                movers.append(mover)
+                mover = mover.parent
+    joints = own_keys(obj, robot).keys()
+    for mover in movers:
+        for key, curve in fcurves(mover).items():
+            if mover != obj or (key not in joints and key[0].startswith("robokin.tasks")):
+                yield mover, curve
