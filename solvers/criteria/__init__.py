@@ -3,6 +3,7 @@
 from ..kinematics.state import State
 from .base import Criterion, Potential, Velocity, checked_criteria, combine, criterion_names
 from .dynamic_torque import DynamicTorque
+from .far_from_obstacles import FarFromObstacles
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
 from .kinds import KINDS, criterion, options_of
@@ -17,6 +18,7 @@ __all__ = [
     "KINDS",
     "Criterion",
     "DynamicTorque",
+    "FarFromObstacles",
     "GravityTorque",
     "JointSprings",
     "KineticEnergy",

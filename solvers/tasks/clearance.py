@@ -78,13 +78,21 @@ class ClearanceTask(Task):
         nearest = np.argsort(values, kind="stable")[:ROWS]
         nearest = nearest[np.isfinite(values[nearest])]
         lower[: len(nearest)] = wanted - values[nearest]
-        normals = found[0, nearest, 7:]
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            links = [self.collisions.links_of(pair)[side] for pair in nearest]
-            origins = np.array([np.zeros(3) if link is None else state.placement(link)[:3, 3] for link in links])
-            arms = found[0, nearest, 1 + 3 * side : 4 + 3 * side] - origins.reshape(-1, 3)
-            unit_forces = sign * np.hstack((normals, np.cross(arms, normals)))  # their powers are the rates
-            for row, link in enumerate(links):
-                if link is not None:
-                    J[row] += unit_forces[row] @ state.jacobian(link)
+        J[: len(nearest)] = approach(self.collisions, state, nearest, found[0])
         return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))
+
+
+def approach(collisions: CollisionModel, state: State, pairs: Array, found: Array) -> Array:
+    """(n, nv) how the distances of some pairs (n,), by their numbers, change with the velocity. found: (all pairs, 10)
+    of `CollisionModel.distances`."""
+    J = np.zeros((len(pairs), state.model.nv))
+    normals = found[pairs, 7:]
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        links = [collisions.links_of(pair)[side] for pair in pairs]
+        origins = np.array([np.zeros(3) if link is None else state.placement(link)[:3, 3] for link in links])
+        arms = found[pairs, 1 + 3 * side : 4 + 3 * side] - origins.reshape(-1, 3)
+        unit_forces = sign * np.hstack((normals, np.cross(arms, normals)))  # their powers are the rates
+        for row, link in enumerate(links):
+            if link is not None:
+                J[row] += unit_forces[row] @ state.jacobian(link)
+    return J
