@@ -25,7 +25,7 @@ _work: IdleWork[DynamicsReadout] = IdleWork("computing dynamics", is_finished_fi
 
 
 def dynamics_readout(obj: bpy.types.Object) -> DynamicsReadout | None:
-    """As it was computed last, of the frame that is shown; None before. A pose that is not that of the keys is held."""
+    """What was computed last, of the frame that is shown; None before. A pose that is not that of the keys is held."""
     try:
         robot = binding(obj)
         Q, dt, gravity = _shown(obj, robot), frame_seconds(bpy.context.scene), root_gravity(obj, robot)
@@ -58,9 +58,14 @@ def _computed(robot: Binding, Q: Array, dt: float, gravity: Array) -> Generator[
     for joint in model.moving_joints:
         own = model.slot(joint.name).v
         efforts[joint.name], powers[joint.name] = tuple(found.effort[-1, own]), tuple(found.power[-1, own])
-    numbers = found.kinetic_energy[-1], found.potential_energy[-1], found.power[-1].sum()
     return DynamicsReadout(
-        efforts, powers, *map(float, numbers), tuple(found.center_of_mass[-1]), tuple(found.zero_moment_point[-1])
+        efforts,
+        powers,
+        kinetic_energy=float(found.kinetic_energy[-1]),
+        potential_energy=float(found.potential_energy[-1]),
+        power=sum(sum(own) for name, own in powers.items() if name != model.joints[0].name),
+        center_of_mass=tuple(found.center_of_mass[-1]),
+        zero_moment_point=tuple(found.zero_moment_point[-1]),
     )
 
 

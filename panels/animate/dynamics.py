@@ -14,6 +14,9 @@ from ...robokin.units import FORCES, freedom_units
 from ..prepared.robot_panel import RobotPanel, active_bone
 
 
+WIDE = 18  # letters of a value that has a line of its own
+
+
 class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
     bl_label = "Dynamics"
     bl_idname = "ROBOKIN_PT_dynamics"
@@ -32,27 +35,27 @@ class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
         column = layout.box().column(align=True)
         column.label(text=f"Frame {context.scene.frame_current}", icon="TIME")
         for name, value in rows(found, _active_joint(context, obj)):
-            line = column.split(factor=0.45)
+            line = column if len(value) > WIDE else column.split(factor=0.5)
             line.label(text=name)
             line.label(text=value)
 
 
 def rows(found: DynamicsReadout, joint: Joint | None) -> list[tuple[str, str]]:
     """(name, value with its unit) of a joint that has efforts, then of the robot."""
-    told = []
+    lines = []
     if joint is not None and joint.name in found.efforts:
-        told.append(("Joint", joint.name))
+        lines.append(("Joint", joint.name))
         units, limits = freedom_units(joint), joint.effort
         for i, (effort, unit) in enumerate(zip(found.efforts[joint.name], units, strict=True)):
             share = f" ({abs(effort) / limits[i]:.0%})" if math.isfinite(limits[i]) and limits[i] > 0.0 else ""
-            told.append(("Effort", f"{_number(effort)} {FORCES[unit]}{share}"))
-        told.append(("Power", f"{_number(sum(found.powers[joint.name]))} W"))
-    told.append(("Power of all", f"{_number(found.power)} W"))
-    told.append(("Kinetic Energy", f"{_number(found.kinetic_energy)} J"))
-    told.append(("Potential Energy", f"{_number(found.potential_energy)} J"))
-    told.append(("Center of Mass", _place(found.center_of_mass)))
-    told.append(("Zero-Moment Point", _place(found.zero_moment_point)))
-    return told
+            lines.append(("Effort", f"{_number(effort)} {FORCES[unit]}{share}"))
+        lines.append(("Power", f"{_number(sum(found.powers[joint.name]))} W"))
+    lines.append(("Power of All", f"{_number(found.power)} W"))
+    lines.append(("Kinetic Energy", f"{_number(found.kinetic_energy)} J"))
+    lines.append(("Potential Energy", f"{_number(found.potential_energy)} J"))
+    lines.append(("Center of Mass", _place(found.center_of_mass)))
+    lines.append(("Zero-Moment Point", _place(found.zero_moment_point)))
+    return lines
 
 
 def _number(value: float) -> str:
