@@ -13,7 +13,6 @@ from ...robokin import Joint, RobokinError
 from ...robokin.units import FORCES, freedom_units
 from ..prepared.robot_panel import RobotPanel, active_bone
 
-
 WIDE = 18  # letters of a value that has a line of its own
 
 

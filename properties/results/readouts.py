@@ -86,8 +86,8 @@ class ShownMoves:
 @dataclass(frozen=True)
 class DynamicsReadout:
     """What the motion takes at the present frame. efforts [N m or N], powers [W]: of each joint's freedoms.
-    kinetic_energy, potential_energy [J].   power: [W] of all drives; the root has none.   center_of_mass, zero_moment_point: [m] in the
-    root frame; the latter NaN where nothing presses on the ground."""
+    kinetic_energy, potential_energy [J].   power: [W] of all drives; the root has none.   center_of_mass,
+    zero_moment_point: [m] in the root frame; the latter NaN where nothing presses on the ground."""
 
     efforts: dict[str, tuple[float, ...]]
     powers: dict[str, tuple[float, ...]]
