@@ -21,6 +21,7 @@ from .files import (
 )
 from .handlers import (
     criterion_readouts,
+    dynamics_readout,
     hand_limits,
     moves_preview,
     save_handler,
@@ -86,6 +87,7 @@ MODULES: tuple[ModuleType, ...] = (
     shown_goals,
     shown_motion,
     moves_preview,
+    dynamics_readout,
     live,
     posture,
     posture_list,

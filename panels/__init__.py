@@ -22,7 +22,7 @@ from . import (
     tasks,
     why,
 )
-from .animate import moves, retarget
+from .animate import dynamics, moves, retarget
 from .prepared import redraw_cache
 
 MODULES: tuple[ModuleType, ...] = (
@@ -35,6 +35,7 @@ MODULES: tuple[ModuleType, ...] = (
     tasks,
     criteria,
     solve,
+    dynamics,
     moves,
     retarget,
     why,

@@ -114,18 +114,6 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
                 button.mode = "AS_ANIMATED"
 
 
-class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
-    bl_label = "Dynamics"
-    bl_idname = "ROBOKIN_PT_dynamics"
-    page = "ANIMATE"
-    bl_order = 7
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-        row = _button(layout, "robokin.key_dynamics", "FCURVE")
-        row.operator("robokin.clear_dynamics", text="", icon="X")
-
-
 class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
     bl_label = "Export"
     bl_idname = "ROBOKIN_PT_export"
@@ -192,5 +180,5 @@ def _button(layout: bpy.types.UILayout, operator: str, icon: str) -> bpy.types.U
     return row
 
 
-CLASSES = (ROBOKIN_PT_solve, ROBOKIN_PT_bake, ROBOKIN_PT_check, ROBOKIN_PT_export, ROBOKIN_PT_dynamics)
+CLASSES = (ROBOKIN_PT_solve, ROBOKIN_PT_bake, ROBOKIN_PT_check, ROBOKIN_PT_export)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,1 +1,1 @@
-"""Panels of the page Animate that are long lists: moves, pairs of bones."""
+"""Panels of the page Animate about a motion as a whole: its dynamics, moves, pairs of bones."""

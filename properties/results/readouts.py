@@ -83,6 +83,21 @@ class ShownMoves:
     problem: str
 
 
+@dataclass(frozen=True)
+class DynamicsReadout:
+    """What the motion takes at the present frame. efforts [N m or N], powers [W]: of each joint's freedoms.
+    kinetic_energy, potential_energy [J].   power: [W] of all drives; the root has none.   center_of_mass,
+    zero_moment_point: [m] in the root frame; the latter NaN where nothing presses on the ground."""
+
+    efforts: dict[str, tuple[float, ...]]
+    powers: dict[str, tuple[float, ...]]
+    kinetic_energy: float
+    potential_energy: float
+    power: float
+    center_of_mass: tuple[float, float, float]
+    zero_moment_point: tuple[float, float, float]
+
+
 def nothing(obj: bpy.types.Object) -> Sequence:
     return ()
 
@@ -96,6 +111,10 @@ def no_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | Non
 
 
 def no_moves(obj: bpy.types.Object) -> ShownMoves | None:
+    return None
+
+
+def no_dynamics(obj: bpy.types.Object) -> DynamicsReadout | None:
     return None
 
 
@@ -117,6 +136,7 @@ support: Callable[[bpy.types.Object], Array | None] = no_points  # (n, 3) that a
 motion: Callable[[bpy.types.Object, str, int], ShownMotion | None] = no_motion
 motion_count: Callable[[], int] = never  # how often a motion was judged anew
 poses: Callable[[bpy.types.Object, Sequence[float]], Array | None] = no_poses  # (n, nq) that the keys are at frames
+dynamics: Callable[[bpy.types.Object], DynamicsReadout | None] = no_dynamics
 moves: Callable[[bpy.types.Object], ShownMoves | None] = no_moves
 moves_count: Callable[[], int] = never  # how often a preview was made anew
 tasks: Callable[[bpy.types.Object], Sequence[TaskReadout | None]] = nothing

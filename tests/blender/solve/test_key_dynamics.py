@@ -7,10 +7,13 @@ import json
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators.handlers import dynamics_readout
 from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.solvers import Motion, MotionDynamics
+from support.blender.panels import draw
 from support.blender.scene_robots import add_robot, add_target, circle
 from support.program import program
 
@@ -102,3 +105,35 @@ def test_the_command_line_tells_the_same(scene, robot, tmp_path):
     assert program("export", str(blend), "--frames", "1:20", "-o", str(motion)).returncode == 0
     refused = program("dynamics", str(blend), "--motion", str(motion), "--rate", "10")
     assert refused.returncode == 2 and "--motion has its own times" in refused.stderr
+
+
+def test_the_panel_tells_those_of_the_present_frame(scene, robot):
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.key_dynamics() == {"FINISHED"}
+    curves = {path[len(PREFIX) + 2 : -2]: curve for path, curve in ours(robot).items()}
+    robot.data.bones.active = robot.data.bones["panda_joint2"]
+
+    def shown():
+        bpy.context.view_layer.update()
+        draw(object=robot)
+        dynamics_readout.finish_work()
+        labels = draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"]
+        return readouts.dynamics(robot), dict(zip(labels[1::2], labels[2::2], strict=True))
+
+    for frame in (1, 2, 10, 20):
+        scene.frame_set(frame)
+        found, told = shown()
+        for name, value in (
+            ("panda_joint2 effort", found.efforts["panda_joint2"][0]),
+            ("panda_joint4 power", found.powers["panda_joint4"][0]),
+            ("kinetic energy", found.kinetic_energy),
+            ("center of mass z", found.center_of_mass[2]),
+            ("zero-moment point x", found.zero_moment_point[0]),
+        ):
+            assert value == pytest.approx(curves[name].evaluate(frame), rel=1e-4, abs=1e-4), name
+        effort = found.efforts["panda_joint2"][0]
+        assert told["Joint"] == "panda_joint2" and told["Effort"].startswith(f"{effort:.4g} N m (")
+    assert abs(found.power) > 0.1
+    robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3  # held, not moved
+    held, _ = shown()
+    assert held.kinetic_energy == held.power == 0.0 and held.center_of_mass != found.center_of_mass
