@@ -124,8 +124,8 @@ def _aligned(tips: Array, rests: Array, are_poses: Sequence[bool], scale: float)
     turn = np.arctan2(sine, np.sum(theirs * own))
     T = np.diag([scale, scale, scale, 1.0])
     T[:2, :2] = scale * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    held = np.array(are_poses) if any(are_poses) else np.ones(len(tips), bool)
-    T[:3, 3] = (tips[held, :3, 3] - rests[held, :3, 3] @ T[:3, :3].T).mean(axis=0)
+    led = np.array(are_poses) if any(are_poses) else np.ones(len(tips), bool)
+    T[:3, 3] = (tips[led, :3, 3] - rests[led, :3, 3] @ T[:3, :3].T).mean(axis=0)
     return T
 
 
