@@ -32,7 +32,7 @@ static void brake(const group *g, const double *step, double *out) {
 }
 
 void rk_brake_together(int n, const int32_t *columns, const double *step, const double *change, double *next) {
-  double own[3], limits[3], slower[3];
+  double own[3] = {0.0}, limits[3] = {0.0}, slower[3];
   for (int k = 0; k < n; k++) own[k] = step[columns[k]], limits[k] = change[columns[k]];
   const group g = {.n = n, .change = limits};
   brake(&g, own, slower);
