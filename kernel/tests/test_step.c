@@ -61,7 +61,7 @@ static problem *make_problem(void) {
   }
   double *below = filled(nv, -INFINITY);
   const rk_step step = {&p->model, p->tips, p->criteria, p->ones, p->limits, p->tiny,  below, p->wide,
-                        p->coordinate, 0.02, 2.0, TASKS, ON_ROBOT, CRITERIA, 0};
+                        p->coordinate, 0.02, 2.0, TASKS, ON_ROBOT, CRITERIA, 0, 0};
   p->step = step;
   return p;
 }
