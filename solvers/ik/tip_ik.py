@@ -19,6 +19,7 @@ from ..descent.steps import linearise, out_of_reach
 from ..random_numbers import SplitMix64
 from ..tasks import FrameTask, Task
 from ..tasks.base import checked_targets
+from ..tasks.checks import numbers
 from ..tasks.influence import partial
 from ..tasks.tips.frame import is_plain_task
 from .diagnosis import around
@@ -120,6 +121,17 @@ class TipIK:
         if isinstance(q0, np.ndarray) and q0.dtype is _FLOAT and q0.shape == lower.shape and not self._has_quaternions:
             return q0
         return self.limits.clamp(self.model.check_configuration(q0))
+
+
+def poses_of_frames(tasks: Sequence[FrameTask], frames: Sequence[Sequence[Any]]) -> Array:
+    """(frames, tasks, 4, 4) of the targets of each frame, each in its task's own terms. Whether matrices are rigid is
+    left to the engine to check. Raises TaskError."""
+    wanted = np.empty((len(frames), len(tasks), 4, 4))
+    for frame, each in enumerate(frames):
+        for i, (task, target) in enumerate(zip(tasks, each, strict=True)):
+            is_matrix = (target.shape if type(target) is np.ndarray else np.shape(target)) == (4, 4)
+            wanted[frame, i] = numbers(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
+    return wanted
 
 
 def starts_of(search: Any, q0: object, count: int) -> Array:

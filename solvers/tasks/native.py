@@ -156,6 +156,39 @@ class RobotTask:
         return True
 
 
+class RobotTasks:
+    """The tasks on the whole robot.
+
+    each: of one task.   rates: (k, nv) sums of velocities that rows of kind RATES refer to.   rows: (n,) ROBOT_ROW of
+    all, another array when there are more or fewer.
+    """
+
+    def __init__(self, model: RobotModel, tasks: Sequence[KernelRobotTask], length: float) -> None:
+        self.each: list[RobotTask] = []
+        self.rates, self.rows = np.zeros((0, model.nv)), np.zeros(0, ROBOT_ROW)
+        for k, task in enumerate(tasks):
+            self.each.append(RobotTask(model, task, k, length, len(self.rates)))
+            rates = task.rates(model)
+            assert rates is not None
+            self.rates = np.vstack((self.rates, rates))
+
+    def aim(self, targets: Sequence[Any]) -> bool:
+        """targets: checked. Whether each task has as many rows as before."""
+        counts = [len(task.rows) for task in self.each]
+        aimed = [task.aim(target) for task, target in zip(self.each, targets, strict=True)]
+        if not any(aimed):
+            return True
+        is_alike = counts == [len(task.rows) for task in self.each]
+        count = sum(len(task.rows) for task in self.each)
+        if count != len(self.rows):
+            self.rows = np.empty(count, ROBOT_ROW)
+        row = 0
+        for task in self.each:  # faster than to concatenate records
+            self.rows[row : row + len(task.rows)] = task.rows
+            row += len(task.rows)
+        return is_alike
+
+
 def _sizes(task: Task, length: float) -> Array:
     """(2,) what makes each part dimensionless."""
     found = np.ones(2)

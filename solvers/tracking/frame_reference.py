@@ -1,11 +1,10 @@
 """One frame of a motion in NumPy: the goals of its levels, and what of them can be had in time; `reference.py`
-explains it. Twin of kernel/src/track/track_goals.c, track_late.c and track_descent.c.
+explains it. Twin of kernel/src/track/track_goals.c and track_late.c.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -14,7 +13,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
-from ..descent.descent import Descent, Iterate, KeptLevels, LevelRows
+from ..descent.descent import Iterate, KeptLevels, LevelRows
+from ..descent.frame_descent import FrameDescent
 from ..descent.level_rows import Preference
 from ..descent.steps import aside, nudged
 from ..random_numbers import SplitMix64
@@ -27,10 +27,7 @@ ASIDES, FAR = 16, 2.0  # how often, and how far away [rad, m], a first level is 
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
-PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
 NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
-FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
-EXACT = 1e-24  # and frames of which errors add up
 IDLE = 1e-9  # of a row: what it hardly depends on
 
 
@@ -311,52 +308,6 @@ class Frame:
         inside.on, inside.kept, inside.rows.preference = count, None, None
         at = inside.look(inside.step(best))
         return at if inside.is_met(at) and at.errors[:count].sum() <= best.errors[:count].sum() else best
-
-
-class FrameDescent(Descent):
-    """Damped steps; `within` brings each into the bounds of the frame."""
-
-    best: Iterate
-    rows: Any
-
-    def __init__(self, rows: LevelRows, within: Callable[[Array], Array] = lambda q: q) -> None:
-        super().__init__(rows)
-        self.within = within
-
-    @property
-    def enough(self) -> float:
-        """The error that is met."""
-        if self.rows.adds_up:
-            return EXACT
-        return math.inf if self.rows.preference is None else FINE
-
-    def residual(self, at: Iterate) -> float:
-        """The error that is to become less."""
-        return float(at.errors[: self.on].sum()) if self.rows.adds_up else self.error(at)
-
-    def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
-        return self.within(super().step(at, damping, as_one))
-
-    def look(self, q: Array) -> Iterate:
-        return self.rows.measure(q)
-
-    def run(self, start: Array, on: int, steps: int, as_one: bool = False) -> bool:
-        """True when the first `on` levels are met. One step at least, so that slow targets are followed smoothly and
-        not in jerks of the size of the tolerance."""
-        self.on = on
-        self.best = at = self.look(self.within(start))
-        history: list[float] = []
-        for count in range(steps):
-            history.append(self.residual(at))
-            at = self.look(self.step(at, as_one=as_one))
-            self.offer(at)
-            if self.is_met(at) and at.errors[:on].sum() <= self.enough:
-                return True  # what criteria ask for bends the way
-            stalls = count + 1 >= PATIENCE and not self.residual(at) < PROGRESS * history[count + 1 - PATIENCE]
-            # What is ahead on a way lessens no more, while it is still come back to.
-            if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
-                break
-        return self.is_met(self.best)
 
 
 def _is_better(at: Iterate, last: Iterate, level: int) -> bool:

@@ -11,7 +11,8 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ..criteria import Criterion
 from ..limits.viability import StepLimits
-from ..tasks.influence import Remaining, is_partial
+from ..tasks.influence import Remaining, is_partial, remaining_of
+from ..tasks.protocols import VelocityTask
 from ..velocity.task_levels import TaskLevels
 from .data import TrackOutcome
 from .level_tracking import LevelTracking
@@ -55,6 +56,16 @@ class LevelEngines:
         outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in remaining.items()})
         self._ended[key] = self._whole(engine.state, own_levels)
         return outcome, self._ended[key]
+
+    def remaining_of(
+        self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None
+    ) -> Remaining:
+        """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
+        levels, nq, dt = self.levels, self._nq, self._limits.dt
+        at: Any = levels.state(state[:nq], wanted, dt)
+        if before is not None and isinstance(levels.tasks[i], VelocityTask):
+            at = levels.moved(levels.state(before[:nq], wanted, dt), at)
+        return remaining_of(shares[i], levels.rows_of(i, at, wanted[i], shares[i]))
 
     def _made(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
         kind: Any = LevelTracking

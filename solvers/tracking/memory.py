@@ -9,6 +9,7 @@ from typing import Any
 from ...robokin.arrays import Array
 from ..kinematics.state import State
 from ..tasks import Task
+from ..tasks.influence import is_partial
 from ..tasks.protocols import Displacement, HistoryTask, StartRelativeTask, advance_target, resolve_target
 
 
@@ -54,3 +55,9 @@ class MotionMemory:
             whole = moved()
             known |= {task: task.reached(whole, known[task]) for task in going}
         return replace(self, without=without, targets=known)
+
+
+def depends_on_frames_before(tasks: Sequence[Task], shares: Array) -> bool:
+    """Whether what tasks of these influences ask for depends on where the frames before led."""
+    asked = zip(tasks, shares.tolist(), strict=True)
+    return any(is_partial(share) or (share and isinstance(task, HistoryTask)) for task, share in asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,14 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from ..ik.level_ik import LevelIK
 from ..ik.problem import IKProblem
+from ..ik.tip_ik import TipIK
+from ..ik.velocity_diagnosis import why_stopped
 from ..motion.motion import Motion
 from ..results import Diagnosis, SolveResult, Status
+from ..tasks.protocols import HistoryTask
+from ..velocity.task_levels import TaskLevels
 from .data import COLLIDED, LATE
 
 EMPTY = 6  # the code of a frame without tasks
@@ -156,6 +161,48 @@ def short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
     names = tuple(joint.name for joint in model.moving_joints if behind[model.slot(joint.name).v].any())
     reason = f"too fast for the velocity or acceleration limits of {', '.join(names)}"
     return Diagnosis(Status.LIMIT, reason, joints=names)
+
+
+def judge_reach(codes: Array, search: TipIK | LevelIK, targets: Sequence[Sequence[Any]], missed: Array) -> None:
+    """Frames that are not met become OUT_OF_REACH where a target that they miss is. codes: (F,).   targets: of each
+    frame, of the tasks that ask for a pose.   missed: (F, those tasks) bool."""
+    for frame in np.flatnonzero((codes == NOT_CONVERGED) & missed[:, search.bounded].any(axis=1)).tolist():
+        if search.excess(targets[frame], missed[frame]).any():
+            codes[frame] = OUT_OF_REACH
+
+
+def judge_histories(
+    codes: Array, levels: TaskLevels, poses: Sequence[Array], targets: Sequence[Sequence[Any]], whole: Array, dt: float
+) -> list[str]:
+    """Frames that leave the motion so far, which whole tasks go on with, are not met; and what tasks say about those
+    that are not. codes: (F,).   poses: (nq,) of two frames before, and of these.   targets: of each frame, of all
+    tasks.   whole: (tasks,) bool."""
+    remarks = [""] * len(targets)
+    asking = [(i, task) for i, task in enumerate(levels.tasks) if isinstance(task, HistoryTask)]
+    for frame, own in enumerate(targets if asking else ()):
+        before, here, there = (levels.state(q, own, dt) for q in poses[frame : frame + 3])
+        is_left = any(task.is_left(here, there, own[i]) for i, task in asking if whole[i])
+        if codes[frame] == CONVERGED and is_left:
+            codes[frame] = NOT_CONVERGED
+        if codes[frame] == NOT_CONVERGED:
+            notes = (task.failure_note([before, here], own[i]) for i, task in asking)
+            remarks[frame] = "; ".join(filter(None, notes))
+    return remarks
+
+
+def stopped_by(
+    levels: TaskLevels, q: Array, targets: Sequence[Sequence[Any]], missed: Array, shares: Array, dt: float
+) -> list[Callable[[], Diagnosis | None]]:
+    """What tells, of each frame, why velocities are missed. q: (F, nq).   missed: (F,) bool, frames that miss some.
+    Others: see `why_stopped`."""
+    return [
+        partial(why_stopped, levels, there, own, shares, dt) if is_missed else _unknown
+        for there, own, is_missed in zip(q, targets, missed, strict=True)
+    ]
+
+
+def _unknown() -> None:
+    return None
 
 
 def joined(parts: Sequence[TrackResult]) -> TrackResult:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,20 +17,18 @@ from ..criteria import Criterion, checked_criteria
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..fixed_arrays import compiled
 from ..ik.problem import IKProblem, part_names
-from ..ik.tip_ik import TipIK, is_plain
-from ..ik.velocity_diagnosis import why_stopped
+from ..ik.tip_ik import TipIK, is_plain, poses_of_frames
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
-from ..results import Diagnosis, SolveResult, Status
+from ..results import SolveResult, Status
 from ..tasks import Task
-from ..tasks.checks import numbers
-from ..tasks.influence import Remaining, checked_shares, is_partial, remaining_of
-from ..tasks.protocols import HistoryTask, VelocityTask, is_counted_from_start
+from ..tasks.influence import Remaining, checked_shares, is_partial
+from ..tasks.protocols import VelocityTask, is_counted_from_start
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
-from .memory import MotionMemory
-from .result import EMPTY, TrackResult, joined, short_diagnosis
+from .memory import MotionMemory, depends_on_frames_before
+from .result import EMPTY, TrackResult, joined, judge_histories, judge_reach, short_diagnosis, stopped_by
 from .support_tracking import SupportTracking
 
 # Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
@@ -157,12 +155,7 @@ class Tracker:
         search = self.problem.search
         if not (self.is_plain and isinstance(search, TipIK)):
             return self.levels.checked_frames(sets)
-        wanted = np.empty((len(sets), len(self.tasks), 4, 4))
-        for frame, each in enumerate(sets):
-            for i, (task, target) in enumerate(zip(search.tasks, each, strict=True)):
-                is_matrix = (target.shape if type(target) is np.ndarray else np.shape(target)) == (4, 4)
-                wanted[frame, i] = numbers(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
-        return wanted
+        return poses_of_frames(search.tasks, sets)
 
     # -- where the robot stands ----------------------------------------------------------------------------------------
 
@@ -237,9 +230,13 @@ class Tracker:
         """Number of levels."""
         return 1 if self.is_plain else len(self.levels.groups)
 
+    def _missed(self, residuals: Array, shares: Array) -> Array:
+        """(..., tasks) bool, the whole tasks that are beyond their tolerances. residuals: (..., tasks, 2)."""
+        return (residuals > self.tolerance).any(axis=-1) & (shares >= 1.0)
+
     def _lost(self, residuals: Array, shares: Array) -> int:
         """Levels from the first one on that has a whole task beyond its tolerance. residuals: (tasks, 2)."""
-        missed = (residuals > self.tolerance).any(axis=1) & (shares >= 1.0)
+        missed = self._missed(residuals, shares)
         groups = [range(len(self.tasks))] if self.is_plain else [own for own, _ in self.levels.groups]
         return next((len(groups) - k for k, own in enumerate(groups) if missed[list(own)].any()), 0)
 
@@ -309,17 +306,12 @@ class Tracker:
         parts, first = [], 0
         while first < len(targets):
             end = first + 1
-            if not self._remembers(shares[first]):
+            if not depends_on_frames_before(self.tasks, shares[first]):
                 while end < len(targets) and (shares[end] == shares[first]).all():
                     end += 1
             parts.append(self._follow(targets[first:end], shares[first]))
             first = end
         return joined(parts)
-
-    def _remembers(self, shares: Array) -> bool:
-        """Whether what frames ask for depends on where the frames before them led."""
-        asked = zip(self.tasks, shares.tolist(), strict=True)
-        return any(is_partial(share) or (share and isinstance(task, HistoryTask)) for task, share in asked)
 
     def _follow(self, targets: Any, shares: Array) -> TrackResult:
         """Frames of the same influences; one, when it remembers those before."""
@@ -330,52 +322,21 @@ class Tracker:
         memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
         remaining, without, count = self._remaining(wanted[0], shares)
-        start = self.q
+        start, residuals = self.q, np.zeros((len(targets), len(shares), 2))
         outcome, self._known = self._run(wanted, shares, remaining, self._state)
-        residuals = np.zeros((len(targets), len(shares), 2))
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
-        remarks = self._judge(start, wanted, outcome, residuals, shares)
+        codes, missed = outcome.codes, self._missed(residuals, shares)
+        codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
+        judge_reach(
+            codes, self.problem.search, [[own[i] for i in self._static] for own in wanted], missed[:, self._static]
+        )
+        poses = [self._before, start, *outcome.q]
+        remarks = judge_histories(codes, self.levels, poses, wanted, shares >= 1.0, self.dt)
         ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
         self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
         self._before, self._noted = start if len(targets) == 1 else outcome.q[-2], wanted[-1]
         return self._result(before, wanted, outcome, residuals, remarks, shares)
-
-    def _stopped(
-        self, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
-    ) -> list[Callable[[], Diagnosis | None]]:
-        """What tells, of each frame, why velocities are missed."""
-        missed = (residuals > self.tolerance).any(axis=2) & (shares >= 1.0)
-        missed[:, self._static] = False
-        levels, dt = self.levels, self.dt
-        return [
-            partial(why_stopped, levels, q, targets, shares, dt) if own.any() else _unknown
-            for q, targets, own in zip(outcome.q, wanted, missed, strict=True)
-        ]
-
-    def _judge(
-        self, start: Array, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
-    ) -> list[str]:
-        """Codes of frames as their whole tasks are, and what tasks say about those that are not met."""
-        whole, codes, remarks = shares >= 1.0, outcome.codes, [""] * len(wanted)
-        missed = (residuals > self.tolerance).any(axis=2) & whole
-        codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
-        poses = [self._before, start, *outcome.q]
-        asking = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, HistoryTask)]
-        search, late = self.problem.search, missed[:, self._static]
-        for frame in np.flatnonzero((codes == NOT_CONVERGED) & late[:, search.bounded].any(axis=1)).tolist():
-            if search.excess([wanted[frame][i] for i in self._static], late[frame]).any():
-                codes[frame] = OUT_OF_REACH
-        for frame, own in enumerate(wanted if asking else ()):
-            before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
-            is_left = any(task.is_left(here, there, own[i]) for i, task in asking if whole[i])
-            if codes[frame] == CONVERGED and is_left:
-                codes[frame] = NOT_CONVERGED
-            if codes[frame] == NOT_CONVERGED:
-                remarks[frame] = "; ".join(
-                    filter(None, (task.failure_note([before, here], own[i]) for i, task in asking))
-                )
-        return remarks
 
     def _run_plain(self, wanted: Array) -> TrackOutcome:
         if self._plain is None:
@@ -408,7 +369,9 @@ class Tracker:
         are_all = len(self._static) == len(self.tasks)
         targets = wanted if are_all else [[own[i] for i in self._static] for own in wanted]
         said = part_names(self.tasks), remarks, self.tolerance, np.tile(shares[self._static], (len(wanted), 1))
-        stopped = self._stopped(wanted, outcome, residuals, shares)
+        missed = self._missed(residuals, shares)
+        missed[:, self._static] = False
+        stopped = stopped_by(self.levels, outcome.q, wanted, missed.any(axis=1), shares, self.dt)
         return TrackResult(self.problem, self.dt, before, targets, *found, *said, stopped)
 
     # -- fades, and what is remembered ---------------------------------------------------------------------------------
@@ -419,30 +382,18 @@ class Tracker:
         fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
         before = {i: self.memory.without.get(self.tasks[i], self._state) for i in fading}
         # What the others leave is taken from where they were: each is computed from the others.
-        others = {i: self._remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        others = (
+            {i: self._engines.remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        )
         remaining, states, count = {}, {}, 0
         for i in fading:
             without = np.where(np.arange(len(shares)) == i, 0.0, shares)
             around = {k: own for k, own in others.items() if k != i}
             outcome, state = self._run([wanted], without, around, before[i])
-            remaining[i] = self._remaining_of(i, state, wanted, shares, before[i])
+            remaining[i] = self._engines.remaining_of(i, state, wanted, shares, before[i])
             states[self.tasks[i]] = state
             count += int(outcome.iterations[0])
         return remaining, states, count
 
-    def _remaining_of(
-        self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None
-    ) -> Remaining:
-        """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
-        nq = self.model.nq
-        at: Any = self.levels.state(state[:nq], wanted, self.dt)
-        if before is not None and isinstance(self.tasks[i], VelocityTask):
-            at = self.levels.moved(self.levels.state(before[:nq], wanted, self.dt), at)
-        return remaining_of(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
-
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))
-
-
-def _unknown() -> None:
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,31 +19,17 @@ from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Task
 from ..tasks.clearance import ROWS, ClearanceTask
-from ..tasks.native import RobotTask, TipTasks, is_kernel_clearance, is_on_robot, tip_form_of
-from ..tasks.protocols import KernelRobotTask, KernelTipTask
+from ..tasks.native import RobotTasks, TipTasks, is_kernel_clearance, is_on_robot, tip_form_of
+from ..tasks.protocols import KernelTipTask
 from ..tasks.robot_rows import ROBOT_ROW
 from .native_layout import NOTHING, Block, Given, Layout
+from .native_result import NativeResult
 from .structs import CriterionStruct, DataStruct, StepStruct, fill_criterion, step_library
 from .task_levels import TaskLevels
 
 BAD_START, NOT_CONVEX = 1, 2
 ROWS_ONLY = -1  # in place of the number of levels
 _NEVER = object()  # no target
-
-
-class NativeResult(NamedTuple):
-    """v: (nv,).   level_residuals: per level.   freedom: per level, what it leaves.   errors, residuals: of the native
-    tasks (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit.
-    points: (levels + 1, nv) as in a HierarchyResult."""
-
-    v: Array
-    level_residuals: list[Array]
-    freedom: list[int]
-    errors: Array
-    residuals: Array
-    costs: list[float]
-    active: list[int]
-    points: Array
 
 
 class NativeStep:
@@ -84,7 +70,7 @@ class NativeStep:
         self._tips = TipTasks(model, on_tips, list(forms.values()), first, length)
         on_robot = {i: task for i, task in enumerate(tasks) if i not in others and is_on_robot(task, model)}
         self._robot_numbers = {i: k for k, i in enumerate(on_robot)}
-        self._add_robot_tasks(list(on_robot.values()), length)
+        self._robots = RobotTasks(model, list(on_robot.values()), length)
         apart = [i for i, task in enumerate(tasks) if i not in others and is_kernel_clearance(task)][:1]
         self.native_tasks = [*forms, *on_robot, *apart]
         is_in_order = self.native_tasks == sorted(self.native_tasks)
@@ -117,22 +103,13 @@ class NativeStep:
         self._shares = np.array([tasks[i].influence if is_step else 1.0 for i in self.native_tasks], np.float64)
         self._make_buffers(len(self.native_criteria))
 
-    def _add_robot_tasks(self, tasks: Sequence[KernelRobotTask], length: float) -> None:
-        self._on_robot: list[RobotTask] = []
-        self._rates = np.zeros((0, self.model.nv))
-        for k, task in enumerate(tasks):
-            self._on_robot.append(RobotTask(self.model, task, k, length, len(self._rates)))
-            rates = task.rates(self.model)
-            assert rates is not None
-            self._rates = np.vstack((self._rates, rates))
-
     def _make_buffers(self, criteria: int) -> None:
         nq, nv, tips = self.model.nq, self.model.nv, self._tips
         self._data = DataStruct()
         self.q, self.previous = np.empty(nq), np.zeros(nv)
         self._first_row = np.zeros(len(tips.forms), np.int32)
         self._made_row = np.full((len(tips.forms), 2), -1, np.int32)
-        self._robot_rows, self._robot_at = np.zeros(0, ROBOT_ROW), np.zeros(0, np.int32)
+        self._robot_at = np.zeros(0, np.int32)
         self._v, self._costs, self._active = np.empty(nv), np.empty(criteria), np.empty(nv, np.int32)
         self._errors = np.empty((2, len(self.native_tasks), 2))  # before and after
         self._H, self._g = np.empty((nv, nv)), np.empty(nv)
@@ -140,7 +117,8 @@ class NativeStep:
         self._point("previous", self.previous)
         self._point("targets", tips.targets)
         self._point("stays", tips.stays)
-        for name in ("first_row", "made_row", "shares", "rates", "v", "costs", "active", "errors"):
+        self._point("rates", self._robots.rates)
+        for name in ("first_row", "made_row", "shares", "v", "costs", "active", "errors"):
             self._point(name, getattr(self, f"_{name}"))
         if self.other_criteria:
             self._point("H", self._H)
@@ -214,7 +192,7 @@ class NativeStep:
         """Where the rows of all tasks lie; those that are given are filled in. Returns their blocks, in order."""
         levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
         layout = Layout(
-            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, self._clearance, given
+            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._robots.each, self._clearance, given
         )
         self._reserve(layout.rows, layout.ends)
         self._data.clearance_row = layout.clearance_row
@@ -269,7 +247,7 @@ class NativeStep:
     @property
     def aimed(self) -> tuple[Array, Array]:
         """What the kernel takes for targets: (tips, 16), and ROBOT_ROW of tasks on the whole robot."""
-        return self._tips.targets, self._robot_rows
+        return self._tips.targets, self._robots.rows
 
     def unknown(self, targets: Sequence[Any]) -> list[int]:
         """The native tasks whose checked targets, of all tasks, the kernel does not know."""
@@ -283,8 +261,8 @@ class NativeStep:
             return False
         self._plain &= shape == self._tips.shape
         self.is_laid_out &= shape == self._tips.shape
-        if self._on_robot:
-            self._aim_robot([targets[i] for i in self._robot_numbers])
+        if self._robots.each:
+            self._aim_robots([targets[i] for i in self._robot_numbers])
         self.aim_obstacles([targets])
         return True
 
@@ -315,27 +293,18 @@ class NativeStep:
         poses = self._tips.poses([each[i] for each in frames for i in self._tip_numbers])
         if poses is None:
             return None
-        rows = np.empty((len(frames), len(self._robot_rows)), ROBOT_ROW)
-        rows[:] = self._robot_rows
+        rows = np.empty((len(frames), len(self._robots.rows)), ROBOT_ROW)
+        rows[:] = self._robots.rows
         return poses.reshape(len(frames), *self._tips.targets.shape), rows
 
-    def _aim_robot(self, targets: Sequence[Any]) -> None:
-        counts = [len(task.rows) for task in self._on_robot]
-        aimed = [task.aim(target) for task, target in zip(self._on_robot, targets, strict=True)]
-        if not any(aimed):
-            return
-        is_alike = counts == [len(task.rows) for task in self._on_robot]
+    def _aim_robots(self, targets: Sequence[Any]) -> None:
+        before = self._robots.rows
+        is_alike = self._robots.aim(targets)
         self._plain &= is_alike
         self.is_laid_out &= is_alike
-        count = sum(len(task.rows) for task in self._on_robot)
-        if count != len(self._robot_rows):
-            self._robot_rows = np.empty(count, ROBOT_ROW)
-            self._data.n_robot_rows = count
-            self._point("robot_rows", self._robot_rows)
-        row = 0
-        for task in self._on_robot:  # faster than to concatenate records
-            self._robot_rows[row : row + len(task.rows)] = task.rows
-            row += len(task.rows)
+        if self._robots.rows is not before:
+            self._data.n_robot_rows = len(self._robots.rows)
+            self._point("robot_rows", self._robots.rows)
 
     def _reserve(self, rows: int, ends: Sequence[int]) -> None:
         """Buffers of so many rows, in levels that end there."""

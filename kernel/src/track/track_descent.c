@@ -1,5 +1,5 @@
 /* Descents of one frame, inside its bounds or inside the position limits alone. Twin of `FrameDescent` in
-   solvers/tracking/frame_reference.py. */
+   solvers/descent/frame_descent.py. */
 #include "track/tracking.h"
 
 enum { PATIENCE = 3 };
