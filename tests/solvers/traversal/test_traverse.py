@@ -171,7 +171,7 @@ def test_a_kept_posture_is_of_one_branch_and_does_not_go_through_a_singularity()
     poses = line(model, q, way, np.zeros(3))
     start = started(model, poses, q)
     assert np.sign(led(model, poses, start, "deviate").motion.q[[0, -1], 4]).sum() == 0.0
-    with pytest.raises(TaskError, match="no such way past the singularity was found"):
+    with pytest.raises(TaskError, match="no such path past the singularity was found"):
         led(model, poses, start, "keep-posture")
 
 
