@@ -89,7 +89,7 @@ def test_deviate_keeps_the_time_and_the_bound(scene, robot, tmp_path) -> None:
 def test_the_posture_is_kept_by_choice(robot) -> None:
     settings = robot.robokin.solver
     settings.at_singularities = "KEEP_POSTURE"
-    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="no such path past the singularity"):
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="no such path past"):
         bpy.ops.robokin.bake()
     robot.robokin.tasks[0].target.animation_data_clear()
     with bpy.context.temp_override(object=robot):
