@@ -26,9 +26,11 @@ def harsh(acceleration: float = 4.0) -> Motion:
     return Motion.of(PANDA, DT * np.arange(FRAMES), np.clip(q, PANDA.lower, PANDA.upper))
 
 
-def slow(limit: float) -> RobotModel:
-    """A Panda whose joints accelerate by so much [rad/s2] at most."""
-    joints = [replace(joint, acceleration=limit) if joint.nv else joint for joint in PANDA.joints[1:]]
+def slow(limit: float, velocity: float = 10.0) -> RobotModel:
+    """A Panda whose joints accelerate by so much [rad/s2] at most, at so much speed [rad/s] at most."""
+    joints = [
+        replace(joint, acceleration=limit, velocity=velocity) if joint.nv else joint for joint in PANDA.joints[1:]
+    ]
     return RobotModel(PANDA.name, PANDA.links, joints)
 
 
@@ -60,6 +62,17 @@ def test_inside_narrow_limits_it_is_as_near_as_can_be() -> None:
     assert 0.0 < np.linalg.norm(off) < 0.8 * np.linalg.norm(beside)
     for joint in range(2):
         assert off[:, joint] @ off[:, joint] == pytest.approx(least_squares(motion.q[:, joint], limit), rel=1e-5)
+
+
+def test_it_keeps_narrow_limits_on_speed() -> None:
+    frames = harsh()
+    limit = 1.001 * abs(np.diff(frames.q, axis=0)).max() / DT
+    through = CubicSpline(frames.times, frames.q, bc_type="natural")
+    motion = Motion.of(slow(1e3, limit), frames.times, frames.q)
+    fine = smooth_motion(motion, 1000.0)
+    assert abs(through(fine.times, nu=1)).max() > 1.005 * limit
+    assert (abs(fine.v) <= limit * (1.0 + 1e-9)).all()
+    assert 0.0 < abs(smooth_motion(motion, 24.0).q - motion.q).max() < DT * limit
 
 
 def least_squares(q: np.ndarray, limit: float) -> float:
