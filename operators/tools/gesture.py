@@ -96,10 +96,14 @@ class Gesture(RobotOperator):
         if self.release_confirm:  # a drag is known as one some pixels after its button was pressed
             press = np.array((event.mouse_prev_press_x, event.mouse_prev_press_y), float)
             self.first = press - (context.region.x, context.region.y)
+        taken = self._taken(context)
+        if taken is None and self.release_confirm:
+            return {"PASS_THROUGH"}  # a drag on nothing is the fallback tool's: its box selects
         try:
+            if taken is None:
+                raise RobokinError("no bone is active: click a link of the robot first")
             self._before = read_configuration(self._robot)
-            bone, point = self._taken(context)
-            self.begin(context, bone, point)
+            self.begin(context, *taken)
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -155,16 +159,14 @@ class Gesture(RobotOperator):
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def _taken(self, context: bpy.types.Context) -> tuple[str, Array | None]:
-        """The bone and place under the mouse where a drag began; else the active bone. Raises RobokinError."""
+    def _taken(self, context: bpy.types.Context) -> tuple[str, Array | None] | None:
+        """The bone and place under the mouse where a drag began; else the active bone, where there is one."""
         found = body_under(context, self.first) if self.release_confirm else None
         if found is not None and found[0] == self._robot:
             x, y, z = found[2]
             return found[1], np.array((x, y, z))
         bone = self._robot.data.bones.active
-        if bone is None:
-            raise RobokinError("no bone is active: click a link of the robot first")
-        return bone.name, None
+        return None if bone is None else (bone.name, None)
 
     def _look(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         kind, is_press = event.type, event.value == "PRESS"

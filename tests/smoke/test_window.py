@@ -25,7 +25,9 @@ def played(script: str, folder: Path) -> dict:
     *before, program = shlex.split(os.environ["BLENDER"])
     server = [] if "DISPLAY" in os.environ else ["bash", "-c", f"{SERVER}; exit $code", "bash"]
     window = ["--gpu-backend", "opengl", "--enable-event-simulate", "--window-geometry", "0", "0", "1600", "1000"]
-    description = shutil.copytree(robot("panda").parents[1], folder / "panda_description")  # where Blender may read it
+    # Where Blender may read it, under the path by which its own files name its meshes.
+    description = folder / "example-robot-data/robots/panda_description"
+    shutil.copytree(robot("panda").parents[1], description)
     asked = [
         MODULE,
         *(str(each) for each in (description / "urdf/panda.urdf", out, Path(PICTURES or folder).absolute())),
@@ -46,6 +48,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return played("window_session.py", tmp_path_factory.mktemp("session"))
+
+
+def test_a_drag_beside_the_robot_selects_by_a_box(found: dict) -> None:
+    assert "joint_6" in found["boxed"]
 
 
 def test_a_drag_poses_the_robot_in_one_undo_step(found: dict) -> None:
