@@ -138,7 +138,7 @@ class Frame:
             return False
         for _ in range(ASIDES):
             is_met = free.run(aside(self._tracking.data, start, generator), 1, GOAL_STEPS)
-            far = float(abs(free.best.q - start).max())
+            far = float(abs(free.best.q - start).max(initial=0.0))
             if is_met and far < least:
                 nearest, least = free.best, far
         free.best = nearest
