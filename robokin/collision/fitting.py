@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, check_size
+from ..arrays import Array
 from ..errors import ModelError
 from ..model.geometry import Box, Capsule, Sphere
 from ..spatial.se3 import placement
 from .core import core
+from .shapes import Hull
 
 KINDS = ("box", "capsule", "sphere")
 DIRECTIONS = 400  # in which the gap is measured
@@ -31,14 +32,13 @@ class Fit:
 
 def fitted(points: Array, kinds: tuple[str, ...] = KINDS) -> Fit:
     """The shape of least volume around points (n, 3) of these kinds, along the axes or the principal axes of the
-    points. Raises ModelError for no points, and for a kind that is none."""
+    points. Raises ModelError for what are no points, and for a kind that is none."""
     if not len(points):
         raise ModelError("a shape cannot be fitted to no points")
     for kind in kinds:
         if kind not in KINDS:
             raise ModelError(f"no shape is called {kind!r} (valid: {', '.join(KINDS)})")
-    check_size(np.asarray(points, float), "the points of a fit")
-    points = np.unique(points, axis=0)
+    points = np.unique(Hull(points).points, axis=0)
     found = [fit for kind in kinds for R in _axes(points) for fit in _FITS[kind](points, R)]
     volume, shape, T = min(found, key=lambda each: each[0])
     return Fit(shape, T, volume, _gap(points, shape, T))

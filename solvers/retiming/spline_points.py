@@ -127,6 +127,5 @@ def _nearest(q: Array, bounds: list[Array]) -> Array:
     found = solve_banded_qp(H, g, rows, lower, upper)
     if found is None or found.status != QPStatus.OPTIMAL:
         return q
-    points = found.x[:, 0]
-    points[[0, -1]] = q[[0, -1]]
+    points = np.clip(found.x[:, 0], *bounds[0])  # rounding at a bound of 0 has no relative share
     return points if _kept(points, bounds) else q

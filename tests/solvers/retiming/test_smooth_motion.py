@@ -7,7 +7,7 @@ from dataclasses import replace
 import clarabel
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, RobotModel, library_robot
+from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, library_robot
 from robokin_addon.solvers import Motion, smooth_motion
 from scipy import sparse
 from scipy.interpolate import CubicSpline
@@ -73,6 +73,21 @@ def test_it_keeps_narrow_limits_on_speed() -> None:
     assert abs(through(fine.times, nu=1)).max() > 1.005 * limit
     assert (abs(fine.v) <= limit * (1.0 + 1e-9)).all()
     assert 0.0 < abs(smooth_motion(motion, 24.0).q - motion.q).max() < DT * limit
+
+
+def test_a_limit_at_zero_is_one_as_others() -> None:
+    """A finger that opens, closes and rests at its limit: the spline through its frames would pass that."""
+    t = np.arange(75) / 25.0
+    q = 0.02 * np.where((t > 0.5) & (t < 2.5), 1.0 - np.cos(np.pi * (t - 0.5)), 0.0)[:, None]
+    off = []
+    for lower in (0.0, 0.1):
+        finger = Joint("finger", "prismatic", "hand", "pad", lower=lower, upper=lower + 0.04, velocity=1.0)
+        model = RobotModel("gripper", [Link("hand"), Link("pad")], [finger])
+        motion = Motion.of(model, t, q + lower)
+        off.append(smooth_motion(motion, 25.0).q - motion.q)
+        assert smooth_motion(motion, 250.0).q.min() >= lower
+    assert 0.0 < abs(off[0]).max() < 3e-5
+    np.testing.assert_allclose(off[0], off[1], atol=1e-9)
 
 
 def least_squares(q: np.ndarray, limit: float) -> float:
