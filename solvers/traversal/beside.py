@@ -43,9 +43,11 @@ def kept_in_time(
     along: PosturesAlong, first: Array, velocity: Array, dt: float
 ) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the exact path from the one posture `first` (1, nq) that never leaves
-    its branch. Raises TaskError where the branch ends."""
+    its branch; of one that is singular, the branch that is nearest where it no longer is. Raises TaskError where the
+    branch ends."""
     s = np.arange(float(along.path.frames))
-    layers = along.at_all(s, along.branch(0.0, first[0]))
+    _, hidden = along.at(s)
+    layers = along.at_all(s, along.branch(s[int(np.argmin(hidden))], first[0]))
     return (yield from cheapest_sequence(along, s.tolist(), layers, first, _paced(velocity, dt)))
 
 

@@ -175,6 +175,17 @@ def test_a_kept_posture_is_of_one_branch_and_does_not_go_through_a_singularity()
         led(model, poses, start, "keep-posture")
 
 
+def test_a_posture_that_is_kept_may_begin_singular() -> None:
+    """With a straight wrist, which is neither flipped nor not: it goes on in the branch that the limits allow."""
+    model, q = library_robot("puma560"), np.radians([-60.0, 30.0, -90.0, 30.0, 0.0, 0.0])
+    pose = forward_kinematics(model, q)["tool"]
+    poses = np.array([pose] * 10)
+    poses[:, :3, 3] *= np.linspace(1.0, 0.95, 10)[:, None]
+    found = traverse(model, PoseTask("tool", pose), poses, q, 1.0, "keep-posture")
+    np.testing.assert_allclose(found.motion.q[0], q, atol=1e-9)
+    assert (found.motion.q[1:, 4] > 0.0).all() and found.deviation[::2].max() < 1e-6
+
+
 def test_what_cannot_be_led_is_told() -> None:
     model, pose = arm("kr6"), np.eye(4)
     pose[:3, 3] = 5.0, 0.0, 0.0
