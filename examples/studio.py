@@ -96,7 +96,7 @@ def take_multiple_exposure(
 def _light(
     collection: bpy.types.Collection, name: str, centre: Point, direction: Point, size: float, area: float, power: float
 ) -> None:
-    """A square area light `size * way` from the centre, looking at it; `power` for a subject of one metre."""
+    """A square area light `size * direction` from the centre, looking at it; `power` for a subject of one metre."""
     data = bpy.data.lights.new(name, "AREA")
     data.energy, data.size = power * size**2, area * size
     light = bpy.data.objects.new(name, data)

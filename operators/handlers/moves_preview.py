@@ -60,7 +60,7 @@ def _start(obj: bpy.types.Object, robot: Binding) -> Array:
 
 
 def _asked(obj: bpy.types.Object) -> Iterator[object]:
-    """All that the ways of the moves depend on."""
+    """All that the paths of the moves depend on."""
     yield tuple((item.name, item.values) for item in obj.robokin.postures)
     own = obj.matrix_world.inverted_safe()
     for item in obj.robokin.moves:

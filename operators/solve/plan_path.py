@@ -32,10 +32,9 @@ class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator
         name="Budget", description="Random poses that are tried at most", default=BUDGET, min=0, soft_max=100_000
     )
     seed: bpy.props.IntProperty(name="Seed", description="Which random poses are tried", default=0, min=0)
-
     to_targets: bpy.props.BoolProperty(
         name="To the Targets",
-        description="The way ends at a pose that meets the tasks at the last frame, in place of the pose there",
+        description="The path ends at a pose that meets the tasks at the last frame, in place of the pose there",
         options={"SKIP_SAVE"},
     )
 

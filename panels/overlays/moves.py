@@ -1,4 +1,4 @@
-"""The way of the tools in the list of moves, a color for each move, with its name where it ends."""
+"""The path of the tools in the list of moves, a color for each move, with its name where it ends."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ NOTHING = Why()
 
 @dataclass(frozen=True)
 class Remedy:
-    """how: of HOWS, "BASE" for the base to come nearer, or "PATH" for a way that a planner finds.
-    task: the name of the one that is changed; "" for a way."""
+    """how: of HOWS, "BASE" for the base to come nearer, or "PATH" for a path that a planner finds.
+    task: the name of the one that is changed; "" for a path."""
 
     how: str
     task: str

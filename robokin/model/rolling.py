@@ -74,7 +74,7 @@ class RollingBase:
         return np.vstack((np.outer(by_distance, distances) + np.outer(by_turn, turns), turns))
 
     def rows(self, angle: float) -> Array:
-        """(3, 5) A with A (x', y', angle', left', right') = 0 when nothing slips: no way along the axle, and each
+        """(3, 5) A with A (x', y', angle', left', right') = 0 when nothing slips: no motion along the axle, and each
         wheel's distance what it rolls; all in m/s."""
         heading = _turned(self.forward, np.array(angle))
         aside = np.array([-heading[1], heading[0]])

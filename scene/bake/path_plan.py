@@ -28,7 +28,7 @@ from ..collisions import checked_collisions, collisions_over
 from .retime import farthest_joint
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
-_SPARE = 2e-3  # [m] beyond the margin where a way ends: the planner takes what is nearer for not free
+_SPARE = 2e-3  # [m] beyond the margin where a path ends: the planner takes what is nearer for not free
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
 
 

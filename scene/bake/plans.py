@@ -117,7 +117,7 @@ def segments_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult])
 
 
 def _segments(influence: Array, settings: Array) -> list[tuple[int, int, bool]]:
-    """(first frame, frame after the last, whether the criteria are as in the stretch before)."""
+    """(first frame, frame after the last, whether the criteria are as in the segment before)."""
     fades = _fades(influence).any(axis=1)
     counting = np.where(fades[:, None], 2, influence > 0.0)
     others = np.diff(settings.reshape(len(influence), -1), axis=0).any(axis=1)

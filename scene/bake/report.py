@@ -18,7 +18,7 @@ from .plans import BakedSegment
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
 MET = (Status.CONVERGED, Status.EMPTY)
 _NUMBER = re.compile(r"[-+]?\b\d[\d.]*(e[-+]?\d+)?")
-TRIES = 16  # frames of a stretch of which it is tried out
+TRIES = 16  # frames of a segment of which it is tried out
 DIAGNOSED = 8  # segments of failed frames whose reason is looked for; of others the report names what is missed
 
 
@@ -97,7 +97,7 @@ class BakeResult:
         return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
 
     def lines(self) -> list[str]:
-        """A line for each stretch of frames that are not met, and for each two that collide."""
+        """A line for each segment of frames that are not met, and for each two that collide."""
         return [
             *(failure.sentence() for failure in self.failures),
             *(f"frame {at}: {what}" for at, what in self.hits()),
@@ -200,7 +200,7 @@ def _told_alike(result: TrackResult, first: int, last: int) -> list[tuple[int, i
 
 
 def _runs(segments: Sequence[BakedSegment]) -> list[tuple[BakedSegment, int, int, int]]:
-    """(stretch, first and last of its frames, the first counted over all) of frames in a row with the same status and
+    """(segment, first and last of its frames, the first counted over all) of frames in a row with the same status and
     the same tasks not met."""
     runs: list[tuple[BakedSegment, int, int, int]] = []
     done, last = 0, None

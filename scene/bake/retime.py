@@ -46,7 +46,7 @@ class RetimeResult:
         notes = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
         limit = next((limit for limit in self.result.bindings if limit.joint), None)
         if limit is not None:
-            notes.append(f"the first limit on its path is the {limit.kind} of {limit.joint}")
+            notes.append(f"the first limit that binds is the {limit.kind} of {limit.joint}")
         assumed = [kind for kind in ("velocity", "acceleration") if kind in self.result.limits.assumed]
         if assumed:
             notes.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")

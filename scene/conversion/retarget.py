@@ -38,7 +38,8 @@ MADE_OF = "robokin_retarget"  # on a target: the armature that it follows
 def check_source(obj: bpy.types.Object, source: bpy.types.Object | None) -> bpy.types.Object:
     """Raises RobokinError for what is no armature other than the robot."""
     if source is None or source == obj or source.type != "ARMATURE":
-        raise RobokinError("choose the armature whose motion the robot is to follow as the source")
+        given = "" if source is None else f", not {source.name!r}"
+        raise RobokinError(f"choose the armature whose motion {obj.name!r} is to follow as the source{given}")
     return source
 
 
@@ -106,7 +107,7 @@ def _chain_ratio(obj: bpy.types.Object, source: bpy.types.Object, pairs: Sequenc
 
 
 def _chain(owner: bpy.types.Object, tip: str, names: set[str]) -> float:
-    """The way [units of the world] along the bones from the next one above that has a name, or the root, to a tip."""
+    """Length [units of the world] along the bones from the next one above that has a name, or the root, to a tip."""
     bone, length = owner.data.bones[tip], 0.0
     while bone.parent is not None:
         length += (bone.head_local - bone.parent.head_local).length

@@ -55,14 +55,14 @@ class LevelRows(Protocol):
 
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, kept: KeptLevels | None) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
-        error.   as_one: they are weighed against each other.   held: these leave what they lack there."""
+        error.   as_one: they are weighed against each other.   kept: these leave what they lack there."""
 
     def holds(self, kept: KeptLevels, at: Iterate) -> bool:
-        """Whether each task that is held lacks what it lacked there, or is within its tolerance."""
+        """Whether each task that is kept lacks what it lacked there, or is within its tolerance."""
 
 
 class Descent:
-    """on: how many levels count.   best: the best iterate.   held: levels that steps leave.   iterations: so far."""
+    """on: how many levels count.   best: the best iterate.   kept: levels that steps leave.   iterations: so far."""
 
     def __init__(self, rows: LevelRows) -> None:
         self.rows, self.on, self.iterations = rows, rows.levels, 0
@@ -110,7 +110,7 @@ class Descent:
 
     def settle(self, steps: int, settled: float) -> bool:
         """Descend from the best iterate to its minimum, only downwards, in at most so many steps; of several levels on
-        the last that counts, while those above are held. Ends when its error changes by less than the
+        the last that counts, while those above are kept. Ends when its error changes by less than the
         fraction `settled`. Whether all that counts is met."""
         assert self.best is not None
         here, last = self.best, self.on - 1

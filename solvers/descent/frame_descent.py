@@ -54,9 +54,9 @@ class FrameDescent(Descent):
             at = self.look(self.step(at, as_one=as_one))
             self.offer(at)
             if self.is_met(at) and at.errors[:on].sum() <= self.enough:
-                return True  # what criteria ask for bends the way
+                return True  # what criteria ask for bends the path
             stalls = count + 1 >= PATIENCE and not self.residual(at) < PROGRESS * history[count + 1 - PATIENCE]
-            # What is ahead on a way lessens no more, while it is still come back to.
+            # A path's level gains no more while the point is still led back to the path.
             if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
                 break
         return self.is_met(self.best)

@@ -23,7 +23,7 @@ from .data import IKData
 from .descent import Iterate, KeptLevels
 from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
 
-SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
+SPARE = 0.1  # of a tolerance: by how much a residual that is kept may change
 ROUNDING = 1e-9  # relative: a residual within its tolerance that is more by less is the same
 FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a path
 
@@ -142,10 +142,10 @@ def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool
     return bool(np.where(before > tolerance, stays, residuals <= most).all())
 
 
-def _shortened(goal: Level) -> Level:
+def _shortened(level: Level) -> Level:
     """One step leads only so far along a path."""
-    most = FARTHEST * np.linalg.norm(goal.J, axis=1)
-    return replace(goal, lower=np.clip(goal.lower, -most, most), upper=np.clip(goal.upper, -most, most))
+    most = FARTHEST * np.linalg.norm(level.J, axis=1)
+    return replace(level, lower=np.clip(level.lower, -most, most), upper=np.clip(level.upper, -most, most))
 
 
 def _leaving(level: Level, before: Level) -> Level:

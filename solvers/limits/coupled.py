@@ -98,7 +98,7 @@ def _turned(q: Array, w: Array) -> Array:
 def base_is_safe(
     base: RollingBase, start: Array, step: Array, max_change: Array, lower: Array, upper: Array, max_step: Array
 ) -> bool:
-    """Whether the base, at x, y, angle `start`, stays within lower, upper and its steps within `largest`, each (3,),
+    """Whether the base, at x, y, angle `start`, stays within lower, upper and its steps within `max_step`, each (3,),
     while its wheels turn by `step` (2,) and then brake."""
     here, done, passed = start, 0.0, -1
     for number, share in zip(*map(np.ndarray.tolist, stopping_shares(frames_to_stop(step, max_change))), strict=True):

@@ -49,19 +49,19 @@ def braking_step(gap: Array, max_change: Array) -> Array:
 
 
 def viable_steps(
-    previous: Array, to_lower: Array, to_upper: Array, fastest_step: Array, max_change: Array
+    previous: Array, to_lower: Array, to_upper: Array, max_step: Array, max_change: Array
 ) -> tuple[Array, Array]:
     """(lo, hi): the steps d that keep all limits now and leave a state from which they can be kept for ever.
 
     previous: the last step. to_lower = q - lower, to_upper = upper - q: distances to the position limits.
-    fastest_step: bound on |d|. max_change: bound on |d - previous|. One shape; infinite without a limit.
+    max_step: bound on |d|. max_change: bound on |d - previous|. One shape; infinite without a limit.
     From a state that is not viable the bounds collapse to one step: the velocity limit holds first, then the position
     limit, and the acceleration is as small as they permit.
     """
     low, high = -braking_step(to_lower, max_change), braking_step(to_upper, max_change)
     # Outside the position limits: come back, at full speed at most.
     low, high = np.where(high < 0.0, np.minimum(low, high), low), np.where(low > 0.0, np.maximum(high, low), high)
-    fastest = np.asarray(fastest_step, float)
+    fastest = np.asarray(max_step, float)
     low, high = np.clip(low, -fastest, fastest), np.clip(high, -fastest, fastest)
     lo = np.clip(previous - max_change, low, high)
     hi = np.clip(previous + max_change, low, high)
@@ -98,9 +98,9 @@ class StepLimits:
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
-        fastest_step, max_change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        max_step, max_change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
         max_change = np.maximum(max_change, LEAST**2)  # distances are divided by it
-        return cls(dt, fastest_step, max_change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
+        return cls(dt, max_step, max_change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
         """Viable steps (lo, hi), each (nv,), from configuration q (nq,) reached by the step `previous` (nv,)."""

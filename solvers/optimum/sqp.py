@@ -71,7 +71,7 @@ class Optimum:
 @dataclass(frozen=True, eq=False)
 class _Look:
     """At a point: its cost, gradients (of edges the least one), subproblem and what holds it. residual: of it all.
-    descent: (nv,) the direction that the rows leave free.   size: of the steepest gradient, at least what counts as
+    descent: (nv,) the steepest that tasks and limits leave.   size: of the steepest gradient, at least what counts as
     one."""
 
     point: PosePoint
@@ -79,7 +79,7 @@ class _Look:
     gradients: Gradients
     subproblem: Subproblem
     multipliers: Multipliers
-    gradient_left: Array
+    descent: Array
     residual: float
     size: float
 
@@ -138,9 +138,7 @@ class StaticOptimum:
             x, change, _ = look.subproblem.best(look.gradients, B)
             after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
-            after = after or self._search_line(
-                look, SHORT * look.gradient_left, -SHORT * float(look.gradient_left @ look.gradient_left)
-            )
+            after = after or self._search_line(look, SHORT * look.descent, -SHORT * float(look.descent @ look.descent))
             if after is None:
                 # Where the best step promises less than the rounding of the cost, the slope is none.
                 is_seen = -change > self.objective.rounding(look.point.state)
@@ -243,7 +241,7 @@ class StaticOptimum:
         self._note_curvatures(values)
         E = face @ E
         least = LEAST * self._curvature
-        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.gradient_left) / STRIDE), least)
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.descent) / STRIDE), least)
         return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:

@@ -41,7 +41,7 @@ class PathPlan:
         """Plain values for JSON."""
         duration = None if self.motion is None else self.motion.duration
         own = {"found": self.found, "reason": self.reason, "drawn": self.drawn, "duration": duration}
-        return own | {"way": self.path.tolist()}
+        return own | {"path": self.path.tolist()}
 
 
 def plan_path_steps(

@@ -1,4 +1,4 @@
-"""The fastest timing where limits are curved: the rows of a path, stretch by stretch between places of rest."""
+"""The fastest timing where limits are curved: the rows of a path, piece by piece between places of rest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .reachability import ANIMATION, cannot_keep
 from .timing import ActiveLimit, Timing, active_limits
 from .warp import Warp
 
-CELLS = 600  # of a stretch at least
+CELLS = 600  # of a piece at least
 SPARE = 2e-7  # relative: what of a limit is kept back
 LOOKS = np.linspace(0.0, 1.0, 9)  # of a cell, where limits are looked at in the end ...
 CLOSE_LOOKS = np.linspace(0.0, 1.0, 129)  # ... and of one in which y changes much

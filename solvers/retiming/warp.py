@@ -12,7 +12,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 
-# Of the share x of a stretch, 0 to 1 as x is: as x^1, x^2, x^3 beside 0, and the same mirrored beside 1.
+# Of the share x of a piece, 0 to 1 as x is: as x^1, x^2, x^3 beside 0, and the same mirrored beside 1.
 SHAPES = {
     1: np.polynomial.Polynomial([0.0, 1.0]),
     2: np.polynomial.Polynomial([0.0, 0.0, 3.0, -2.0]),

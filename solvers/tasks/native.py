@@ -48,7 +48,7 @@ class TipTasks:
 
     tree: the model's, with the tips for frames.   records: (n,) TIP_ROWS.   counts: rows of each task.
     goes: whether each has a path.   shape: changes with the numbers of rows and paths.
-    left: (n, 6) what is not asked for of each task's rows.
+    remaining: (n, 6) what is not asked for of each task's rows.
     targets: (n, 16), stays: (n,) int32 whether a target is counted from where the tip is.
     """
 
@@ -104,7 +104,7 @@ class TipTasks:
         return task.is_comparable and not isinstance(task, VelocityTask) and number not in self._distances
 
     def fade(self, number: int, factor: float, remaining: Array) -> None:
-        """Weight the rows of one of the tasks so, and do not ask for `left` (m,) of them."""
+        """Weight the rows of one of the tasks so, and do not ask for `remaining` (m,) of them."""
         self.records["weights"][number] = factor * self._weights[number]
         self.remaining[number, : len(remaining)] = remaining
 

@@ -82,7 +82,7 @@ class Frame:
             last = free.look(start)
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
             if on > 1 and is_velocity:
-                met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a way leads, and round its corners
+                met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a path leads, and round its corners
             elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
@@ -167,7 +167,7 @@ class Frame:
             if rows.are_velocities[on - 1]:
                 at, in_time = self._gone_on(at, on, in_time, busy)
                 at_goal = not is_behind
-                is_last = on == len(goals) or rows.tasks.are_paths[on]  # it may go on along its way
+                is_last = on == len(goals) or rows.tasks.are_paths[on]  # it may go on along its path
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
                 continue
             (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked

@@ -151,7 +151,7 @@ class ReferenceTracking:
             behind[gaps > AT_GOAL] = 1
             if behind.any() and preference is not None and not are_velocities[found]:
                 here.spare(found, gaps, behind)
-            if is_beyond or not behind.any():  # or of a way that comes back to where it was
+            if is_beyond or not behind.any():  # or of a path that comes back to where it was
                 fastest = self._fastest(at.q)
                 both = fastest & (behind == 1)
                 behind[:] = both if both.any() else fastest

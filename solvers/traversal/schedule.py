@@ -68,7 +68,7 @@ class Schedule:
         return np.maximum.accumulate(s)
 
     def _split(self, t: Array) -> list[tuple[_Segment, Array, Array]]:
-        """Each stretch, (n,) bool which of the times are its own, and these since its start."""
+        """Each segment, (n,) bool which of the times are its own, and these since its start."""
         starts = np.array([each.start for each in self.segments])
         number = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(starts) - 1)
         found = []

@@ -103,7 +103,7 @@ def traverse_steps(
     elif past != Past.DEVIATE and (off[::2].max(axis=0) > EXACT).any():
         wrong = f"the tool would be {off[::2, 0].max():.3g} m and {off[::2, 1].max():.3g} rad beside its path"
     if wrong:
-        raise TaskError(f"{task.name}: no such path past the singularity was found, {wrong}: choose another way past it")
+        raise TaskError(f"{task.name}: no such path past the singularity was found, {wrong}: take another way past it")
     return Traversal(motion, halves[::2], len(motion) - frames, off)
 
 

@@ -31,7 +31,7 @@ STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
 NOISE = 1e-8  # singular values of A, relative to the largest, that are rounding of the differences
 JUMP = 0.1  # radians or L: poses that hold the same beyond a turn are farther away
-ACROSS = 0.05  # sine of a path with what is held, to first order: more than that of one which bends
+ACROSS = 0.05  # sine of a displacement with what is held, to first order: more than that of one which bends
 CONSTANT = 1e-10  # of the weights: a potential whose slope changes by less does not change
 
 

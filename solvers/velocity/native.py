@@ -232,7 +232,8 @@ class NativeStep:
         return set(fading) - can
 
     def fade(self, i: int, factor: float, remaining: Array) -> None:
-        """Weight the rows of a task so, and do not ask for `left` (m,) of them, when the kernel makes them."""
+        """Weight the rows of a task so, and do not ask for `remaining` (m,) of them, when the kernel makes
+        them."""
         if i in self._tip_numbers:
             self._tips.fade(self._tip_numbers[i], factor, remaining)
 

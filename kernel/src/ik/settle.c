@@ -50,7 +50,7 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     s->iterations++;
     double E = rk_search_measure(s, &met);
     for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !rk_search_holds(s); pass++) {
-      s->on = last; /* the way along what levels above keep is bent */
+      s->on = last; /* the path along what levels above keep is bent */
       rk_search_damped_step(s, -1.0);
       s->on = last + 1;
       s->iterations++;

@@ -8,7 +8,7 @@
 
 enum { HALVINGS = 40, ROUNDS = 10, LONGEST = 256 };
 
-/* A group of n <= 3 degrees of freedom that brakes along one way. */
+/* A group of n <= 3 degrees of freedom that brakes along one path. */
 typedef struct group {
   int n;
   const double *change;
@@ -59,7 +59,7 @@ static void ball_step(const double from[4], const double to[4], double w[3]) {
   for (int k = 0; k < 3; k++) w[k] = sign * factor * step[1 + k];
 }
 
-/* Whether the group is inside after `way` steps from its last place; here[3]: where the base was `frames` frames
+/* Whether the group is inside after `share` steps from its last place; here[3]: where the base was `frames` frames
    before, updated. */
 static int is_inside(const group *g, const double *step, double share, double before, double frames, double here[3]) {
   double scaled[3];

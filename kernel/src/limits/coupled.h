@@ -14,7 +14,7 @@ void rk_ball_within(const rk_cone *cone, const double last[4], const double prev
 void rk_base_within(const rk_base *base, const double start[3], const double previous[2], const double change[2],
                     const double lower[3], const double upper[3], const double largest[3], double step[2]);
 
-/* next[]: the steps in these columns when they brake along one way. */
+/* next[]: the steps in these columns when they brake along one path. */
 void rk_brake_together(int n, const int32_t *columns, const double *step, const double *change, double *next);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct around {
 
 static double drawn(uint64_t *random) { return 2.0 * rk_uniform(random) - 1.0; }
 
-/* A motion of so much along s->way. */
+/* A motion of so much along s->dq. */
 static void probe(around *a, double size) {
   rk_optimum_search *s = a->s;
   const int32_t n = s->poses.n;
@@ -34,7 +34,7 @@ static void probe(around *a, double size) {
   a->least = cost, a->found = 1;
 }
 
-/* Both ways along directions that bend the cost downwards, and along random ones of those that do not bend it clearly
+/* To both sides along directions that bend the cost downwards, and along random ones of those that do not bend it clearly
    upwards. */
 static void probe_what_is_flat(around *a) {
   rk_optimum_search *s = a->s;

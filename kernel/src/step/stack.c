@@ -8,7 +8,7 @@
 #include "step/step_rows.h"
 
 static const double DAMPING_FLOOR = 1e-9;
-static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a way */
+static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a path */
 static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is kept may change */
 static const double ROUNDING = 1e-9; /* relative: a residual within its tolerance that is more by less is the same */
 
@@ -203,7 +203,7 @@ static void leave(const rk_step_data *data, const scratch *w, int32_t level) {
   }
 }
 
-/* One step leads only so far along a way. */
+/* One step leads only so far along a path. */
 static void shorten(const rk_step_data *data, int32_t level, int32_t n) {
   for (int32_t row = data->start[level]; row < data->start[level + 1]; row++) {
     const double *J = data->J + row * (int64_t)n, most = FARTHEST * rk_sqrt(rk_dot(n, J, J));

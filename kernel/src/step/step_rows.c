@@ -1,4 +1,4 @@
-/* Rows of all tasks: of those on tips from what each lacks (tip_rows.c), and from these the rows of ways and closures. */
+/* Rows of all tasks: of those on tips from what each lacks (tip_rows.c), and from these the rows of paths and closures. */
 #include "step/step_rows.h"
 
 #include "ik/ik_rows.h"
@@ -77,7 +77,7 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
-/* The rows of a task, weighted; returns their number. way[6]: along which a velocity goes, of each. */
+/* The rows of a task, weighted; returns their number. direction[6]: along which a velocity goes, of each. */
 static int fill(const rk_step *step, rk_step_data *data, const double *nodes, int32_t t, double direction[6]) {
   static const double unit[12] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   const rk_model *m = step->model;
@@ -115,8 +115,8 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   return rows.count;
 }
 
-/* What is across a way in count - 1 rows from `across` on, what is along it in the row `along`: the rows as a reflection
-   has them that turns the first axis into the way. Where the way has no direction, the first row is along it. */
+/* What is across a path in count - 1 rows from `across` on, what is along it in the row `along`: the rows as a reflection
+   has them that turns the first axis into the path. Where the path has no direction, the first row is along it. */
 static void split_path(rk_step_data *data, int64_t nv, int32_t first, int count, const double *direction, int32_t across,
                       int32_t along) {
   double w[6], square = 0.0, wanted = 0.0, *J = data->J, *ahead = J + along * nv;

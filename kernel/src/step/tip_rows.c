@@ -6,7 +6,7 @@
 #include "math/rk_trig.h"
 
 static const double NEAREST = 1e-9, PARALLEL = 1e-6;
-enum { NEARING = 4 }; /* steps to the nearest place on a way */
+enum { NEARING = 4 }; /* steps to the nearest place on a path */
 
 /* (t - sin t) / t^3, of the angle t and its square; below 1 rad, where digits cancel, as a series. */
 static double rk_sinc3(double angle, double square, double sine) {

@@ -52,9 +52,9 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
     if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
     const double remaining = rk_search_remaining(s);
     if (met && remaining <= (rk_adds_up(s) ? EXACT : s->preference.H ? FINE : __builtin_inf()))
-      return 1; /* what criteria ask for bends the way */
+      return 1; /* what criteria ask for bends the path */
     const int stalls = count + 1 >= PATIENCE && !((rk_adds_up(s) ? remaining : E) < PROGRESS * history[(count + 1) % PATIENCE]);
-    /* What is ahead on a way lessens no more, while it is still come back to. */
+    /* A path's level gains no more while the point is still led back to the path. */
     if (stalls && !(s->on > 0 && rk_is_velocity(s, s->on - 1) && !are_met(s, s->on - 1))) break;
   }
   return s->best_error < __builtin_inf() && has_best_met(s);

@@ -117,7 +117,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
       if (!is_velocity) restore(t);
     }
     int met = k == 0 && (rk_tracking_descend(t, t->frame.moved, RK_GOAL_STEPS, 0) || unbend(t));
-    if (k > 0 && is_velocity) { /* as far as a way leads, and round its corners */
+    if (k > 0 && is_velocity) { /* as far as a path leads, and round its corners */
       rk_copy(t->pulled, s->best_q, nq);
       met = rk_tracking_go(t, t->pulled, RK_GOAL_STEPS, 0);
     }

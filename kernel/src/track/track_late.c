@@ -167,7 +167,7 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
     if (rk_is_velocity(s, k - 1)) {
       in_time = go_on(t, in_time, t->q);
       at_goal = !is_behind;
-      if (in_time || k == s->levels || s->ik->stack->kind[k] == RK_LEVEL_PATHS) continue; /* it may go on along its way */
+      if (in_time || k == s->levels || s->ik->stack->kind[k] == RK_LEVEL_PATHS) continue; /* it may go on along its path */
       rk_tracking_look(t, t->q);
       claim(t, k - 1);
       continue;
@@ -278,7 +278,7 @@ int rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int is_beyo
   for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > RK_AT_GOAL;
   if (any && t->has_criteria && !rk_is_velocity(&t->search, level)) spare(t, level, behind);
   if (any && !is_beyond) return 1;
-  rk_difference(m, 1, t->frame.last, q, t->pace); /* or of a way that comes back to where it was */
+  rk_difference(m, 1, t->frame.last, q, t->pace); /* or of a path that comes back to where it was */
   int both = 0, fastest = 0;
   for (int32_t k = 0; k < m->nv; k++) both |= behind[k] && is_fastest(t, k);
   for (int32_t k = 0; k < m->nv; k++) fastest |= behind[k] = (!both || behind[k]) && is_fastest(t, k);

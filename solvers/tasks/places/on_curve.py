@@ -102,8 +102,7 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
     curve: as the target of an `OnCurveTask`.
     In a motion the first pose is on the curve, where other tasks and limits allow it.
     e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
-    off the curve is corrected as it moves. Where limits allow no more, the point goes
-    slower, on the curve.
+    off the curve is corrected as it moves. Where limits allow no more, the point goes slower, on the curve.
     """
 
     kind: ClassVar[str] = "along curve"

@@ -29,8 +29,8 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
     weights: (6,) or one for all, per root axis ("world", "space") or tip axis, 0 leaves it free.   band: as weights
     [m/s, rad/s], what does not count.
     Rows: what the finite motion of the step, exp(twist dt), moves the tip's origin and turns it by, so that a hinge is
-    followed along its circle. Ahead is this motion, if nothing is in a band: where limits allow no more, the tip goes
-    slower, on the same path.
+    followed along its circle. This motion is the path, if nothing is in a band: where limits allow no more, the tip
+    goes slower, on the same path.
     """
 
     kind: ClassVar[str] = "twist"
