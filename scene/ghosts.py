@@ -6,19 +6,16 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import binding, world_from_root
-from ..properties.bridge.visuals.link_edges import link_edges
+from ..properties.bridge.visuals.link_edges import link_edges, thinned
 from ..robokin import forward_kinematics
 from ..robokin.arrays import Array
-
-MOST = 60000  # lines of all ghosts together: what a view still draws fluently
 
 
 def ghost_lines(obj: bpy.types.Object, Q: Array) -> Array:
     """(n, m, 2, 3) ends of lines in Blender's world, of the robot at each row of Q (n, nq). Raises RobokinError."""
     robot = binding(obj)
     unit = np.diag([1.0 / robot.metres_per_unit] * 3 + [1.0])
-    T_world_root, edges = unit @ world_from_root(obj), link_edges(obj, robot)
-    every = max(1, -(-len(Q) * sum(map(len, edges.values())) // MOST))
+    T_world_root, edges = unit @ world_from_root(obj), thinned(link_edges(obj, robot), len(Q))
     parts: list[list[Array]] = [[] for _ in Q]
     for lines, q in zip(parts, Q, strict=True):
         placed = {link: T_world_root @ T for link, T in forward_kinematics(robot.model, q).items()}
@@ -27,5 +24,5 @@ def ghost_lines(obj: bpy.types.Object, Q: Array) -> Array:
                 lines.append(np.array([[placed[joint.parent][:3, 3], placed[joint.child][:3, 3]]]))
         for link, ends in edges.items():
             T = placed[link]
-            lines.append(ends[::every] @ T[:3, :3].T + T[:3, 3])
+            lines.append(ends @ T[:3, :3].T + T[:3, 3])
     return np.array([np.concatenate([np.empty((0, 2, 3)), *lines]) for lines in parts]).reshape(len(Q), -1, 2, 3)

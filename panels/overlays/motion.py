@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...properties.bridge.visuals.link_edges import link_edges, shown_meshes
+from ...properties.bridge.visuals.link_edges import link_edges, shown_meshes, thinned
 from ...properties.results import readouts
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
@@ -17,7 +17,6 @@ from .pieces import Pieces
 from .robot_view import RobotView, Structure
 
 DOT = 0.008  # of the size of what is seen: half the size of a mark on the path
-MOST = 60000  # lines of all ghosts together: they are made anew at every frame that is played
 FAR = 0.3  # opacity of the ghost that is farthest away in time
 
 
@@ -75,8 +74,8 @@ class MotionOverlay:
         return found
 
     def ghosts(self, obj: bpy.types.Object, view: RobotView, settings: bpy.types.PropertyGroup, frame: float) -> Pieces:
-        """Edges of the links' meshes, of a robot without meshes lines between its joints; fading with the distance in
-        time."""
+        """Edges of the links' meshes, or lines between the joints where no mesh has an edge; fading with the distance
+        in time."""
         found = Pieces()
         steps = settings.ghost_step * np.arange(1, settings.ghost_count + 1)
         key = MARKS.motions, frame, tuple(steps)
@@ -87,14 +86,13 @@ class MotionOverlay:
                 placed = get_backend("auto").frame_placements(self._tree, Q)
             self._ghosts = key, placed
         placed = self._ghosts[1]
-        edges = self._link_edges(obj) if len(placed) else {}
-        every = max(1, -(-len(placed) * sum(map(len, edges.values())) // MOST))
+        edges = thinned(self._link_edges(obj), len(placed)) if len(placed) else {}
         for i, links in enumerate(placed):
             share = i % len(steps) / len(steps)
             color = colors.faded(colors.PAST if i < len(steps) else colors.FUTURE, 1.0 - (1.0 - FAR) * share)
             for link, ends in edges.items():
                 T = links[link]
-                found.lines.append((view.points(ends[::every] @ T[:3, :3].T + T[:3, 3]), color))
+                found.lines.append((view.points(ends @ T[:3, :3].T + T[:3, 3]), color))
             if not edges:
                 found.lines.append((view.points(links[:, :3, 3])[self._bones], color))
         return found

@@ -43,7 +43,7 @@ class TrackResult:
     parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
     one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
     all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what tells why
-    velocities are missed.
+    velocities are missed, where some are.
     """
 
     problem: IKProblem
@@ -59,7 +59,7 @@ class TrackResult:
     remarks: Sequence[str] | None = None
     tolerances: Array | None = None
     influence: Array | None = None
-    stopped: Sequence[Callable[[], Diagnosis | None]] | None = None
+    stopped: Sequence[Callable[[], Diagnosis | None] | None] | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -96,7 +96,8 @@ class TrackResult:
         again = self._solved(frame, shares >= 1.0)
         found = again.diagnosis
         is_empty = again.status is Status.EMPTY  # velocities only
-        stopped = self.stopped[frame]() if self.stopped and (is_empty or again.converged) else None
+        why = self.stopped[frame] if self.stopped and (is_empty or again.converged) else None
+        stopped = why() if why else None
         if stopped is not None:
             found = stopped
         elif again.converged:
@@ -192,17 +193,13 @@ def judge_histories(
 
 def stopped_by(
     levels: TaskLevels, q: Array, targets: Sequence[Sequence[Any]], missed: Array, shares: Array, dt: float
-) -> list[Callable[[], Diagnosis | None]]:
-    """What tells, of each frame, why velocities are missed. q: (F, nq).   missed: (F,) bool, frames that miss some.
-    Others: see `why_stopped`."""
+) -> list[Callable[[], Diagnosis | None] | None]:
+    """What tells, of each frame that misses some, why velocities are missed. q: (F, nq).   missed: (F,) bool, which do.
+    The other arguments: see `why_stopped`."""
     return [
-        partial(why_stopped, levels, there, own, shares, dt) if is_missed else _unknown
+        partial(why_stopped, levels, there, own, shares, dt) if is_missed else None
         for there, own, is_missed in zip(q, targets, missed, strict=True)
     ]
-
-
-def _unknown() -> None:
-    return None
 
 
 def joined(parts: Sequence[TrackResult]) -> TrackResult:

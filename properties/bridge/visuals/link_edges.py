@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 import bpy
 import numpy as np
 
@@ -11,8 +14,11 @@ from ..model.binding import Binding
 from ..pose.configuration import read_configuration
 from ..pose.frames import world_from_root
 
+Key = TypeVar("Key", str, int)
+
 SHARP = np.cos(np.radians(30.0))  # of the angle between two faces
 SMALL = 0.25  # of the size of a mesh: edges that hang together and reach less far are of a screw, a letter, a notch
+MOST = 60000  # lines of all ghosts together: what a view still draws fluently, while frames are played too
 
 
 def shown_meshes(obj: bpy.types.Object, robot: Binding) -> list[tuple[str, bpy.types.Object]]:
@@ -26,14 +32,21 @@ def shown_meshes(obj: bpy.types.Object, robot: Binding) -> list[tuple[str, bpy.t
 
 
 def link_edges(obj: bpy.types.Object, robot: Binding) -> dict[str, Array]:
-    """(m, 2, 3) ends of the sharp edges of each link that shows a mesh, in its frame [m]."""
+    """(m, 2, 3) ends of the sharp edges of each link whose meshes have some, in its frame [m]."""
     unit = np.diag([1.0 / robot.metres_per_unit] * 3 + [1.0])
     T_world_root, links = unit @ world_from_root(obj), forward_kinematics(robot.model, read_configuration(obj, robot))
     own: dict[str, list[Array]] = {}
     for link, child in shown_meshes(obj, robot):
         T_link_mesh = np.linalg.inv(T_world_root @ links[link]) @ np.array(child.matrix_world, float)
         own.setdefault(link, []).append(sharp_edges(child.data) @ T_link_mesh[:3, :3].T + T_link_mesh[:3, 3])
-    return {link: np.concatenate(lines) for link, lines in own.items()}
+    whole = {link: np.concatenate(lines) for link, lines in own.items()}
+    return {link: lines for link, lines in whole.items() if len(lines)}
+
+
+def thinned(edges: Mapping[Key, Array], copies: int) -> dict[Key, Array]:
+    """Only so many of the edges that as many copies of them have MOST lines."""
+    every = max(1, -(-copies * sum(map(len, edges.values())) // MOST))
+    return {link: ends[::every] for link, ends in edges.items()}
 
 
 def sharp_edges(mesh: bpy.types.Mesh) -> Array:

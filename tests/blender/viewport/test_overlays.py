@@ -245,6 +245,11 @@ def test_ghosts_are_the_edges_of_the_meshes_of_links(overlays, scene):
         corners = np.array([cube.matrix_world @ vertex.co for vertex in cube.data.vertices])
         away = np.linalg.norm(own.reshape(-1, 1, 3) - corners, axis=2)
         assert away.min(axis=1).max() < 1e-5
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.1)
+    ball = bpy.context.object
+    cube.data = ball.data
+    bpy.data.objects.remove(ball)
+    assert len(segments(look(overlays))) >= 2 * 7  # what is round has no edges: from joint to joint
 
 
 def test_shares_of_a_motion(scene):
