@@ -275,8 +275,8 @@ def test_names_of_bodies() -> None:
     assert body_parts(talos) == {"pelvis": "base_link", "left foot": "lFoot.Tail"}
     del talos["lFoot.Tail"]
     assert body_parts(talos)["left foot"] == "leg_left_6_link"
-    above = {"Arm:Chest": None, "left_arm": "Arm:Chest", "left_arm_7_link": "left_arm", "lefty:Head": "Arm:Chest"}
-    assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "lefty:Head"}
+    above = {"Hips:Chest": None, "left_arm": "Hips:Chest", "left_arm_7_link": "left_arm", "left:Head": "Hips:Chest"}
+    assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "left:Head"}
 
 
 def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path, capsys):
