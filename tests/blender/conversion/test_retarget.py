@@ -240,6 +240,9 @@ def test_what_is_not_there_has_no_pair(scene):
         "Left hand",
         "Right hand",
     }
+    with bpy.context.temp_override(object=fixed):
+        bpy.ops.robokin.retarget_pair_add(kind="ORIENTATION")  # for the first of its tools
+    assert fixed.robokin.retarget_pairs[-1].tip == "left_foot_joint"
     robot = add_robot()
     guess_pairs(robot, person)
     assert [(item.tip, item.source, item.kind) for item in robot.robokin.retarget_pairs] == [(TOOL, "", "POSE")]
