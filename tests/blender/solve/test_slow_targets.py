@@ -50,6 +50,22 @@ def test_targets_that_are_too_fast_get_the_time_that_the_joints_need(scene, hurr
     assert "the robot can keep up" in called(bpy.ops.robokin.slow_targets, robot)
 
 
+def test_keys_of_another_file_are_left(scene, hurried, tmp_path):
+    robot, target = hurried
+    before, path, action = times(target), str(tmp_path / "library.blend"), target.animation_data.action
+    bpy.data.libraries.write(path, {action})
+    name = action.name
+    bpy.data.actions.remove(action)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.actions = [name]
+    target.animation_data.action = into.actions[0]
+    if not target.animation_data.action_slot:
+        target.animation_data.action_slot = into.actions[0].slots[0]
+    said = called(bpy.ops.robokin.slow_targets, robot, factor=2.0)
+    assert f"the keys of {target.name!r} are linked from another file" in said
+    np.testing.assert_array_equal(times(target), before)
+
+
 def test_a_target_that_is_not_keyed_cannot_be_slower(scene, hurried):
     robot, target = hurried
     target.animation_data_clear()
