@@ -10,6 +10,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian
 from robokin_addon.solvers import (
     AlongCurveTask,
     Diagnosis,
+    DistanceTask,
     JointVelocityTask,
     LoopClosureTask,
     PoseTask,
@@ -102,11 +103,12 @@ def test_what_no_wheel_moves_is_singular_and_a_joint_at_its_end_is_named() -> No
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_of_all_that_is_asked_only_the_joint_at_its_end_is_named(sign: float) -> None:
-    """Though a level below, and another joint, go on."""
+    """Though a level above leaves it free, and a level below, and another joint, go on."""
     panda = load_urdf(robot("panda"))
     tasks = [
-        JointVelocityTask({"panda_joint1": sign}),
-        JointVelocityTask({"panda_joint2": 0.01, "panda_joint3": -0.01}, priority=2),
+        DistanceTask("panda_hand", 2.0, relation="inside"),
+        JointVelocityTask({"panda_joint1": sign}, priority=2),
+        JointVelocityTask({"panda_joint2": 0.01, "panda_joint3": -0.01}, priority=3),
     ]
     found = track(panda, tasks, [[task.target for task in tasks]] * 90, READY, DT).diagnosis(89)
     assert found.status is Status.LIMIT and found.joints == ("panda_joint1",)
