@@ -133,12 +133,6 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     assert len(overlays.labels) == 1
     texts = draw(object=program)["ROBOKIN_PT_moves"]["labels"]
     assert any("move 'Circle'" in text for text in texts)
-    moves[2].target = None  # what is before it is shown, and what it lacks told
-    shown()
-    shown()  # work that was begun before is finished first
-    assert [label.text for label in overlays.labels] == [move.name for move in moves[:2]]
-    texts = draw(object=program)["ROBOKIN_PT_moves"]["labels"]
-    assert any("'Circle'" in text for text in texts)
 
 
 def test_a_curve_blends_and_the_stretches_are_told(scene, program):
