@@ -23,6 +23,7 @@ from .bake.plans import bake_plans
 from .tasks.solver_tasks import enabled_tasks
 from .tasks.targets import places_of, targets_over
 
+SPLIT = ("BEZIER", "LINEAR")  # interpolations that another key does not change
 UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
 
 
@@ -66,6 +67,7 @@ def slow_targets(obj: bpy.types.Object, first: int, factor: float) -> list[bpy.t
         if not takes_keys(owner):
             raise RobokinError(f"the keys of {owner.name!r} are linked from another file")
     for _, curve in curves:
+        _split(curve, first)
         for point in curve.keyframe_points:
             for place in (point.co, point.handle_left, point.handle_right):
                 if place.x > first:
@@ -74,6 +76,19 @@ def slow_targets(obj: bpy.types.Object, first: int, factor: float) -> list[bpy.t
     for owner in owners:
         owner.update_tag()
     return list(owners)
+
+
+def _split(curve: bpy.types.FCurve, frame: int) -> None:
+    """What comes before the frame stays as fast as it was: where it goes on to a key after it, another key is between,
+    on whose sides the speeds may differ."""
+    sooner = [point for point in curve.keyframe_points if point.co.x <= frame]
+    if not sooner or sooner[0].co.x == frame:
+        return
+    before = sooner[-1]
+    if before.co.x < frame and before.interpolation in SPLIT and not curve.modifiers:
+        before = curve.keyframe_points.insert(frame, curve.evaluate(frame))
+    if before.co.x == frame:
+        before.handle_left_type = before.handle_right_type = "FREE"
 
 
 def _curves(obj: bpy.types.Object, robot: Binding) -> Iterator[tuple[bpy.types.Object, bpy.types.FCurve]]:

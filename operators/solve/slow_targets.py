@@ -38,9 +38,8 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
         if self.factor == 0.0:
             q0 = bake_start(scene, obj, robot, settings.start)
             asked = yield from time_asked(scene, context.view_layer, obj, frames, q0)
-            if not 1.0 < asked < math.inf:
-                why = "a joint may not move at all" if asked > 1.0 else "the robot can keep up with its targets"
-                raise RobokinError(f"{obj.name!r}: {why}, slower ones do not help")
+            if asked <= 1.0:
+                raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
             self.factor = math.ceil(100.0 * SPARE * asked) / 100.0
         first, last = self.frame_start, self.frame_end
         moved = slow_targets(obj, first, self.factor)

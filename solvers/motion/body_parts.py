@@ -44,10 +44,7 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _depth(name: str, parents: Mapping[str, str | None]) -> int:
-    count, seen = 0, set()
-    above = parents[name]
-    while above is not None and above not in seen:
-        seen.add(above)
-        count += 1
-        above = parents.get(above)
+    count, above = 0, parents[name]
+    while above is not None:
+        count, above = count + 1, parents.get(above)
     return count

@@ -50,16 +50,12 @@ class PosturesAlong:
         batch = self._problem.solve_batch(self.path.at(s)[:, None], self.q0)
         found = [batch[i] for i in range(len(batch))]
         hidden = np.array([bool(each.continuum.any()) for each in found])
-        chosen = [
-            np.array([not branch or meets or name == branch for name in each.names], bool)
-            for each, meets in zip(found, hidden, strict=True)
-        ]
+        chosen = [np.array([not branch or name == branch for name in each.names], bool) for each in found]
         return [each.q[own] for each, own in zip(found, chosen, strict=True)], hidden
 
     def branch(self, s: float, q: Array) -> str:
         """Name of the branch of the posture at a parameter that is nearest to q (nq,)."""
-        found = self._problem.solve(self.path.at(np.array([s])), q)
-        return found.names[int(abs(found.q - q).max(axis=1).argmin())]
+        return self._problem.solve(self.path.at(np.array([s])), q).names[0]
 
     def at_all(self, s: Array, branch: str = "") -> list[Array]:
         """The postures (k, nq) of each parameter (n,); in a singularity itself those nearest to the ones before and

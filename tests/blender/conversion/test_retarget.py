@@ -8,15 +8,18 @@ import addon_utils
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, write_configuration
-from robokin_addon.robokin import RobotModel, forward_kinematics
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
 from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.scene.conversion.retarget import guess_pairs, retarget
 from robokin_addon.solvers.motion.body_parts import body_parts
 from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
-from support.blender.scene_robots import build, model_of
+from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
 from support.blender.windows import called
 from support.command import run
+from support.problems.obstructed import at
 
 FRAMES = 16
 # Parent, and offset from it [cm], Y up and Z ahead, of a person of 1.6 m.
@@ -167,6 +170,98 @@ def test_the_table_is_edited_and_what_was_made_is_replaced(scene, person, humano
     assert len(robot.tasks) == len(robot.retarget_pairs) == 6
 
 
+PLACES = {
+    "left_foot": (0, 0.1, -0.5),
+    "right_foot": (0, -0.1, -0.5),
+    "left_hand": (0, 0.4, 0),
+    "right_hand": (0, -0.4, 0),
+}
+
+
+def doll(root: str) -> RobotModel:
+    """A pelvis, feet and hands, each on a joint of its own where it is."""
+    joints = [
+        Joint(f"{name}_joint", "continuous", "pelvis", name, placement=at(*place)) for name, place in PLACES.items()
+    ]
+    return RobotModel("doll", [Link("pelvis"), *map(Link, PLACES)], joints, root)
+
+
+def stood(size: float) -> bpy.types.Object:
+    """A person who stands elsewhere, `size` times as large as the doll: below another root, and with hands higher and
+    farther out."""
+    person = bpy.data.objects.new("person", bpy.data.armatures.new("person"))
+    bpy.context.scene.collection.objects.link(person)
+    bpy.context.view_layer.objects.active = person
+    bpy.ops.object.mode_set(mode="EDIT")
+    places = {"Reference": (0, 0, 3.0), "Hips": (0, 0, 0)}
+    for name, place in PLACES.items():
+        side, part = name.split("_")
+        places[f"{side.title()}{part.title()}"] = np.add(place, (0, np.sign(place[1]), 0.3) if part == "hand" else 0)
+    for name, place in places.items():
+        bone = person.data.edit_bones.new(name)
+        bone.head, bone.tail = 0.5 * size * np.array(place), 0.5 * size * np.add(place, (0.1, 0, 0))
+        if name != "Reference":
+            bone.parent = person.data.edit_bones["Reference" if name == "Hips" else "Hips"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    person.matrix_world = Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(2.0, 4, "Z") @ Matrix.Scale(2.0, 4)
+    bpy.context.view_layer.update()
+    return person
+
+
+@pytest.mark.parametrize("metres", [1.0, 0.01])
+def test_a_source_that_stands_elsewhere_is_led_back_by_size_turn_and_place(scene, metres):
+    """By the feet and the pelvis: the hands, which go to a position, are elsewhere."""
+    scene.unit_settings.scale_length = metres
+    robot, person = build(doll("floating")), stood(3.0 / metres)
+    robot.robokin.live = False
+    base = retarget(robot, person)
+    bpy.context.view_layer.update()
+    asked = (Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(2.0, 4, "Z") @ Matrix.Scale(3.0, 4)).inverted()
+    np.testing.assert_allclose(base.matrix_world, asked, atol=1e-5 / metres)
+    names = {task.name: task for task in robot.robokin.tasks}
+    assert set(names) == {"Left foot", "Right foot", "Pelvis", "Left hand", "Right hand"}
+    for task in names.values():
+        bone = task.target.constraints[0].subtarget
+        seen = asked @ person.matrix_world @ person.data.bones[bone].head_local
+        np.testing.assert_allclose(task.target.matrix_world.translation, seen, atol=1e-5 / metres)
+        if task.kind == "POSE":
+            assert world_error(robot, task.tip, task.target) == pytest.approx((0.0, 0.0), abs=1e-5 / metres)
+    fresh = type(names["Pelvis"]).bl_rna.properties["position_tolerance"].default
+    assert names["Pelvis"].position_tolerance == pytest.approx(fresh / metres)
+
+
+def test_what_is_not_there_has_no_pair(scene):
+    """A pelvis that stands fast is no tip; a robot without a body has its tools, for which a person chooses bones."""
+    fixed, person = build(doll("fixed")), stood(1.0)
+    guess_pairs(fixed, person)
+    assert {item.name for item in fixed.robokin.retarget_pairs} == {
+        "Left foot",
+        "Right foot",
+        "Left hand",
+        "Right hand",
+    }
+    with bpy.context.temp_override(object=fixed):
+        bpy.ops.robokin.retarget_pair_add(kind="ORIENTATION")  # for the first of its tools
+    assert fixed.robokin.retarget_pairs[-1].tip == "left_foot_joint"
+    robot = add_robot()
+    guess_pairs(robot, person)
+    assert [(item.tip, item.source, item.kind) for item in robot.robokin.retarget_pairs] == [(TOOL, "", "POSE")]
+    person.select_set(True)
+    fixed.select_set(True)  # two others: which one is not guessed
+    assert "choose the armature" in called(bpy.ops.robokin.retarget_motion, robot)
+    fixed.select_set(False)
+    assert "no bone of 'person' is paired" in called(bpy.ops.robokin.retarget_motion, robot)
+    own = add_target(robot)
+    robot.robokin.retarget_pairs[0].source = "Hips"
+    for _ in range(2):
+        assert called(bpy.ops.robokin.retarget_motion, robot) == {"FINISHED"}
+    assert len(robot.robokin.tasks) == 2 and robot.robokin.tasks[0].target == own  # what a person made stays
+    assert sum("follows person" in each.name for each in bpy.data.objects) == 1
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.retarget_pair_add(kind="ORIENTATION")
+    assert [(item.tip, item.kind) for item in robot.robokin.retarget_pairs][1:] == [(TOOL, "ORIENTATION")]
+
+
 def test_names_of_bodies() -> None:
     above = {
         "mixamorig:Hips": None,
@@ -183,6 +278,8 @@ def test_names_of_bodies() -> None:
     assert body_parts(talos) == {"pelvis": "base_link", "left foot": "lFoot.Tail"}
     del talos["lFoot.Tail"]
     assert body_parts(talos)["left foot"] == "leg_left_6_link"
+    above = {"Hips:Chest": None, "left_arm": "Hips:Chest", "left_arm_7_link": "left_arm", "left:Head": "Hips:Chest"}
+    assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "left:Head"}
 
 
 def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path, capsys):
@@ -193,4 +290,9 @@ def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path
     assert done.code == 0 and "6 tasks follow 'person', scaled by 0.8" in done.out
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
     assert [task.target.constraints[0].subtarget for task in bpy.data.objects[name].robokin.tasks][2] == "Hips"
+    bpy.data.objects[name].robokin.retarget_scale = 0.6
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "c.blend"))
+    done = run(capsys, "retarget", tmp_path / "c.blend", "--source", "person")
+    assert done.code == 0 and "scaled by 0.6" in done.out
+    assert run(capsys, *command[:4], "--scale", "-1").refused("'-1' is not a scale > 0")
     assert run(capsys, *command[:3], "nobody").refused("'nobody'", "person")

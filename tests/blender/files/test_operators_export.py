@@ -13,7 +13,7 @@ from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
-from scipy.interpolate import CubicHermiteSpline
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from support.blender.scene_robots import add_robot, add_target, circle
 from support.blender.windows import called
 from support.command import run
@@ -65,11 +65,39 @@ def test_a_smooth_export_goes_through_the_frames(scene, robot, tmp_path):
     dt = fine["times"][1] - fine["times"][0]
     for name, values in fine["accelerations"].items():
         a, most = np.array(values), np.abs(frames["accelerations"][name]).max()
-        assert abs(a).max() <= 1.25 * most  # no limit forbids it
         assert abs(np.diff(a)).max() <= 4.0 * most * 24.0 * dt  # no jumps
         by_differences = np.diff(fine["positions"][name], 2) / dt**2
         assert np.median(abs(by_differences[:-1] - a[1:-2])) <= 1e-3 * most + 1e-6
         np.testing.assert_allclose(fine["positions"][name][::50], frames["positions"][name], atol=1e-9)
+
+
+def test_a_smooth_export_keeps_the_limits_of_the_robot_at_all_times(scene, robot, tmp_path):
+    """Limits that the frames just keep, and the spline through them would not: SciPy's says so."""
+    frames = json.loads(export(robot, tmp_path / "frames.json").read_text("utf-8"))
+    through = {name: CubicSpline(frames["times"], q, bc_type="natural") for name, q in frames["positions"].items()}
+    rates = {1: ("velocity", "velocities"), 2: ("acceleration", "accelerations")}
+    for name in frames["velocities"]:
+        settings = robot.data.bones[name].robokin
+        for order, (limit, _) in rates.items():
+            steps = np.diff(frames["positions"][name], order) * 24.0**order
+            setattr(settings, f"use_{limit}", True)
+            setattr(settings, limit, 1.001 * abs(steps).max() + 1e-4)
+    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1200.0, smooth=True).read_text("utf-8"))
+    spline = table(export(robot, tmp_path / "motion.pvt"))
+    at = np.linspace(0.0, 1.0, 9001)
+    for order, (limit, kind) in rates.items():
+        beyond = []
+        for name, values in fine[kind].items():
+            most = getattr(robot.data.bones[name].robokin, limit)
+            assert abs(np.array(values)).max() <= most * (1.0 + 1e-6), (name, limit)
+            own = spline[0].index(name)
+            driven = CubicHermiteSpline(spline[1][:, 0], spline[1][:, own], spline[1][:, own + 1])
+            assert abs(driven(at, nu=order)).max() <= most * (1.0 + 1e-6), (name, limit)
+            beyond.append(abs(through[name](at, nu=order)).max() > 1.01 * most)
+        assert any(beyond), limit
+    for name, values in frames["positions"].items():  # as near as the spline whose points are the frames, or nearer
+        off = np.array(fine["positions"][name][::50]) - values
+        assert np.linalg.norm(off) <= np.linalg.norm(np.diff(values, 2)) / 6.0 + 1e-6
 
 
 def test_a_spline_for_a_controller_is_the_smooth_curve(scene, robot, tmp_path):

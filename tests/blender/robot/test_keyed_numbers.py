@@ -5,9 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import robot_model, to_blender
+from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
-from support.blender.scene_robots import build
+from robokin_addon.scene.animation.frames import fcurves
+from support.blender.scene_robots import add_target, build
 from support.problems.obstructed import planar_arm
 
 
@@ -46,3 +48,22 @@ def test_a_check_takes_the_numbers_of_the_present_frame(arm):
         with bpy.context.temp_override(object=arm, active_object=arm):
             bpy.ops.robokin.check(frame_start=1, frame_end=21)
         assert any(row.status for row in arm.robokin.solver.check_failures) == is_outside
+
+
+@pytest.mark.parametrize(("frame", "upper"), [(1, 0.5), (21, 1.5)])
+def test_a_bake_takes_the_numbers_of_the_present_frame(arm, frame, upper):
+    """With the elbow to either side the first joint needs more than 0.5 rad."""
+    scene, bone = bpy.context.scene, arm.data.bones[1]
+    for at, value in ((1, 0.5), (21, 1.5)):
+        bone.robokin.upper = value
+        arm.data.keyframe_insert(f'bones["{bone.name}"].robokin.upper', frame=at)
+    target = add_target(arm, arm.pose.bones[-1].name)
+    target.matrix_world = to_blender(arm, forward_kinematics(robot_model(arm), [1.0, 0.3])["l1"])
+    scene.frame_start, scene.frame_end = 1, 21
+    scene.frame_set(frame)
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+    curve = fcurves(arm)[next(key for key in fcurves(arm) if bone.name in key[0])]
+    shown = max(abs(point.co.y) for point in curve.keyframe_points)
+    assert shown <= upper + 1e-6 and scene.frame_current == frame
+    assert (arm.robokin.solver.bake_status == "CONVERGED") == (upper > 1.0)

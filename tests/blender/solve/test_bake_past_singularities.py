@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.handlers.scene_marks import motion_mark
-from robokin_addon.properties.bridge import binding, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.solvers import PoseTask, all_postures
@@ -86,15 +86,24 @@ def test_deviate_keeps_the_time_and_the_bound(scene, robot, tmp_path) -> None:
         assert settings.bake_status == "LIMIT"
 
 
-def test_the_posture_is_kept_by_choice(robot) -> None:
-    settings = robot.robokin.solver
+def test_the_posture_is_kept_by_choice(robot, capsys, tmp_path) -> None:
+    settings, keep = robot.robokin.solver, ("--singularities", "keep-posture", "-o", tmp_path / "out.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "moves.blend"))
     settings.at_singularities = "KEEP_POSTURE"
     with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="no such path past"):
         bpy.ops.robokin.bake()
     robot.robokin.tasks[0].target.animation_data_clear()
+    start = read_configuration(robot)
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.bake() == {"FINISHED"}
     assert "in one posture from the first frame to the last" in settings.bake_reason
+    np.testing.assert_allclose(read_configuration(robot), start, atol=1e-4)
+    settings.at_singularities = "FOLLOW"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rests.blend"))
+    done = run(capsys, "bake", tmp_path / "rests.blend", *keep)
+    assert done.code == 0 and "in one posture from the first frame to the last" in done.out, done.err
+    done = run(capsys, "bake", tmp_path / "moves.blend", *keep)
+    assert done.code == 2 and "no such path past" in done.err
 
 
 def test_what_it_needs_is_told(robot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from robokin_addon.operators.handlers import dynamics_readout
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.properties.results import readouts
+from robokin_addon.robokin import RobotModel
 from robokin_addon.scene.animation import frames as animation
-from robokin_addon.scene.animation.curves import own_keys
+from robokin_addon.scene.animation.curves import own_keys, write_curves
 from robokin_addon.solvers import Motion, MotionDynamics
 from support.blender.panels import draw
-from support.blender.scene_robots import add_robot, add_target, circle
+from support.blender.scene_robots import add_robot, add_target, build, circle
+from support.problems.obstructed import planar_arm
 from support.program import program
 
 PREFIX = '["robokin_dynamics"]'
@@ -107,22 +110,24 @@ def test_the_command_line_tells_the_same(scene, robot, tmp_path):
     assert refused.returncode == 2 and "--motion has its own times" in refused.stderr
 
 
+def read_out(robot):
+    """What the panel shows, when it is computed."""
+    bpy.context.view_layer.update()
+    draw(object=robot)
+    dynamics_readout.finish_work()
+    labels = draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"]
+    return readouts.dynamics(robot), dict(zip(labels[1::2], labels[2::2], strict=True))
+
+
 def test_the_panel_tells_those_of_the_present_frame(scene, robot):
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.key_dynamics() == {"FINISHED"}
     curves = {path[len(PREFIX) + 2 : -2]: curve for path, curve in ours(robot).items()}
     robot.data.bones.active = robot.data.bones["panda_joint2"]
 
-    def shown():
-        bpy.context.view_layer.update()
-        draw(object=robot)
-        dynamics_readout.finish_work()
-        labels = draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"]
-        return readouts.dynamics(robot), dict(zip(labels[1::2], labels[2::2], strict=True))
-
     for frame in (1, 2, 10, 20):
         scene.frame_set(frame)
-        found, told = shown()
+        found, told = read_out(robot)
         for name, value in (
             ("panda_joint2 effort", found.efforts["panda_joint2"][0]),
             ("panda_joint4 power", found.powers["panda_joint4"][0]),
@@ -135,5 +140,47 @@ def test_the_panel_tells_those_of_the_present_frame(scene, robot):
         assert told["Joint"] == "panda_joint2" and told["Effort"].startswith(f"{effort:.4g} N m (")
     assert abs(found.power) > 0.1
     robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3  # held, not moved
-    held, _ = shown()
+    held, _ = read_out(robot)
     assert held.kinetic_energy == held.power == 0.0 and held.center_of_mass != found.center_of_mass
+
+
+def test_the_panel_follows_keys_frame_rate_gravity_and_the_chosen_joint(scene, robot):
+    scene.frame_set(10)
+    efforts = read_out(robot)[0].efforts
+    bone = robot.data.bones.active = robot.data.bones[min(efforts, key=lambda name: efforts[name][0])]
+    bone.robokin.use_effort, bone.robokin.effort = True, 2.0
+    before, told = read_out(robot)
+    effort, power = before.efforts[bone.name][0], sum(before.powers[bone.name])
+    assert effort < -0.01 and told["Effort"] == f"{effort:.4g} N m ({-effort / 2.0:.0%})"
+    assert told["Power"] == f"{power:.4g} W" and told["Power of All"] == f"{before.power:.4g} W"
+    for name, value in (("Kinetic", before.kinetic_energy), ("Potential", before.potential_energy)):
+        assert told[f"{name} Energy"] == f"{value:.4g} J"
+    scene.render.fps *= 2  # twice as fast
+    assert read_out(robot)[0].kinetic_energy == pytest.approx(4.0 * before.kinetic_energy)
+    scene.render.fps //= 2
+    assert read_out(robot)[0] == before
+    robot.data.bones.active = None
+    assert "Joint" not in read_out(robot)[1]
+    scene.gravity = (0.0, 0.0, 0.0)
+    found, told = read_out(robot)
+    assert found.potential_energy == 0.0 and found.kinetic_energy == before.kinetic_energy
+    assert told["Zero-Moment Point"] == "none: it is in the air"
+    key = next(key for key in own_keys(robot) if "panda_joint3" in key[0])
+    animation.fcurves(robot)[key].keyframe_points[8].co.y += 0.1  # of the frame before this one
+    assert read_out(robot)[0].kinetic_energy > 1.5 * before.kinetic_energy
+
+
+def test_the_power_of_all_drives_leaves_out_what_carries_the_root(scene):
+    arm = planar_arm(2)
+    links = [replace(link, mass=1.0, inertia=0.1 * np.eye(3)) for link in arm.links]
+    robot = build(RobotModel("arm", links, arm.joints[1:], "floating"))
+    robot.robokin.live = False
+    model = robot_model(robot)
+    Q = np.tile(model.neutral(), (3, 1))
+    Q[:, 2] = 0.1, 0.2, 0.35  # it rises
+    Q[:, -2:] = [[0.1, 0.2], [0.2, 0.1], [0.4, 0.3]]
+    write_curves(robot, [1, 2, 3], Q, new_action=False)
+    scene.frame_set(3)
+    found, _ = read_out(robot)
+    root, *driven = (sum(found.powers[joint.name]) for joint in model.moving_joints)
+    assert abs(root) > 1.0 and found.power == pytest.approx(sum(driven))

@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 from robokin_addon.cli import main
 from robokin_addon.operators.solve.plan_path import ROBOKIN_OT_plan_path
 from robokin_addon.properties.results.stored_results import store_bake_result
@@ -128,14 +128,23 @@ def test_a_bake_that_is_stuck_offers_a_way_to_the_targets(arm):
     assert called(bpy.ops.robokin.bake, arm) == {"FINISHED"}
     store_bake_result(arm, next(each.first for each in arm.robokin.solver.bake_failures))
     assert arm.robokin.solver.status == "COLLISION" and remedies(arm)[0].how == "PATH"
-    assert "robokin.plan_path" in draw_popover("ROBOKIN_PT_why", object=arm, active_object=arm)["operators"]
-    assert called(bpy.ops.robokin.plan_path, arm, to_targets=True) == {"FINISHED"}
+    given = draw_popover("ROBOKIN_PT_why", object=arm, active_object=arm)["given"]["robokin.plan_path"]
+    assert given == {"to_targets": True}
+    with bpy.context.temp_override(object=arm):
+        bpy.ops.robokin.task_add(tip=tip, kind="TWIST")  # says nothing of where the way ends
+        bpy.ops.robokin.target_add(tip=tip, kind="POSE")  # nor does one that does not count there
+    arm.robokin.tasks[-1].influence = 0.0
+    assert called(bpy.ops.robokin.plan_path, arm, **given) == {"FINISHED"}
     scene.frame_set(LAST)
     assert world_error(arm, tip, target)[0] < 1e-4
     collisions = finish(collisions_over(scene, bpy.context.view_layer, arm, range(1, LAST + 1)))
     assert collisions.distances(seen().q)[0][..., 0].min() >= 0.005 - 1e-5
+    across = target.matrix_world.to_3x3() @ Vector((0.5, 0.18, 0.0))  # 3 cm beside the last link
+    bpy.data.objects["post"].location = target.location + across
+    bpy.context.view_layer.update()
+    assert "no pose meets the tasks" in called(bpy.ops.robokin.plan_path, arm, to_targets=True, margin=0.04)
     bpy.data.objects["post"].location = target.location
     bpy.context.view_layer.update()
     assert "no pose meets the tasks" in called(bpy.ops.robokin.plan_path, arm, to_targets=True)
-    arm.robokin.tasks[0].enabled = False
+    arm.robokin.tasks[0].enabled = arm.robokin.tasks[2].enabled = False
     assert "no task that says where" in called(bpy.ops.robokin.plan_path, arm, to_targets=True)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.frames import channelbag
+from robokin_addon.scene.slower_targets import time_asked
+from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
 from support.blender.scene_bakes import bake
-from support.blender.scene_robots import add_robot, add_target, circle
+from support.blender.scene_robots import add_empty, add_robot, add_target, circle
 from support.blender.windows import called
 
 LAST = 13
@@ -48,11 +50,94 @@ def test_targets_that_are_too_fast_get_the_time_that_the_joints_need(scene, hurr
     assert "the robot can keep up" in called(bpy.ops.robokin.slow_targets, robot)
 
 
+def test_keys_of_another_file_are_left(scene, hurried, tmp_path):
+    robot, target = hurried
+    before, path, action = times(target), str(tmp_path / "library.blend"), target.animation_data.action
+    bpy.data.libraries.write(path, {action})
+    name = action.name
+    bpy.data.actions.remove(action)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.actions = [name]
+    target.animation_data.action = into.actions[0]
+    if not target.animation_data.action_slot:
+        target.animation_data.action_slot = into.actions[0].slots[0]
+    said = called(bpy.ops.robokin.slow_targets, robot, factor=2.0)
+    assert f"the keys of {target.name!r} are linked from another file" in said
+    np.testing.assert_array_equal(times(target), before)
+
+
 def test_a_target_that_is_not_keyed_cannot_be_slower(scene, hurried):
     robot, target = hurried
     target.animation_data_clear()
     assert "nothing to slow down" in called(bpy.ops.robokin.slow_targets, robot, factor=2.0)
     assert scene.frame_end == LAST
+
+
+def test_all_that_leads_the_tasks_is_twice_as_slow_from_the_first_frame_on(scene, hurried):
+    """By what Blender shows: a target with free handles on a parent whose keys begin sooner, and an influence."""
+    robot, target = hurried
+    parent, influence = add_empty("parent"), "robokin.tasks[0].influence"
+    parent.location = target.location.copy()
+    for point in channelbag(target).fcurves[1].keyframe_points:
+        point.handle_left_type = point.handle_right_type = "FREE"
+        point.handle_right[1] += 0.03
+    target.parent = parent
+    for frame, x, turn in ((-9, 0.0, 0.0), (9, 0.4, 1.0), (LAST, 0.1, 0.5)):
+        parent.location.x, parent.rotation_euler.z = x, turn
+        parent.keyframe_insert("location", index=0, frame=frame)
+        parent.keyframe_insert("rotation_euler", index=2, frame=frame)
+    for point in channelbag(parent).fcurves[1].keyframe_points:
+        point.interpolation = "LINEAR"
+    for frame in (1, LAST):
+        robot.robokin.tasks[0].influence = frame / LAST
+        robot.keyframe_insert(influence, frame=frame)
+        robot.pose.bones["panda_joint1"].keyframe_insert("rotation_euler", index=1, frame=frame)
+        robot.keyframe_insert("location", index=0, frame=frame)
+    others = [curve for curve in channelbag(robot).fcurves if curve.data_path != influence]
+    scene.frame_start, scene.frame_end, scene.use_preview_range = -5, 100, True
+    scene.frame_preview_start, scene.frame_preview_end = 1, LAST
+
+    def seen(frames):
+        rows = []
+        for frame in frames:
+            scene.frame_set(int(frame), subframe=frame % 1.0)
+            rows.append([*np.ravel(target.matrix_world), robot.robokin.tasks[0].influence])
+        return np.array(rows)
+
+    at = np.linspace(1.0, LAST, 49)
+    sooner, before = seen(range(-9, 2)), seen(at)
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
+    np.testing.assert_allclose(seen(1.0 + 2.0 * (at - 1.0)), before, atol=1e-5)
+    np.testing.assert_allclose(seen(range(-9, 2)), sooner, atol=1e-5)
+    assert scene.frame_preview_end == 1 + 2 * (LAST - 1) and scene.frame_end == 100
+    assert {curve.range()[1] for curve in others} == {LAST}
+
+
+def test_in_a_range_of_its_own_what_comes_sooner_stays(scene, hurried):
+    robot, target = hurried
+    settings, before = robot.robokin.solver, times(target)
+    settings.range, settings.frame_start, settings.frame_end = "CUSTOM", 7, LAST
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=1.5) == {"FINISHED"}
+    after = times(target)
+    sooner = before[0] <= 7.0
+    np.testing.assert_allclose(after[0, sooner], before[0, sooner])
+    np.testing.assert_allclose(after[0, ~sooner][-1], 7.0 + 1.5 * (LAST - 7.0))
+    assert settings.frame_end == 16 and scene.frame_end == LAST
+
+
+@pytest.mark.parametrize("kind", ["velocity", "acceleration"])
+def test_the_time_is_what_the_limit_that_binds_needs(scene, hurried, kind):
+    """One joint alone has limits: twice as slow needs half the speed, a quarter of the acceleration."""
+    robot, _ = hurried
+    for bone in robot.data.bones:
+        bone.robokin.use_velocity = bone.robokin.use_acceleration = False
+    setattr(robot.data.bones["panda_joint1"].robokin, f"use_{kind}", True)
+    factors = []
+    for limit in (0.5, 0.25):
+        setattr(robot.data.bones["panda_joint1"].robokin, kind, limit)
+        factors.append(finish(time_asked(scene, bpy.context.view_layer, robot, range(1, LAST + 1), None)))
+    assert factors[0] > 1.0
+    assert factors[1] / factors[0] == pytest.approx(2.0 if kind == "velocity" else np.sqrt(2.0), rel=1e-4)
 
 
 def test_keys_that_are_too_fast_are_slowed_down_from_the_check(scene, hurried):

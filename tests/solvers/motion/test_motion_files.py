@@ -12,7 +12,7 @@ import pytest
 import yaml
 from robokin_addon.robokin import FileFormatError, Joint, Link, Mimic, RobotModel, load_urdf
 from robokin_addon.solvers.motion.files import read_motion, write_motion
-from robokin_addon.solvers.motion.motion import Motion
+from robokin_addon.solvers.motion.motion import Motion, coordinate_names
 from support.problems.motions import wandering
 from support.random_problems.random_trees import random_robot
 from support.robots import robot
@@ -79,6 +79,24 @@ def test_yaml_leaves_quaternions_out_and_says_so(tmp_path):
     assert '"root_joint"' in text.splitlines()[1]
     assert not any(name.startswith("root_joint") for name in data["joint_names"])
     assert all(len(p["positions"]) == len(p["velocities"]) == len(data["joint_names"]) for p in data["points"])
+
+
+def test_a_controllers_spline_has_each_velocity_beside_its_position_and_names_what_it_leaves_out(tmp_path):
+    model = random_robot(4, root="floating")  # with balls, planar joints, mimics
+    motion = motion_of(model)
+    note, header, *lines = write_motion(motion, tmp_path / "m.PVT").read_text().splitlines()
+    rows = np.array([line.split(",") for line in lines], float)
+    found = dict(zip(header.split(","), rows.T, strict=True))
+    assert (found.pop("time") == motion.times).all()
+    for joint in model.moving_joints:
+        slot = model.slot(joint.name)
+        if joint.nq != joint.nv:
+            assert note.startswith("# left out") and joint.name in note
+            continue
+        for i, name in enumerate(coordinate_names(joint)):
+            assert (found.pop(name) == motion.q[:, slot.q][:, i]).all()
+            assert (found.pop(f"{name} velocity") == motion.v[:, slot.v][:, i]).all()
+    assert not found
 
 
 @pytest.mark.parametrize("value", [1e-05, -3e-17, 1e16, 1e22, 0.1, -0.0, 5e-324, 1.7976931348623157e308])

@@ -6,10 +6,23 @@ import math
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics, frame_jacobian, load_urdf
-from robokin_addon.solvers import AlongCurveTask, JointVelocityTask, PoseTask, Status, TrackResult, TwistTask, track
+from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, load_urdf
+from robokin_addon.solvers import (
+    AlongCurveTask,
+    Diagnosis,
+    DistanceTask,
+    JointVelocityTask,
+    LoopClosureTask,
+    PoseTask,
+    Status,
+    Task,
+    TrackResult,
+    TwistTask,
+    track,
+)
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tasks.places.curve import Curve
+from support.problems.obstructed import at, planar_arm
 from support.problems.wheeled import platform
 from support.robots import robot
 
@@ -86,3 +99,44 @@ def test_what_no_wheel_moves_is_singular_and_a_joint_at_its_end_is_named() -> No
     ahead = JointVelocityTask({"panda_joint1": 1.0})
     found = track(panda, [ahead], [[ahead.target]] * 90, READY, DT).diagnosis(89)
     assert found.status is Status.LIMIT and found.joints == ("panda_joint1",) and "beyond the limit" in found.reason
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_of_all_that_is_asked_only_the_joint_at_its_end_is_named(sign: float) -> None:
+    """Though a level above leaves it free, and a level below, and another joint, go on."""
+    panda = load_urdf(robot("panda"))
+    tasks = [
+        DistanceTask("panda_hand", 2.0, relation="inside"),
+        JointVelocityTask({"panda_joint1": sign}, priority=2),
+        JointVelocityTask({"panda_joint2": 0.01, "panda_joint3": -0.01}, priority=3),
+    ]
+    found = track(panda, tasks, [[task.target for task in tasks]] * 90, READY, DT).diagnosis(89)
+    assert found.status is Status.LIMIT and found.joints == ("panda_joint1",)
+
+
+def no_motion(model: RobotModel, q: list[float], *tasks: Task) -> Diagnosis:
+    found = track(model, tasks, [[task.target for task in tasks]] * 3, np.array(q), DT)
+    assert not found.converged[2]
+    return found.diagnosis(2)
+
+
+def along(link: str, *speed: float) -> TwistTask:
+    """The end of a planar link, in the directions that are given a speed."""
+    twist = np.append(speed, np.zeros(6 - len(speed)))
+    return TwistTask(link, twist, offset=at(1.0), weights=twist != 0.0)
+
+
+def test_a_pose_alone_is_called_singular_and_what_contradicts_itself_is_not() -> None:
+    """An arm that is stretched out moves no farther; one end does not go both ways; a parallelogram moves its coupler
+    across, where the same three joints without it would do otherwise."""
+    arm = planar_arm(2)
+    found = no_motion(arm, [0.0, 0.0], along("l1", 0.5))
+    assert found.status is Status.SINGULAR and "in a singular configuration" in found.reason
+    found = no_motion(arm, [0.3, 0.5], along("l1", 0.5), along("l1", -0.5))
+    assert found.status is Status.MAX_ITERATIONS and not found.joints
+    closed = LoopClosureTask("l2", "base", at(1.0), at(1.0), orientation_weights=0.0)
+    square = [np.pi / 2.0, -np.pi / 2.0, -np.pi / 2.0]
+    found = no_motion(planar_arm(3), square, closed, along("l1", 0.0, 0.5))
+    assert found.status is Status.SINGULAR and "in a singular configuration" in found.reason
+    ahead = track(planar_arm(3), [closed, along("l1", 0.5)], [[None, (0.5, 0, 0, 0, 0, 0)]] * 3, np.array(square), DT)
+    assert ahead.converged.all()

@@ -173,6 +173,11 @@ def test_a_kept_posture_is_of_one_branch_and_does_not_go_through_a_singularity()
     assert np.sign(led(model, poses, start, "deviate").motion.q[[0, -1], 4]).sum() == 0.0
     with pytest.raises(TaskError, match="no such path past the singularity was found"):
         led(model, poses, start, "keep-posture")
+    half = poses[: FRAMES // 2 + 1]
+    there_and_back = np.concatenate((half, half[-2::-1]))  # it may touch it, where its two postures are one
+    found = traverse(model, PoseTask(link, poses[0]), there_and_back, start, DT, "keep-posture")
+    assert found.added == 0 and abs(found.motion.q[FRAMES // 2, 4]) < 1e-4
+    np.testing.assert_allclose(found.motion.q, found.motion.q[::-1], atol=1e-4)
 
 
 def test_a_posture_that_is_kept_may_begin_singular() -> None:

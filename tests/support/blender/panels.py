@@ -22,7 +22,9 @@ class FakeLayout:
 
     def __init__(self, drawn=None):
         self.__dict__["drawn"] = (
-            {"labels": [], "props": [], "operators": [], "texts": [], "bars": []} if drawn is None else drawn
+            {"labels": [], "props": [], "operators": [], "texts": [], "bars": [], "given": {}}
+            if drawn is None
+            else drawn
         )
 
     def _inside(self, *_, **__):
@@ -64,7 +66,7 @@ class FakeLayout:
         assert operator in dir(getattr(bpy.ops, group)) and icon in _icons()
         self.drawn["operators"].append(name)
         properties = getattr(bpy.ops, group).__getattr__(operator).get_rna_type().properties
-        return Settable({p.identifier for p in properties})
+        return Settable({p.identifier for p in properties}, self.drawn["given"].setdefault(name, {}))
 
     def prop_decorator(self, data, name, index=-1):
         assert name in data.bl_rna.properties
@@ -81,11 +83,12 @@ class FakeLayout:
 
 
 class Settable:
-    def __init__(self, names):
-        self.__dict__["names"] = names
+    def __init__(self, names, given):
+        self.__dict__.update(names=names, given=given)
 
     def __setattr__(self, name, value):
         assert name in self.names
+        self.given[name] = value
 
 
 def _icons():
