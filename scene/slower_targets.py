@@ -66,7 +66,7 @@ def slow_targets(obj: bpy.types.Object, first: int, factor: float) -> list[bpy.t
     for owner in owners:
         if not takes_keys(owner):
             raise RobokinError(f"the keys of {owner.name!r} are linked from another file")
-    for _, curve in curves:
+    for curve in {curve.as_pointer(): curve for _, curve in curves}.values():  # several objects may share one
         _split(curve, first)
         for point in curve.keyframe_points:
             for place in (point.co, point.handle_left, point.handle_right):

@@ -45,8 +45,8 @@ class PosturesAlong:
 
     def at(self, s: Array, branch: str = "") -> tuple[list[Array], Array]:
         """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
-        the tip: there it is one of a continuum, and says little about the path. branch: its name, for this one alone
-        where there are several apart from each other."""
+        the tip: there it is one of a continuum, and says little about the path. branch: its name, for this one
+        alone."""
         batch = self._problem.solve_batch(self.path.at(s)[:, None], self.q0)
         found = [batch[i] for i in range(len(batch))]
         hidden = np.array([bool(each.continuum.any()) for each in found])

@@ -156,3 +156,13 @@ def test_keys_that_are_too_fast_are_slowed_down_from_the_check(scene, hurried):
         if not is_passed:
             assert called(bpy.ops.robokin.retime, robot, mode="AS_ANIMATED") == {"FINISHED"}
             scene.frame_end = 60
+
+
+def test_keys_that_two_targets_share_are_moved_once(scene, hurried):
+    robot, target = hurried
+    parent = add_empty("parent")
+    parent.animation_data_create().action = target.animation_data.action
+    parent.animation_data.action_slot = target.animation_data.action_slot
+    target.parent, before = parent, times(target)
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
+    np.testing.assert_allclose(times(target), 1.0 + 2.0 * (before - 1.0), rtol=1e-5)
