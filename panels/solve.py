@@ -7,7 +7,7 @@ import bpy
 from ..properties.results import readouts
 from ..properties.results.result_text import TOO_FAST, in_scene_units, status_words
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
-from .why import draw_why
+from .why import draw_path_remedy, draw_why
 
 SHOWN = 8  # segments of frames that fail
 
@@ -59,11 +59,9 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         if settings.bake_status:
             is_present = readouts.is_present(obj, "bake")
             draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
-        _draw_failures(context, layout, failures, "BAKE")
-        if _too_fast(failures):
-            layout.operator("robokin.slow_targets", icon="TIME")
-        if failures and settings.start != "AUTOMATIC":
-            layout.operator("robokin.bake", text="Look for Another Start", icon="VIEWZOOM").start = "AUTOMATIC"
+            _draw_failures(context, layout, failures, "BAKE", is_present)
+            if is_present:
+                _draw_bake_remedies(layout, settings, failures)
         body = options(layout, "robokin_bake_options")
         if body is not None:
             body.prop(settings, "step")
@@ -108,7 +106,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             text = in_scene_units(context.scene, settings.check_summary)
             draw_text(context, box, text, "CHECKMARK" if settings.check_passed else "ERROR")
             failures = [item for item in settings.check_failures if item.status]
-            _draw_failures(context, layout, failures, "CHECK")
+            _draw_failures(context, layout, failures, "CHECK", is_present)
             if is_present and _too_fast(failures):
                 button = layout.operator("robokin.retime", text="Slow Down Where Too Fast", icon="TIME")
                 button.mode = "AS_ANIMATED"
@@ -135,10 +133,22 @@ def _too_fast(failures: list) -> bool:
     return any(status_words(failure.status, failure.reason) == TOO_FAST for failure in failures)
 
 
-def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str) -> None:
+def _draw_bake_remedies(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, failures: list) -> None:
+    if any(failure.status == "COLLISION" for failure in failures):
+        draw_path_remedy(layout)
+    if _too_fast(failures):
+        layout.operator("robokin.slow_targets", icon="TIME")
+    if failures and settings.start != "AUTOMATIC":
+        layout.operator("robokin.bake", text="Look for Another Start", icon="VIEWZOOM").start = "AUTOMATIC"
+
+
+def _draw_failures(
+    context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str, is_present: bool
+) -> None:
     """Each with a button that goes to its first frame."""
     for index, failure in enumerate(failures[:SHOWN]):
         box = layout.box()
+        box.active = is_present
         alone = failure.first == failure.last
         frames = f"Frame {failure.first}" if alone else f"Frames {failure.first} - {failure.last}"
         shown = box.operator("robokin.failure_show", text=frames, icon="TIME")

@@ -82,8 +82,9 @@ def _draw_task(
         text = readout.problem or residual_text(context.scene, task.kind, readout)
         draw_text(context, row, text, "CHECKMARK" if readout.reached else "ERROR")
         if readout.singularity:
-            draw_text(context, layout, f"Near a singularity, {readout.singularity}", "ERROR")
-        if readout.singular_value is not None:
+            text = f"Near a singularity ({readout.singular_value:.3f}): {readout.singularity}"
+            draw_text(context, layout, text, "ERROR")
+        elif readout.singular_value is not None:
             layout.label(text=f"Smallest singular value {readout.singular_value:.3f}")
     elif kind.is_velocity:
         draw_text(context, layout, "Only a bake can meet a velocity", "INFO")

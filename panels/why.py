@@ -38,9 +38,7 @@ class ROBOKIN_PT_why(bpy.types.Panel):
         column = layout.column(align=True)
         for remedy in remedies(obj):
             if remedy.how == "PATH":
-                column.operator(
-                    "robokin.plan_path", text="Plan Path to the Targets", icon="CURVE_PATH"
-                ).to_targets = True
+                draw_path_remedy(column)
                 continue
             if remedy.how == "BASE":
                 button = column.operator("robokin.base_nearer", icon="OBJECT_ORIGIN")
@@ -51,6 +49,12 @@ class ROBOKIN_PT_why(bpy.types.Panel):
                 button.how = remedy.how
             button.task = remedy.task
         column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
+
+
+def draw_path_remedy(layout: bpy.types.UILayout) -> None:
+    """What helps where avoidance is stuck."""
+    button = layout.operator("robokin.plan_path", text="Plan Path to the Targets", icon="CURVE_PATH")
+    button.to_targets = True
 
 
 def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

@@ -76,7 +76,7 @@ def _near(obj: bpy.types.Object, model: RobotModel, task: Task, q: Array) -> tup
     if found is None:
         return None, ""
     value = float(found.over(q[None])[0][0])
-    return value, found.at(q).sentence() if value < obj.robokin.solver.singularity else ""
+    return value, found.at(q).motion() if value < obj.robokin.solver.singularity else ""
 
 
 class _Tools:

@@ -46,7 +46,7 @@ class PlannedKeys:
             return f"no path between frames {self.first} and {self.last}: {self.plan.reason}"
         if not self.plan.motion.duration:
             return f"the pose at frame {self.first} is that at frame {self.last}: the robot rests between"
-        return f"frames {self.first} to {self.last}: {self.plan.reason} where it is fastest"
+        return f"frames {self.first} to {self.last}: {self.plan.reason}"
 
 
 def plan_steps(

@@ -93,8 +93,8 @@ def plan_path_steps(
         path = yield from mapped(shortening, lambda tried: 0.9 + 0.1 * tried / SHORTCUTS)
     motion = retime(model, rounded(space, samples, path), bound)
     places = len(path) - 2
-    straight = f"by {places} place{'s' * (places > 1)} between" if places else "straight"
-    return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(path), motion)
+    by = f"a path by {places} configuration{'s' * (places > 1)} between" if places else "the straight path is free"
+    return PathPlan(f"{by}; it takes {motion.duration:.3f} s at least", drawn, np.stack(path), motion)
 
 
 plan_path = at_once(plan_path_steps, PathPlan)

@@ -33,11 +33,16 @@ class Singularity:
     joints: tuple[str, ...]
     frame: str
 
+    def motion(self) -> str:
+        """Which singularity it is, and the motion that is lost, in words."""
+        lost = lost_motion(self.lost, self.frame)
+        return f"{self.kind}: {lost}" if self.kind else lost
+
     def sentence(self) -> str:
-        """In words."""
+        """Which singularity it is, the motion that is lost, and the joints that are why, in words."""
         joints = ", ".join(self.joints)
         against = f"{joints} cancel each other" if len(self.joints) > 1 else f"{joints} does not move it"
-        return f"{self.kind or 'singular'}: {lost_motion(self.lost, self.frame)}; {against}"
+        return f"{self.motion()}; {against}"
 
 
 class Singularities:

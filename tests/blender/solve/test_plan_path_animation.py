@@ -19,7 +19,7 @@ from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.collisions import collisions_over
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.progress import finish
-from support.blender.panels import draw_popover
+from support.blender.panels import draw, draw_popover
 from support.blender.scene_bakes import snapshot
 from support.blender.scene_robots import add_target, build, world_error
 from support.blender.windows import called, window
@@ -126,6 +126,7 @@ def test_a_bake_that_is_stuck_offers_a_way_to_the_targets(arm):
             target.keyframe_insert(channel, frame=frame)
     arm.robokin.solver.avoid_collisions = True
     assert called(bpy.ops.robokin.bake, arm) == {"FINISHED"}
+    assert draw(object=arm)["ROBOKIN_PT_bake"]["given"]["robokin.plan_path"] == {"to_targets": True}
     store_bake_result(arm, next(each.first for each in arm.robokin.solver.bake_failures))
     assert arm.robokin.solver.status == "COLLISION" and remedies(arm)[0].how == "PATH"
     given = draw_popover("ROBOKIN_PT_why", object=arm, active_object=arm)["given"]["robokin.plan_path"]
@@ -135,6 +136,7 @@ def test_a_bake_that_is_stuck_offers_a_way_to_the_targets(arm):
         bpy.ops.robokin.target_add(tip=tip, kind="POSE")  # nor does one that does not count there
     arm.robokin.tasks[-1].influence = 0.0
     assert called(bpy.ops.robokin.plan_path, arm, **given) == {"FINISHED"}
+    assert "robokin.plan_path" not in draw(object=arm)["ROBOKIN_PT_bake"]["operators"]  # the bake is of before
     scene.frame_set(LAST)
     assert world_error(arm, tip, target)[0] < 1e-4
     collisions = finish(collisions_over(scene, bpy.context.view_layer, arm, range(1, LAST + 1)))
