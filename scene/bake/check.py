@@ -86,7 +86,7 @@ class AnimationCheck:
         return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{more}"
 
     def rows(self) -> list[CheckRow]:
-        """By frame."""
+        """The rows of the report, by frame."""
         missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units)
         broken = limit_rows(self.frames, self.limits.violations)
         near = limit_rows(self.frames, self.singularities.near) if self.singularities else []

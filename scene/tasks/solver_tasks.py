@@ -166,7 +166,7 @@ class SolverTasks:
         return [self._whole[i] for i in counting]
 
     def over(self, targets: Targets, frames: Iterable[int], counting: Sequence[int]) -> list[list[Any]]:
-        """For each frame, the target of each task that counts, in the task's own terms. Raises RobokinError."""
+        """Targets by frame and task that counts, in the task's own terms. Raises RobokinError."""
         return [[self._target(targets, frame, i) for i in counting] for frame in frames]
 
     def _built(self, targets: Targets, frame: int, i: int, influence: float) -> Task:

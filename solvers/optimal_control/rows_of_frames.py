@@ -50,7 +50,7 @@ class TaskFrames(ABC):
 
     @abstractmethod
     def rows(self, q: Array, state: StateOf) -> FrameRows:
-        """At configurations q (frames, nq); `state` of each frame's index."""
+        """The rows at configurations q (frames, nq); `state` of each frame's index."""
 
 
 def task_frames(

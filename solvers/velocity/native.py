@@ -164,8 +164,8 @@ class NativeStep:
         )
 
     def rows(self, given: Given) -> tuple[list[Level], Array] | None:
-        """At what is in `q`, towards what was aimed at: the levels, dimensionless and weighted, and what the parts of
-        the native tasks lack (k, 2); None when it is no start."""
+        """The levels at `q` towards the targets, dimensionless and weighted, and the residuals of the parts of
+        the native tasks (k, 2); None when it is no start."""
         if not self._plain or given is not NOTHING:
             self.lay_out(given)
         levels, self._data.levels = self._data.levels, ROWS_ONLY
