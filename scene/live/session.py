@@ -22,7 +22,7 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
-from ...scene.tasks.given import Place
+from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shown_shapes import shown_shape
 from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
