@@ -47,7 +47,7 @@ from .robot import (
 )
 from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, slow_targets, smooth, solve
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
-from .tools import grab_link, jog, toolbar, turn_joint
+from .tools import blender_keys, grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -79,6 +79,7 @@ MODULES: tuple[ModuleType, ...] = (
     jog,
     next_target,
     toolbar,
+    blender_keys,
     criteria,
     criterion_readouts,
     scene_marks,
