@@ -64,7 +64,7 @@ class RobokinRobot(bpy.types.PropertyGroup):
         override=VALUE,
         options=STATIC,
         name="Obstacle",
-        description="Robots may not touch this mesh object; it counts as its convex hull",
+        description="Robots may not touch this mesh object, or what this object instances",
     )
     tasks: bpy.props.CollectionProperty(
         type=RobokinTask,
