@@ -200,7 +200,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     avoid_collisions: bpy.props.BoolProperty(
         override=VALUE,
         name="Avoid Collisions",
-        description="Solve and Bake keep links away from one another and from obstacles, before all tasks",
+        description="Solve, Live and Bake keep links away from one another and from obstacles, before all tasks",
     )
     collision_margin: bpy.props.FloatProperty(
         override=VALUE,

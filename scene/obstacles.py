@@ -53,32 +53,31 @@ class SceneObstacle:
 def obstacles_in(scene: bpy.types.Scene, robot: bpy.types.Object) -> list[SceneObstacle]:
     """The obstacles of a robot: mesh objects that are marked or in a marked collection, also nested ones and instances,
     but for what hangs on the robot's own bones."""
-    marked = {c for c in bpy.data.collections if c.robokin.is_obstacle}
-    marked |= {inner for c in marked for inner in c.children_recursive}
+    marked = {obj for c in bpy.data.collections if c.robokin.is_obstacle for obj in c.all_objects}
     found: dict[SceneObstacle, None] = {}  # in order
     for obj in scene.objects:
-        is_marked = obj.robokin.is_obstacle or any(c in marked for c in obj.users_collection)
-        for each in _within(obj, is_marked, marked, ()):
-            if not any(_hangs_on(owner, robot) for owner in each.owners):
-                found[each] = None
+        if obj.type in ("MESH", "EMPTY"):
+            for each in _within(obj, False, marked, ()):
+                if not any(_hangs_on(owner, robot) for owner in each.owners):
+                    found[each] = None
     return list(found)
 
 
 def _within(
     obj: bpy.types.Object,
     is_marked: bool,
-    marked: set[bpy.types.Collection],
+    marked: set[bpy.types.Object],
     through: tuple[tuple[bpy.types.Object, bpy.types.Collection], ...],
 ) -> Iterator[SceneObstacle]:
-    """The obstacle that an object is, or those that it instances."""
-    if obj.type == "MESH" and is_marked:
+    """The obstacle that an object is, or those that it instances. is_marked: what instances it is."""
+    own = is_marked or obj in marked or obj.robokin.is_obstacle
+    if obj.type == "MESH" and own:
         yield SceneObstacle(obj, through)
     collection = obj.instance_collection if obj.instance_type == "COLLECTION" else None
     if collection is not None and collection not in (inner for _, inner in through):
+        is_whole = own or collection.robokin.is_obstacle
         for inner in collection.all_objects:
-            own = is_marked or inner.robokin.is_obstacle or collection in marked
-            own = own or any(c in marked for c in inner.users_collection)
-            yield from _within(inner, own, marked, (*through, (obj, collection)))
+            yield from _within(inner, is_whole, marked, (*through, (obj, collection)))
 
 
 def _hangs_on(obj: bpy.types.Object, robot: bpy.types.Object) -> bool:
@@ -132,12 +131,12 @@ def obstacle_shape(
     robot: bpy.types.Object, obstacle: SceneObstacle, world: Array, is_watched: bool = False
 ) -> ObstacleShape:
     """The parts of an obstacle at a world matrix (4, 4), by its scale. They are found once for each form. is_watched:
-    a mesh of which Blender has told no change is not read again. Raises RobokinError naming the obstacle."""
+    where `is_unchanged` its mesh is not read again. Raises RobokinError naming the obstacle."""
     owner, stretch = obstacle.mesh, np.asarray(world, float)[:3, :3]
     is_mirrored = bool(np.linalg.det(stretch) < 0.0)
     size = np.round(stretch.T @ stretch, _DIGITS).tobytes(), is_mirrored, metres_per_world_unit(robot)
     kept = _shapes.get((owner.session_uid, *size))
-    if kept is not None and is_watched and owner.session_uid in _read:
+    if kept is not None and is_watched and is_unchanged(obstacle):
         return kept[1]
     points, triangles = triangles_of(owner)
     form = points.tobytes() + triangles.tobytes()
@@ -149,6 +148,11 @@ def obstacle_shape(
         kept = _shapes[owner.session_uid, *size] = form, ObstacleShape(tuple(map(Hull, parts.parts)), parts.excess)
     _read.add(owner.session_uid)
     return kept[1]
+
+
+def is_unchanged(obstacle: SceneObstacle) -> bool:
+    """Whether Blender has told no change of its mesh since it was read."""
+    return obstacle.mesh.session_uid in _read
 
 
 def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
