@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
+from ..scene import obstacles
 from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
@@ -98,6 +99,7 @@ MODULES: tuple[ModuleType, ...] = (
     scene_marks,
     task_readouts,
     shown_shapes,
+    obstacles,
     shown_goals,
     shown_motion,
     edited_frames,

@@ -183,7 +183,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     avoid_collisions: field(
         BoolProperty,
         "Avoid Collisions",
-        "Solve and Bake keep links away from one another and from obstacles, before all tasks",
+        "Solve, Live and Bake keep links away from one another and from obstacles, before all tasks",
     )
     collision_margin: field(
         FloatProperty,
