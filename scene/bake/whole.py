@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import bpy
+import numpy as np
 
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
@@ -20,7 +21,12 @@ def whole_motion(
     model: RobotModel, parts: Sequence[BakedSegment], cost: object, animation: Array | None, is_start_fixed: bool
 ) -> Generator[float, None, list[BakedSegment]]:
     """Yield the share of the steps done; return the parts with the frames of the optimum. Raises RobokinError."""
-    tracked = [TrackedFrames(part.plan.segment.tracker.tasks, part.result, part.influence) for part in parts]
+    tracked = []
+    for part in parts:
+        segment = part.plan.segment
+        shares = np.ones((len(part.result), len(segment.tracker.tasks)))  # what links keep away from has no other
+        shares[:, : part.influence.shape[1]] = part.influence
+        tracked.append(TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets))
     steps = optimize_steps(model, tracked, cost, animation, is_start_fixed)
     results = yield from mapped(steps, lambda done: done / ITERATIONS)
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Sequence
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,30 +13,51 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, checked_model
-from ..descent.engine import CONVERGED
+from ..descent.engine import CONVERGED, NOT_CONVERGED
 from ..ik.problem import part_names
 from ..motion.motion import Motion
 from ..tasks import PostureTask, Task
 from ..tasks.protocols import VelocityTask
+from ..tracking.data import COLLIDED
 from ..tracking.result import EMPTY, TrackResult
 from ..tracking.track import track
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
+from .clearance_rows import ClearanceRows
 from .cost_words import motion_cost
 from .discretization import DiscreteMotion, Discretization
+from .level_costs import Lack
+from .limit_sources import MotionBounds, limit_sources, rolled
+from .motion_rows import MotionRows
+from .motion_segments import TaskSegment, TaskSource
 from .result import OptimizedMotion
+from .row_blocks import FIRST
 from .sqp import ITERATIONS, MotionOptimum, optimise
-from .task_rows import TaskRows, TaskSegment
 
+LEVEL_ITERATIONS = 20  # of a level that the start misses
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 
 
 @dataclass(frozen=True, eq=False)
 class TrackedFrames:
-    """Frames in a row that were tracked with the same tasks. tasks: those that the result is of."""
+    """Frames in a row that were tracked with the same tasks. tasks: those that the result is of.   aims: per frame
+    their checked targets; only those of velocities are looked at, of others the result has them."""
 
     tasks: Sequence[Task]
     result: TrackResult
     influence: Array
+    aims: Sequence[Sequence[Any]] = ()
+
+    @property
+    def targets(self) -> Sequence[Sequence[Any]]:
+        """Per frame, checked and resolved."""
+        are_velocities = [isinstance(task, VelocityTask) for task in self.tasks]
+        if not any(are_velocities):
+            return self.result.targets
+        found = []
+        for aims, poses in zip(self.aims, self.result.targets, strict=True):
+            own = iter(poses)
+            found.append([aim if is_velocity else next(own) for aim, is_velocity in zip(aims, are_velocities, strict=True)])
+        return found
 
 
 def optimize_motion(
@@ -51,6 +73,8 @@ def optimize_motion(
     backend: str = "auto",
     progress: Callable[[int, int], object] | None = None,
     keep_best: bool = True,
+    limits: object = None,
+    gravity: object = None,
 ) -> OptimizedMotion:
     """The motion that meets the tasks at every frame with the least cost over all frames.
 
@@ -68,13 +92,15 @@ def optimize_motion(
     given = checked_tasks(tasks)
     counting = [bool(task.influence) for task in given]
     kept = [task for task, counts in zip(given, counting, strict=True) if counts]
-    checked_model(model)
+    bounds = MotionBounds.of(checked_model(model), limits, gravity)
     near = None if animation is None else Motion.of(model, dt * np.arange(len(_frames(animation))), animation).q
     aims = _targets(given, targets, near)
     own = [list(itertools.compress(frame, counting)) for frame in aims] if not all(counting) else aims
     start = _start(model, kept, own, q0, dt, start_velocity, seed, backend, near)
-    frames = TrackedFrames(kept, start, np.tile([task.influence for task in kept], (len(start), 1)))
-    steps = optimize_steps(model, [frames], cost, near, q0 is not None or near is not None, backend, keep_best)
+    checked = [[task.checked_target(aim) for task, aim in zip(kept, frame, strict=True)] for frame in own]
+    frames = TrackedFrames(kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked)
+    is_fixed = q0 is not None or near is not None
+    steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds)
     while True:
         try:
             done = next(steps)
@@ -104,12 +130,12 @@ def optimize_steps(
     is_start_fixed: bool,
     backend: str = "auto",
     keep_best: bool = True,
+    bounds: MotionBounds | None = None,
 ) -> Generator[int, None, list[OptimizedMotion]]:
     """Yield the number of steps done; return the optimum of tracked frames that follow one another, part by part.
 
     `Stop`, thrown into it, ends it with the best so far.
     """
-    _check(model, parts)
     first, dt = parts[0].result, parts[0].result.dt
     levels = [TaskLevels(model, part.tasks, backend) for part in parts]
     length = max([level.length for level in levels])
@@ -119,38 +145,68 @@ def optimize_steps(
     wanted.check(grid)
     ends = np.cumsum([0, *(len(part.result) for part in parts)])
     segments = [
-        TaskSegment(int(end), level, part.result.targets, part.influence)
+        TaskSegment(int(end), level, part.targets, part.influence)
         for end, level, part in zip(ends, levels, parts, strict=False)
     ]
-    tasks = TaskRows(grid, segments)
-    at_start = tasks.at(start)
-    tasks.hold(at_start)
-    best = MotionOptimum(start, wanted.value(start), np.inf, at_start, 0)
-    before = best
-    search = optimise(start, tasks, wanted)
-    stopped = False
-    while True:
-        try:
-            now = next(search)
-            best = _better(best, now, before)
+    own = [segment.sources(grid) for segment in segments]
+    limits = limit_sources(grid, bounds or MotionBounds())
+    asked = MotionRows([*limits, *(source for sources in own for source in sources)])
+    before = best = MotionOptimum(start, wanted.value(start), np.inf, asked.at(start), 0)
+    there, stopped = start, False
+    try:
+        for count, there in _by_levels(asked, start):
+            yield count
+        asked.hold(there)
+        best = before if there is start else MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
+        reached = best
+        for now in _with_last(optimise(there, asked, wanted)):
+            best = _better(best, now, reached)
             yield now.iterations
-        except StopIteration as ended:
-            best = _better(best, ended.value, before)
-            break
-        except Stop:
-            stopped = True
-            best = best if keep_best else before
-            break
+    except Stop:
+        stopped = True
+        if best is before and there is not start:
+            best = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
+        best = best if keep_best else before
     note = _note(best, before, stopped)
     return [
-        _result(part, best, before, number, slice(int(i), int(j)), note)
-        for number, (part, i, j) in enumerate(zip(parts, ends[:-1], ends[1:], strict=True))
+        _result(part, sources, best, before, slice(int(i), int(j)), note)
+        for part, sources, i, j in zip(parts, own, ends[:-1], ends[1:], strict=True)
     ]
+
+
+def _by_levels(asked: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
+    """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
+    each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
+    tasks do not let them hold, tasks give way, and then come back as near as they can."""
+    shown, gives_way = here, False
+    for level in asked.levels:
+        lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
+        for asked.last in lasts:
+            if not asked.is_lacking(here, level):
+                break
+            asked.hold(here)
+            gives_way |= asked.last == level
+            cost = Lack(asked, level)
+            best = before = MotionOptimum(here, cost.value(here), np.inf, asked.at(here), 0)
+            for now in _with_last(optimise(here, asked, cost, LEVEL_ITERATIONS)):
+                best = _better(best, now, before)
+                here = best.trajectory
+                shown = shown if gives_way else here
+                yield now.iterations, shown
+                if not asked.is_lacking(here, level):
+                    break
+        asked.last = math.inf
+    yield 0, here
+
+
+def _with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterator[MotionOptimum]:
+    """What a search yields, and then what it returns."""
+    yield (yield from search)
 
 
 def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
     """`now` when it costs less, keeps the limits, and misses nothing that was met."""
-    if abs(now.tasks.residual()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
+    if abs(now.asked.residual()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
         return best
     # Limits are never broken, nor more than in a start that breaks them.
     if now.trajectory.excess() > before.trajectory.excess():
@@ -172,19 +228,32 @@ def _note(best: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
 
 
 def _result(
-    part: TrackedFrames, best: MotionOptimum, before: MotionOptimum, number: int, own: slice, note: str
+    part: TrackedFrames,
+    sources: Sequence[TaskSource | ClearanceRows],
+    best: MotionOptimum,
+    before: MotionOptimum,
+    own: slice,
+    note: str,
 ) -> OptimizedMotion:
-    """The result of part `number`, whose frames are `own`."""
+    """The result of a part, whose frames are `own`."""
     start = part.result
-    codes, residuals = start.codes.copy(), start.residuals.copy()
+    codes, residuals, q = start.codes.copy(), start.residuals.copy(), start.q
+    remarks = list(start.remarks) if start.remarks else [""] * len(codes)
     if best is not before:
-        residuals[...] = best.tasks.residuals[number]
+        there = rolled(best.trajectory)
+        residuals[...] = np.stack([source.residuals(there) for source in sources], axis=1) if sources else 0.0
+        q = there.q[own]
     limit = tolerances(part.tasks)
     whole = part.influence >= 1.0
     met = (((residuals <= limit).all(axis=2)) | ~whole).all(axis=1) & (codes != EMPTY)
     codes[met] = CONVERGED
+    codes[~met & (codes == CONVERGED)] = NOT_CONVERGED  # a limit or an obstacle came before it
+    for source in sources:
+        if isinstance(source, ClearanceRows) and best is not before:
+            for frame, near in source.nearest(best.trajectory).items():
+                codes[frame], remarks[frame] = COLLIDED, near.sentence()
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
-    fields |= {"codes": codes, "residuals": residuals, "q": best.trajectory.q[own]}
+    fields |= {"codes": codes, "residuals": residuals, "q": q, "remarks": remarks}
     fields["behind"] = np.where(met[:, None], False, start.behind)
     costs = before.cost, best.cost
     return OptimizedMotion(
@@ -196,15 +265,6 @@ def _result(
         note=note,
         steps=best.iterations,
     )
-
-
-def _check(model: RobotModel, parts: Sequence[TrackedFrames]) -> None:
-    if model.rolling_bases:
-        raise TaskError("the optimum of a whole motion is not for robots on wheels: bake them frame by frame")
-    for part in parts:
-        for task in part.tasks:
-            if isinstance(task, VelocityTask):
-                raise TaskError(f"{task.name}: a whole motion takes tasks on poses, not on velocities")
 
 
 def _start(

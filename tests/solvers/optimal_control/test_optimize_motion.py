@@ -137,7 +137,7 @@ def test_targets_out_of_reach_and_late_ones_are_results():
 @pytest.mark.parametrize("keep_best", [True, False])
 def test_it_can_be_stopped(keep_best):
     model, q, tasks = panda()
-    targets = circle(model, tasks[0].link, q, 20)
+    targets = circle(model, tasks[0].link, q, 20, radius=0.02)
     calls = []
 
     def progress(done, most):
@@ -163,9 +163,6 @@ def test_bad_input_is_one_line():
         given = {"tasks": tasks, "targets": targets, **arguments}
         with pytest.raises(RobokinError, match=match):
             optimize_motion(model, given.pop("tasks"), given.pop("targets"), q, DT, **given)
-    with pytest.raises(RobokinError, match="velocities"):
-        velocity = JointVelocityTask({"panda_joint1": 0.1})
-        optimize_motion(model, [velocity], [[{"panda_joint1": 0.1}]] * 3, q, DT)
 
 
 @pytest.mark.parametrize("cost", ["acceleration", "jerk", "kinetic_energy", "torque"])
