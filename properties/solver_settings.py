@@ -124,6 +124,12 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     motion_cost: bpy.props.EnumProperty(
         override=VALUE, name="Cost", description="What the whole motion minimizes", items=MOTION_COSTS
     )
+    bake_jerk: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Jerk",
+        description="A whole motion limits the jerks of the joints, too: accelerations are reached within a tenth of a "
+        "second",
+    )
     at_singularities: bpy.props.EnumProperty(
         override=VALUE,
         name="At Singularities",
@@ -234,7 +240,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     efforts: bpy.props.BoolProperty(
         override=VALUE,
         name="Efforts",
-        description="Check and Retime hold what the drives must give against their effort limits, too",
+        description="Check, Retime and whole motions hold what the drives must give against their effort limits, too",
     )
     singularity: bpy.props.FloatProperty(
         override=VALUE,

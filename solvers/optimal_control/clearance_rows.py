@@ -86,9 +86,9 @@ class ClearanceRows(RowSource):
     def _block(self, here: DiscreteMotion) -> RowBlock:
         pairs = max(len(self.collisions[0].pairs), 1)
         both = [self._distances(here, half) for half in (0, 1)]
-        for half, (_, near, _) in enumerate(both):
-            k, pair = np.nonzero(near)
-            self.near.update(((2 * k + half) * pairs + pair).tolist())
+        for number, (_, near, _) in enumerate(both):
+            at, which = np.nonzero(near)
+            self.near.update(((2 * at + number) * pairs + which).tolist())
         key = np.array(sorted(self.near), np.int64)
         sample, pair = np.divmod(key, pairs)
         k, half = np.divmod(sample, 2)

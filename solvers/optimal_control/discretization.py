@@ -53,6 +53,8 @@ class Discretization:
         self.free = [(iq, iv) for motion, iq, iv in nodes if motion == MotionPrimitive.FREE]
         balls = [iv for motion, _, iv in nodes if motion == MotionPrimitive.BALL]
         self.joined = [(iv, 3) for iv in balls] + [(iv, 6) for _, iv in self.free]  # first and count of each
+        wheels = [iv for base in model.rolling_bases for iv in base.wheel_v]
+        self.bends = np.setdiff1d(np.arange(len(self.scale)), wheels)  # those along which rows are curved
         # Degrees of freedom whose displacements do not simply add.
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 

@@ -1,4 +1,4 @@
-"""What a level lacks over all frames, as a cost: levels that the start misses are met as nearly as those above allow."""
+"""What a level lacks over all frames, as a cost: what the start misses is met as nearly as levels above allow."""
 
 from __future__ import annotations
 

@@ -56,7 +56,9 @@ class TrackedFrames:
         found = []
         for aims, poses in zip(self.aims, self.result.targets, strict=True):
             own = iter(poses)
-            found.append([aim if is_velocity else next(own) for aim, is_velocity in zip(aims, are_velocities, strict=True)])
+            found.append(
+                [aim if is_velocity else next(own) for aim, is_velocity in zip(aims, are_velocities, strict=True)]
+            )
         return found
 
 
@@ -80,13 +82,17 @@ def optimize_motion(
 
     It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, frames that
     lack something lack no more, the limits on position, velocity and acceleration hold at every frame, and so at half
-    frames. With q0 frame 0 stays where `track` has it; without, it is free. Local: another start may lead elsewhere.
+    frames. Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has
+    it; without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", {word: weight}, or a `MotionCost`.
     animation: (frames, nq) a motion to start from and, for the cost "animation", to stay near; inside the limits or
     not. targets: as of `track`; None with an animation: each task's own.
-    progress(done, most) is called after each step; when it returns False, the best so far is returned, or with
-    keep_best=False the start. The result is the start where nothing better is found; its `note` says so.
+    limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
+    limits, at frames and half frames. They come before the tasks, which give way where both cannot hold.
+    progress(done, most) is called after each step, anew for each level that the start misses; when it returns False,
+    the best so far is returned, or with keep_best=False the start. The result is the start where nothing better is
+    found; its `note` says so.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
     given = checked_tasks(tasks)
@@ -152,13 +158,13 @@ def optimize_steps(
     limits = limit_sources(grid, bounds or MotionBounds())
     asked = MotionRows([*limits, *(source for sources in own for source in sources)])
     before = best = MotionOptimum(start, wanted.value(start), np.inf, asked.at(start), 0)
-    there, stopped = start, False
+    there, reached, stopped = start, before, False
     try:
-        for count, there in _by_levels(asked, start):
+        for count, there in _by_levels(asked, start):  # noqa: B007 - the last one counts
             yield count
         asked.hold(there)
-        best = before if there is start else MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
-        reached = best
+        if there is not start:
+            best = reached = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
         for now in _with_last(optimise(there, asked, wanted)):
             best = _better(best, now, reached)
             yield now.iterations
@@ -167,7 +173,7 @@ def optimize_steps(
         if best is before and there is not start:
             best = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
         best = best if keep_best else before
-    note = _note(best, before, stopped)
+    note = _note(best, reached, before, stopped)
     return [
         _result(part, sources, best, before, slice(int(i), int(j)), note)
         for part, sources, i, j in zip(parts, own, ends[:-1], ends[1:], strict=True)
@@ -205,8 +211,10 @@ def _with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterato
 
 
 def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
-    """`now` when it costs less, keeps the limits, and misses nothing that was met."""
-    if abs(now.asked.residual()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
+    """`now` when it costs less, or as much and is nearer to an optimum, keeps the limits, and misses nothing that was
+    met."""
+    is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + SAME))
+    if abs(now.asked.residual()).max(initial=0.0) > HELD or not (is_nearer or now.cost <= best.cost * (1.0 + GAIN)):
         return best
     # Limits are never broken, nor more than in a start that breaks them.
     if now.trajectory.excess() > before.trajectory.excess():
@@ -214,17 +222,20 @@ def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> M
     return now
 
 
+SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
 
-def _note(best: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
+def _note(best: MotionOptimum, reached: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
+    """reached: what the levels came to, from which the cost was made less."""
+    nearer = "nearer to tasks and limits than tracked; " if reached is not before else ""
     if stopped:
         return "stopped: the best motion so far" if best is not before else "stopped: the motion is as tracked"
     if best.is_optimal:
-        return "optimal: no motion nearby has less cost"
-    if best.cost >= before.cost * (1.0 - GAIN):
-        return "nothing better was found: the motion is as tracked"
-    return f"better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
+        return f"{nearer}optimal: no motion nearby has less cost"
+    if best is reached:
+        return f"{nearer}no less cost was found" if nearer else "nothing better was found: the motion is as tracked"
+    return f"{nearer}better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
 
 
 def _result(

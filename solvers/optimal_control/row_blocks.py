@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..qp.sparse_rows import SparseRows
 from .discretization import DiscreteMotion
 
 MET = 1e-5  # what an equation lacks that counts as met: it stays as it is
-SLACK = 1e-6  # more that rows may lack: else, at the least that is possible, nothing could move
+SLACK = 5e-8  # more that rows may lack: else, at the least that is possible, nothing could move
 FIRST = 0  # the level of limits and obstacles, before all tasks
 
 
@@ -81,7 +80,7 @@ class RowSource(ABC):
     reach: how many frames before its own a row reaches to."""
 
     level: int = FIRST
-    reach: ClassVar[int] = 0
+    reach: int = 0
 
     @abstractmethod
     def block(self, here: DiscreteMotion) -> RowBlock: ...

@@ -29,9 +29,7 @@ class VelocityFrames(TaskFrames):
     task: VelocityTask
     reach = 1
 
-    def __init__(
-        self, grid: Discretization, task: VelocityTask, targets: Sequence[Any], shares: Array
-    ) -> None:
+    def __init__(self, grid: Discretization, task: VelocityTask, targets: Sequence[Any], shares: Array) -> None:
         if isinstance(task, HistoryTask):  # each frame counts from where it begins, wherever that comes to be
             before = [targets[0], *targets[:-1]]
             targets = [task.anew(advance_target(task, *pair)) for pair in zip(targets, before, strict=True)]

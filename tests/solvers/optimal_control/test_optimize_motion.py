@@ -7,7 +7,6 @@ import pytest
 from robokin_addon.robokin import RobokinError, forward_kinematics, random_configuration
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import (
-    JointVelocityTask,
     PoseTask,
     PositionTask,
     Status,
