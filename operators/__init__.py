@@ -22,6 +22,7 @@ from .files import (
 from .handlers import (
     criterion_readouts,
     dynamics_readout,
+    edited_frames,
     hand_limits,
     moves_preview,
     save_handler,
@@ -45,7 +46,19 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, slow_targets, smooth, solve
+from .solve import (
+    bake,
+    check,
+    key_columns,
+    moves,
+    plan_path,
+    reduce_keys,
+    retime,
+    slow_targets,
+    smooth,
+    solve,
+    solve_again,
+)
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -86,6 +99,7 @@ MODULES: tuple[ModuleType, ...] = (
     shown_shapes,
     shown_goals,
     shown_motion,
+    edited_frames,
     moves_preview,
     dynamics_readout,
     live,
@@ -104,6 +118,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
+    solve_again,
     key_columns,
     export_motion,
     import_motion,
