@@ -33,7 +33,7 @@ from ...solvers.criteria import Criterion, criterion_names
 from ...solvers.ik.problem import part_names
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
-from ...solvers.optimal_control.limit_sources import MotionBounds
+from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best

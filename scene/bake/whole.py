@@ -12,8 +12,8 @@ from ...properties.bridge import Binding
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...solvers import OptimizedMotion
-from ...solvers.optimal_control.limit_sources import MotionBounds
 from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.progress import mapped
 from ...solvers.trajectories.motion_limits import MotionLimits

@@ -12,7 +12,7 @@ from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
 from ...robokin.kinematics import require_mass
 from .discretization import DiscreteMotion, Discretization, differenced
-from .drive_efforts import DriveEfforts
+from .rows.drive_efforts import DriveEfforts
 
 STEP = 1e-5  # of central differences over configurations
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from .costs import MotionCost
 from .discretization import DiscreteMotion
-from .motion_rows import MotionRows
+from .rows.motion_rows import MotionRows
 
 DAMPING = 1e-6  # of the largest entry of the Hessian: what no row of the level asks for stays where it is
 

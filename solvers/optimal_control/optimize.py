@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,25 +15,22 @@ from ...robokin.model.robot import RobotModel, checked_model
 from ..descent.engine import CONVERGED, NOT_CONVERGED
 from ..ik.problem import part_names
 from ..motion.motion import Motion
-from ..tasks import PostureTask, Task
+from ..tasks import Task
 from ..tasks.protocols import VelocityTask
 from ..tracking.data import COLLIDED
 from ..tracking.result import EMPTY, TrackResult
-from ..tracking.track import track
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
-from .clearance_rows import ClearanceRows
 from .cost_words import motion_cost
 from .discretization import DiscreteMotion, Discretization
-from .level_costs import Lack
-from .limit_sources import MotionBounds, limit_sources, rolled
-from .motion_rows import MotionRows
-from .motion_segments import TaskSegment, TaskSource
+from .levels import better, by_levels, with_last
 from .result import OptimizedMotion
-from .row_blocks import FIRST
+from .rows.clearance_rows import ClearanceRows
+from .rows.limit_sources import MotionBounds, limit_sources, rolled
+from .rows.motion_rows import MotionRows
+from .rows.segments import TaskSegment
+from .rows.task_sources import TaskSource, task_sources
 from .sqp import ITERATIONS, MotionOptimum, optimise
-
-LEVEL_ITERATIONS = 20  # of a level that the start misses
-GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
+from .start import start_near
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ def optimize_motion(
     near = None if animation is None else Motion.of(model, dt * np.arange(len(_frames(animation))), animation).q
     aims = _targets(given, targets, near)
     own = [list(itertools.compress(frame, counting)) for frame in aims] if not all(counting) else aims
-    start = _start(model, kept, own, q0, dt, start_velocity, seed, backend, near)
+    start = start_near(model, kept, own, q0, dt, start_velocity, seed, backend, near)
     checked = [[task.checked_target(aim) for task, aim in zip(kept, frame, strict=True)] for frame in own]
     frames = TrackedFrames(kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked)
     is_fixed = q0 is not None or near is not None
@@ -154,19 +150,19 @@ def optimize_steps(
         TaskSegment(int(end), level, part.targets, part.influence)
         for end, level, part in zip(ends, levels, parts, strict=False)
     ]
-    own = [segment.sources(grid) for segment in segments]
+    own = [task_sources(grid, segment) for segment in segments]
     limits = limit_sources(grid, bounds or MotionBounds())
     asked = MotionRows([*limits, *(source for sources in own for source in sources)])
     before = best = MotionOptimum(start, wanted.value(start), np.inf, asked.at(start), 0)
     there, reached, stopped = start, before, False
     try:
-        for count, there in _by_levels(asked, start):  # noqa: B007 - the last one counts
+        for count, there in by_levels(asked, start):  # noqa: B007 - the last one counts
             yield count
         asked.hold(there)
         if there is not start:
             best = reached = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
-        for now in _with_last(optimise(there, asked, wanted)):
-            best = _better(best, now, reached)
+        for now in with_last(optimise(there, asked, wanted)):
+            best = better(best, now, reached)
             yield now.iterations
     except Stop:
         stopped = True
@@ -178,52 +174,6 @@ def optimize_steps(
         _result(part, sources, best, before, slice(int(i), int(j)), note)
         for part, sources, i, j in zip(parts, own, ends[:-1], ends[1:], strict=True)
     ]
-
-
-def _by_levels(asked: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
-    """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
-    each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
-    tasks do not let them hold, tasks give way, and then come back as near as they can."""
-    shown, gives_way = here, False
-    for level in asked.levels:
-        lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
-        for asked.last in lasts:
-            if not asked.is_lacking(here, level):
-                break
-            asked.hold(here)
-            gives_way |= asked.last == level
-            cost = Lack(asked, level)
-            best = before = MotionOptimum(here, cost.value(here), np.inf, asked.at(here), 0)
-            for now in _with_last(optimise(here, asked, cost, LEVEL_ITERATIONS)):
-                best = _better(best, now, before)
-                here = best.trajectory
-                shown = shown if gives_way else here
-                yield now.iterations, shown
-                if not asked.is_lacking(here, level):
-                    break
-        asked.last = math.inf
-    yield 0, here
-
-
-def _with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterator[MotionOptimum]:
-    """What a search yields, and then what it returns."""
-    yield (yield from search)
-
-
-def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
-    """`now` when it costs less, or as much and is nearer to an optimum, keeps the limits, and misses nothing that was
-    met."""
-    is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + SAME))
-    if abs(now.asked.residual()).max(initial=0.0) > HELD or not (is_nearer or now.cost <= best.cost * (1.0 + GAIN)):
-        return best
-    # Limits are never broken, nor more than in a start that breaks them.
-    if now.trajectory.excess() > before.trajectory.excess():
-        return best
-    return now
-
-
-SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
-HELD = 1e-8  # [rad, L] by which what is held may be off
 
 
 def _note(best: MotionOptimum, reached: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
@@ -275,55 +225,6 @@ def _result(
         is_optimal=best.is_optimal,
         note=note,
         steps=best.iterations,
-    )
-
-
-def _start(
-    model: RobotModel,
-    tasks: Sequence[Task],
-    aims: Sequence[Sequence[Any]],
-    q0: Array | None,
-    dt: float,
-    start_velocity: object | None,
-    seed: int,
-    backend: str,
-    near: Array | None,
-) -> TrackResult:
-    """The frames one by one; near an animation where the tasks leave it free."""
-    if near is None:
-        return track(model, tasks, aims, q0, dt, start_velocity, seed, backend)
-    last = max((task.priority for task in tasks), default=0) + 1
-    posture = PostureTask(near[0], priority=last)
-    both = [[*aim, q] for aim, q in zip(aims, near, strict=True)]
-    found = track(model, [*tasks, posture], both, near[0] if q0 is None else q0, dt, start_velocity, seed, backend)
-    return _without_last(model, tasks, found, dt, backend)
-
-
-def near_animation(model: RobotModel, q: Array, dt: float) -> TrackResult:
-    """Frames that follow an animation q (F, nq) inside the limits, from rest, without any other task."""
-    return _start(model, (), [[]] * len(q), None, dt, None, 0, "auto", q)
-
-
-def _without_last(model: RobotModel, tasks: Sequence[Task], found: TrackResult, dt: float, backend: str) -> TrackResult:
-    """The result as one of all tasks but the last."""
-    from ..tracking.tracker import Tracker
-
-    residuals = found.residuals[:, :-1]
-    met = (residuals <= tolerances(tasks)).all(axis=(1, 2))
-    codes = np.where(met, CONVERGED if tasks else EMPTY, found.codes)
-    targets = [list(frame[:-1]) for frame in found.targets]
-    return TrackResult(
-        Tracker(model, tasks, dt, backend).problem,
-        dt,
-        found.start_velocity,
-        targets,
-        codes,
-        found.q,
-        residuals,
-        found.iterations,
-        np.where(met[:, None], False, found.behind),
-        part_names(tasks),
-        tolerances=tolerances(tasks),
     )
 
 

@@ -18,7 +18,7 @@ from ..qp.banded import BandedQPResult, solve_banded_qp
 from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
 from .discretization import DiscreteMotion
-from .motion_rows import LinearisedRows, MotionRows
+from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
 FLAT = 1e-6  # [rad, L] a gradient counts as at least that of such a displacement

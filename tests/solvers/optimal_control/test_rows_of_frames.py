@@ -18,7 +18,8 @@ from robokin_addon.solvers import (
     Task,
 )
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
-from robokin_addon.solvers.optimal_control.motion_segments import TaskSegment, task_frames
+from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
+from robokin_addon.solvers.optimal_control.rows.task_sources import task_frames
 from robokin_addon.solvers.tasks import Rows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.problems.tracked import panda

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.model.rolling import RollingBase
-from .discretization import DiscreteMotion
+from ....robokin.arrays import Array
+from ....robokin.model.rolling import RollingBase
+from ..discretization import DiscreteMotion
 from .row_blocks import RowBlock, RowSource
 
 STEP = 1e-4  # [rad] of differences

@@ -1,65 +1,38 @@
-"""Frames of a motion with the same tasks, and what each of their tasks asks of them as rows."""
+"""What each task asks of the frames of a motion, as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ..alike import is_own
-from ..kinematics.state import State
-from ..tasks import FrameTask, PinTask, PostureTask, Task
-from ..tasks.clearance import ClearanceTask
-from ..tasks.protocols import VelocityTask
-from ..velocity.task_levels import TaskLevels
+from ....robokin.arrays import Array
+from ...alike import is_own
+from ...tasks import FrameTask, PinTask, PostureTask, Task
+from ...tasks.clearance import ClearanceTask
+from ...tasks.protocols import VelocityTask
+from ...velocity.task_levels import TaskLevels
+from ..discretization import DiscreteMotion, Discretization
 from .clearance_rows import ClearanceRows
-from .discretization import DiscreteMotion, Discretization
 from .row_blocks import RowBlock, RowSource
 from .rows_of_frames import PostureFrames, SingleFrames, TaskFrames, TipFrames
+from .segments import TaskSegment
 from .velocity_frames import VelocityFrames
 
 MOST_ROWS = 1 << 10  # of one task at one frame
 
 
-@dataclass(frozen=True, eq=False)
-class TaskSegment:
-    """Frames first .. first + len(targets) with the same tasks. targets: per frame, checked and resolved.
-    influence: (frames, tasks)."""
-
-    first: int
-    levels: TaskLevels
-    targets: Sequence[Sequence[Any]]
-    influence: Array
-
-    @property
-    def frames(self) -> slice:
-        return slice(self.first, self.first + len(self.targets))
-
-    def states(self, here: DiscreteMotion) -> Callable[[int], State]:
-        """The robot at the k-th of the frames."""
-        known: dict[int, State] = here.known.setdefault(self, {})
-
-        def state(k: int) -> State:
-            if k not in known:
-                q = here.q[self.first + k]
-                known[k] = self.levels.state(q, self.targets[k], here.grid.dt, influence=self.influence[k])
-            return known[k]
-
-        return state
-
-    def sources(self, grid: Discretization) -> list[TaskSource | ClearanceRows]:
-        """What each of the tasks asks for."""
-        found: list[TaskSource | ClearanceRows] = []
-        for i, task in enumerate(self.levels.tasks):
-            if isinstance(task, ClearanceTask):
-                placed = [frame[i] for frame in self.targets]
-                found.append(ClearanceRows(grid, self.first, task, placed, self.levels.length))
-            else:
-                found.append(TaskSource(grid, self, i))
-        return found
+def task_sources(grid: Discretization, segment: TaskSegment) -> list[TaskSource | ClearanceRows]:
+    """What each task of a segment asks for."""
+    found: list[TaskSource | ClearanceRows] = []
+    for i, task in enumerate(segment.levels.tasks):
+        if isinstance(task, ClearanceTask):
+            placed = [frame[i] for frame in segment.targets]
+            found.append(ClearanceRows(grid, segment.first, task, placed, segment.levels.length))
+        else:
+            found.append(TaskSource(grid, segment, i))
+    return found
 
 
 def task_frames(
@@ -129,5 +102,5 @@ class TaskSource(RowSource):
         return norms
 
     def is_lacking(self, here: DiscreteMotion) -> bool:
-        lacks = self.residuals(here)[:, : len(self.parts)] > [part.tolerance for part in self.parts]
-        return bool(lacks[self.whole].any())
+        is_more = self.residuals(here)[:, : len(self.parts)] > [part.tolerance for part in self.parts]
+        return bool(is_more[self.whole].any())

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ..alike import is_own
-from ..kinematics.state import State
-from ..tasks import JointVelocityTask
-from ..tasks.base import Rows
-from ..tasks.protocols import Displacement, HistoryTask, VelocityTask, advance_target
-from .discretization import DiscreteMotion, Discretization
+from ....robokin.arrays import Array
+from ...alike import is_own
+from ...kinematics.state import State
+from ...tasks import JointVelocityTask
+from ...tasks.base import Rows
+from ...tasks.protocols import Displacement, HistoryTask, VelocityTask, advance_target
+from ..discretization import DiscreteMotion, Discretization
 from .rows_of_frames import FrameRows, TaskFrames
-
-if TYPE_CHECKING:
-    from .motion_segments import TaskSegment
+from .segments import TaskSegment
 
 STEP = 1e-6  # [rad, L] of central differences where a frame begins
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.configuration import check_vector
-from ...robokin.errors import ConfigurationError, UnknownNameError
-from ...robokin.kinematics import require_mass
-from ...robokin.model.robot import RobotModel
-from ..trajectories.motion_limits import checked_limit
-from .discretization import DiscreteMotion, Discretization
+from ....robokin.arrays import Array
+from ....robokin.configuration import check_vector
+from ....robokin.errors import ConfigurationError, UnknownNameError
+from ....robokin.kinematics import require_mass
+from ....robokin.model.robot import RobotModel
+from ...trajectories.motion_limits import checked_limit
+from ..discretization import DiscreteMotion, Discretization
 from .drive_rows import EffortRows, JerkRows
 from .rolling_rows import RollingRows
 from .row_blocks import RowSource

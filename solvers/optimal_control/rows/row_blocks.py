@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ..qp.sparse_rows import SparseRows
-from .discretization import DiscreteMotion
+from ....robokin.arrays import Array
+from ...qp.sparse_rows import SparseRows
+from ..discretization import DiscreteMotion
 
 MET = 1e-5  # what an equation lacks that counts as met: it stays as it is
 SLACK = 5e-8  # more that rows may lack: else, at the least that is possible, nothing could move

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ..qp.sparse_rows import SparseRows
-from .discretization import DiscreteMotion
+from ....robokin.arrays import Array
+from ...qp.sparse_rows import SparseRows
+from ..discretization import DiscreteMotion
 from .row_blocks import RowBlock, RowSource
 
 
@@ -24,7 +24,7 @@ class MotionRows:
         self.sources, self.last = list(sources), math.inf
         self.levels = sorted({source.level for source in sources})
         self.reach = max([source.reach for source in sources], default=0)
-        self.held: list[RowBlock] | None = None
+        self.least: list[RowBlock] | None = None
 
     def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
         if self not in here.known:
@@ -36,7 +36,7 @@ class MotionRows:
 
     def hold(self, here: DiscreteMotion) -> None:
         """Ask from now on that rows lack no more than they do here."""
-        self.held = self.blocks(here)
+        self.least = self.blocks(here)
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)
@@ -55,10 +55,10 @@ class LinearisedRows:
         for number, (source, block) in enumerate(zip(asked.sources, blocks, strict=True)):
             if source.level > asked.last:
                 sides.append((np.full(len(block.lower), -np.inf), np.full(len(block.lower), np.inf)))
-            elif asked.held is None:
+            elif asked.least is None:
                 sides.append((block.lower, block.upper))
             else:
-                low, high = block.kept(asked.held[number])
+                low, high = block.kept(asked.least[number])
                 sides.append((block.lower - low, block.upper - high))
         none = np.zeros(0)
         self.lower, self.upper = (np.concatenate([none, *(own[i] for own in sides)]) for i in (0, 1))

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.backend import Reference
-from ...robokin.collision import CollisionModel
-from ...robokin.collision.model import Near
-from ...robokin.collision.reference import FAR
-from ..tasks.clearance import TOLERANCE, ClearanceTask
-from .discretization import DiscreteMotion, Discretization
+from ....robokin.arrays import Array
+from ....robokin.backend import Reference
+from ....robokin.collision import CollisionModel
+from ....robokin.collision.model import Near
+from ....robokin.collision.reference import FAR
+from ...tasks.clearance import TOLERANCE, ClearanceTask
+from ..discretization import DiscreteMotion, Discretization
 from .row_blocks import RowBlock, RowSource
 
 ZONE = 0.1  # of the length: pairs that are farther apart than this and the margin ask for nothing
@@ -48,7 +48,7 @@ class ClearanceRows(RowSource):
         return known[0]
 
     def is_lacking(self, here: DiscreteMotion) -> bool:
-        return bool((self.block(here).lack * self.length > 2.0 * TOLERANCE).any())
+        return bool((self.block(here).lack * self.length > TOLERANCE).any())
 
     def residuals(self, here: DiscreteMotion) -> Array:
         """(frames, 2) [m] by how much two are nearer than the margin, at each frame or half-way to it."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.backend import Reference
-from ...robokin.spatial import so3
-from ..tasks import FrameTask, PoseTask, PostureTask, Rows, Task
-from ..tasks.tips.frame import PART
-from ..tasks.whole_robot.posture import difference_rows
-from .discretization import DiscreteMotion, Discretization
-
-if TYPE_CHECKING:
-    from .motion_segments import TaskSegment
+from ....robokin.arrays import Array
+from ....robokin.backend import Reference
+from ....robokin.spatial import so3
+from ...tasks import FrameTask, PoseTask, PostureTask, Rows, Task
+from ...tasks.tips.frame import PART
+from ...tasks.whole_robot.posture import difference_rows
+from ..discretization import DiscreteMotion, Discretization
+from .segments import TaskSegment
 
 
 @dataclass(frozen=True, eq=False)

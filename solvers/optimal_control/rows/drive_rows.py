@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.dynamics import Drives
-from .discretization import DiscreteMotion, Discretization, differenced
+from ....robokin.arrays import Array
+from ....robokin.dynamics import Drives
+from ..discretization import DiscreteMotion, Discretization, differenced
 from .drive_efforts import DriveEfforts
 from .row_blocks import RowBlock, RowSource
 
@@ -22,7 +22,7 @@ class _DriveSource(RowSource):
         self.limited = np.flatnonzero(np.isfinite(limit))
 
     def is_lacking(self, here: DiscreteMotion) -> bool:
-        return bool((abs(self.block(here).lack) > UNUSED).any())
+        return bool((abs(self.block(here).lack) > 0.5 * UNUSED).any())
 
     def _block(self, number: int, frame: Array, value: Array, blocks: Array) -> tuple[Array, ...]:
         """J, frame, lower, upper and key of values (k, nv) with derivative blocks (k, w, nv, n)."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.dynamics import Drives
-from .discretization import Discretization
+from ....robokin.arrays import Array
+from ....robokin.dynamics import Drives
+from ..discretization import Discretization
 
 STEP = 1e-5  # [rad, L; rad/s, L/s] of central differences
 
