@@ -130,8 +130,8 @@ def _unmoved(problem: Problem, targets: Any) -> Diagnosis | None:
     for task, target, tolerance in zip(problem.tasks, targets, problem.tolerance, strict=True):
         if not (isinstance(task, FrameTask) and task.is_in_kernel and task.influence):
             continue
-        lacking = out_of_all_poses(problem.model, task, target)
-        for own, most, what, unit in zip(lacking, tolerance, (NOT_MOVED, NOT_TURNED), ("m", "rad"), strict=True):
+        least = out_of_all_poses(problem.model, task, target)
+        for own, most, what, unit in zip(least, tolerance, (NOT_MOVED, NOT_TURNED), ("m", "rad"), strict=True):
             if own > UNMOVED_BY * most:
                 reason = f"{what}, {own:.3g} {unit} are missing in every pose: {task.name}"
                 return Diagnosis(Status.OUT_OF_REACH, reason, tasks=(task.name,))

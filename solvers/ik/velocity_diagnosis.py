@@ -23,7 +23,7 @@ ROUNDED = 1e-9  # relative: to what all levels ask for, what one of them does no
 
 
 def why_stopped(levels: TaskLevels, q: Array, targets: Sequence[Any], shares: Array, dt: float) -> Diagnosis | None:
-    """Of the first level that cannot be had from q (nq,) at any speed: SINGULAR where it has lost rank against all
+    """Look at the first level that cannot be had from q (nq,) at any speed: SINGULAR where it has lost rank against all
     poses around, or no joint moves it; TASK_CONFLICT where each task alone could be had. LIMIT where what would have
     all levels takes joints beyond bounds in this frame. None where nothing was shown. targets: of all tasks, checked.
     shares: (tasks,) influences."""
