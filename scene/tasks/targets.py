@@ -154,16 +154,16 @@ def targets_over(
         for owner, _ in visited:
             animation.check_evaluated(owner, view_layer, f"robot {obj.name!r}")
         worlds |= {place: np.empty((len(frames), 4, 4)) for place in visited}
-        seen: list[dict[str, list[Array]]] = [{name: [] for name in names} for _, names in read]
+        samples: list[dict[str, list[Array]]] = [{name: [] for name in names} for _, names in read]
         for index in animation.visit_frames(scene, frames):
             for place in visited:
                 worlds[place][index] = world_matrix(place)
-            for rows, (entry, _) in zip(seen, read, strict=True):
+            for rows, (entry, _) in zip(samples, read, strict=True):
                 for name, row in rows.items():
                     row.append(_number(entry, name))
             if index % _CHUNK == 0:
                 yield index / len(frames)
-        numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in seen]
+        numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in samples]
     if any(map(has_shape, tasks)) or any(each.has_shape for each in ad_hoc):
         with animation.frame_restored(scene):
             animation.set_frame(scene, frames[0])
