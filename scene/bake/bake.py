@@ -86,7 +86,7 @@ def bake_steps(
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot)
+        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.38)
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
