@@ -131,7 +131,7 @@ def _inside(motion: Motion, first: int) -> Motion:
 
 
 def farthest_joint(model: RobotModel, away: Array) -> str:
-    """Which joint's coordinates are farthest away."""
+    """Name of the joint whose coordinates differ most."""
     slots = {joint.name: model.slot(joint.name).q for joint in model.moving_joints}
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
 

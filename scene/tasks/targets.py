@@ -114,7 +114,7 @@ def _number(entry: bpy.types.PropertyGroup, name: str) -> Array:
 
 
 def world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, who: str) -> Array:
-    """(1, 4, 4)"""
+    """(1, 4, 4) the world matrix of a place, from its keys or as Blender evaluated it. Raises RobokinError."""
     if not animation.is_evaluated(place[0], view_layer) and _moved_by_keys_only(place):
         return animation.keyed_matrices(place[0], [scene.frame_current_final])
     animation.check_evaluated(place[0], view_layer, who)
