@@ -62,7 +62,7 @@ class RobokinRobot(bpy.types.PropertyGroup):
         get=_is_robot,
     )
     is_obstacle: static_field(
-        BoolProperty, "Obstacle", "Robots may not touch this mesh object; it counts as its convex hull"
+        BoolProperty, "Obstacle", "Robots may not touch this mesh object, or what this object instances"
     )
     tasks: bpy.props.CollectionProperty(
         type=RobokinTask,

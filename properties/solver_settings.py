@@ -112,6 +112,11 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         EnumProperty, "Bake", "Whether a bake solves its frames one by one or all at once", items=BAKE_MODES
     )
     motion_cost: field(EnumProperty, "Cost", "What the whole motion minimizes", items=MOTION_COSTS)
+    bake_jerk: field(
+        BoolProperty,
+        "Jerk",
+        "A whole motion limits the jerks of the joints, too: accelerations are reached within a tenth of a second",
+    )
     at_singularities: field(
         EnumProperty,
         "At Singularities",
@@ -183,7 +188,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     avoid_collisions: field(
         BoolProperty,
         "Avoid Collisions",
-        "Solve and Bake keep links away from one another and from obstacles, before all tasks",
+        "Solve, Live and Bake keep links away from one another and from obstacles, before all tasks",
     )
     collision_margin: field(
         FloatProperty,
@@ -205,7 +210,9 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         BoolProperty, "Timeline Markers", "Put a marker where a limit or a task begins to fail", default=True
     )
     efforts: field(
-        BoolProperty, "Efforts", "Check and Retime hold what the drives must give against their effort limits, too"
+        BoolProperty,
+        "Efforts",
+        "Check, Retime and whole motions hold what the drives must give against their effort limits, too",
     )
     singularity: field(
         FloatProperty,

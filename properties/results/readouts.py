@@ -76,12 +76,15 @@ class ShownMotion:
 @dataclass(frozen=True, eq=False)
 class ShownMoves:
     """Where the moves of a list will go. names: of the moves.   q: (n, nq).   owner: (n,) which move each belongs to.
-    problem: why there is no more of it, or ""."""
+    problem: why there is no more of it, or "".   failing: index of the move that cannot be made, or -1.   start: the
+    frame whose pose it begins from; None for the present pose."""
 
     names: tuple[str, ...]
     q: Array
     owner: Array
     problem: str
+    failing: int = -1
+    start: int | None = None
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from ...solvers.criteria import Criterion, criterion_names
 from ...solvers.ik.problem import part_names
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
+from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
@@ -54,6 +55,7 @@ def bake_steps(
     cost: object | None = None,
     past: AtSingularities | None = None,
     avoid: bool | None = None,
+    bounds: MotionBounds | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -63,7 +65,7 @@ def bake_steps(
     are keyed. ad_hoc: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion
     minimizes, as in `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
     past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
-    obstacles and itself, in place of the robot's setting.
+    obstacles and itself, in place of the robot's setting.   bounds: what else a whole motion keeps.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if past is not None:
@@ -94,10 +96,6 @@ def bake_steps(
     animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, avoid) else None
-    if is_whole and clearance is not None:
-        raise RobokinError(
-            "Whole Motion does not avoid collisions: choose Frame by Frame, or switch Avoid Collisions off"
-        )
     planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance)
     plans = yield from scaled(planning, 0.4, 0.5)
     segments = [plan.segment for plan in plans]
@@ -115,7 +113,7 @@ def bake_steps(
     parts = segments_of(plans, results)
     note = ""
     if is_whole:
-        parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None), 0.6, 0.9)
+        parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None, bounds), 0.6, 0.9)
         note = whole_note(parts)
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
