@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
+from ..scene import obstacles
 from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
@@ -22,6 +23,7 @@ from .files import (
 from .handlers import (
     criterion_readouts,
     dynamics_readout,
+    edited_frames,
     hand_limits,
     moves_preview,
     save_handler,
@@ -45,7 +47,19 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, slow_targets, smooth, solve
+from .solve import (
+    bake,
+    check,
+    key_columns,
+    moves,
+    plan_path,
+    reduce_keys,
+    retime,
+    slow_targets,
+    smooth,
+    solve,
+    solve_again,
+)
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
 from .tools import blender_keys, grab_link, jog, toolbar, turn_joint
 
@@ -85,8 +99,10 @@ MODULES: tuple[ModuleType, ...] = (
     scene_marks,
     task_readouts,
     shown_shapes,
+    obstacles,
     shown_goals,
     shown_motion,
+    edited_frames,
     moves_preview,
     dynamics_readout,
     live,
@@ -105,6 +121,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
+    solve_again,
     key_columns,
     export_motion,
     import_motion,

@@ -138,7 +138,7 @@ def _uncovered(context: bpy.types.Context) -> tuple[float, float]:
 def _free(
     x: float, y: float, width: float, height: float, taken: list[tuple[float, float, float]]
 ) -> tuple[float, float]:
-    """Above what stands there already."""
+    """The place of a label, moved up past labels that are drawn already."""
     for left, right, at in sorted(taken, key=lambda one: one[2]):
         if left < x + width and x < right and abs(at - y) < height:
             y = at + height

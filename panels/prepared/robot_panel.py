@@ -244,7 +244,7 @@ class RobotPanel:
 
 
 def options(layout: bpy.types.UILayout, name: str, text: str = "Options") -> bpy.types.UILayout | None:
-    """Below a line that unfolds it: what is rare. None while it is folded."""
+    """The layout for rarely used settings, below a line that unfolds it; None while it is folded."""
     header, body = layout.panel(name, default_closed=True)
     header.label(text=text)
     return body
