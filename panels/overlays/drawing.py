@@ -113,7 +113,8 @@ def _draw_labels() -> None:
                 width = blf.dimensions(0, label.text)[0]
                 left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
                 x, y = _free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken)
-                blf.color(0, *(darker * part for part in label.color[:3]), label.color[3])
+                red, green, blue, opacity = label.color
+                blf.color(0, darker * red, darker * green, darker * blue, opacity)
                 blf.position(0, x, y, 0.0)
                 blf.draw(0, label.text)
         blf.disable(0, blf.SHADOW)
