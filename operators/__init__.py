@@ -23,6 +23,7 @@ from .files import (
 from .handlers import (
     criterion_readouts,
     dynamics_readout,
+    edited_frames,
     hand_limits,
     moves_preview,
     save_handler,
@@ -46,7 +47,19 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, slow_targets, smooth, solve
+from .solve import (
+    bake,
+    check,
+    key_columns,
+    moves,
+    plan_path,
+    reduce_keys,
+    retime,
+    slow_targets,
+    smooth,
+    solve,
+    solve_again,
+)
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -89,6 +102,7 @@ MODULES: tuple[ModuleType, ...] = (
     surroundings,
     shown_goals,
     shown_motion,
+    edited_frames,
     moves_preview,
     dynamics_readout,
     live,
@@ -107,6 +121,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
+    solve_again,
     key_columns,
     export_motion,
     import_motion,

@@ -84,6 +84,27 @@ class ShownMoves:
 
 
 @dataclass(frozen=True)
+class BrokenRow:
+    """Frames in a row in which the curves miss a task or break a limit. status: a word of `Status`.   reason: a
+    sentence."""
+
+    first: int
+    last: int
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class BrokenFrames:
+    """What is wrong with the curves as they are being edited. count: of frames.   unseen: names of tasks that are not
+    judged, as what they follow is not moved by keys alone."""
+
+    rows: tuple[BrokenRow, ...]
+    count: int
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class DynamicsReadout:
     """What the motion takes at the present frame. efforts [N m or N], powers [W]: of each joint's freedoms.
     kinetic_energy, potential_energy [J].   power: [W] of all drives; the root has none.   center_of_mass,
@@ -118,6 +139,10 @@ def no_dynamics(obj: bpy.types.Object) -> DynamicsReadout | None:
     return None
 
 
+def not_judged(obj: bpy.types.Object) -> BrokenFrames | None:
+    return None
+
+
 def never() -> int:
     return 0
 
@@ -137,6 +162,8 @@ motion: Callable[[bpy.types.Object, str, int], ShownMotion | None] = no_motion
 motion_count: Callable[[], int] = never  # how often a motion was judged anew
 poses: Callable[[bpy.types.Object, Sequence[float]], Array | None] = no_poses  # (n, nq) that the keys are at frames
 dynamics: Callable[[bpy.types.Object], DynamicsReadout | None] = no_dynamics
+broken: Callable[[bpy.types.Object], BrokenFrames | None] = not_judged  # by the curves as they are
+broken_count: Callable[[], int] = never  # how often they were judged anew
 moves: Callable[[bpy.types.Object], ShownMoves | None] = no_moves
 moves_count: Callable[[], int] = never  # how often a preview was made anew
 tasks: Callable[[bpy.types.Object], Sequence[TaskReadout | None]] = nothing

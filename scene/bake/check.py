@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding
+from ...properties.bridge import Binding, binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
@@ -134,6 +134,23 @@ def check_steps(
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_given(obj, given)
+    steps = check_of_tasks(scene, view_layer, obj, robot, frames, tasks, given, efforts, with_collisions, singularity)
+    return (yield from steps)
+
+
+def check_of_tasks(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    robot: Binding,
+    frames: Sequence[int],
+    tasks: Sequence[bpy.types.PropertyGroup],
+    given: Sequence[AdHocTask] = (),
+    efforts: bool = False,
+    with_collisions: bool = True,
+    singularity: float = 0.0,
+) -> Generator[float, None, AnimationCheck]:
+    """`check_steps` of some of the robot's tasks. Raises RobokinError."""
     motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
     reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)
