@@ -27,6 +27,7 @@ from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
 from ..singularities import singularities_of
+from .keyed_numbers import checked_by_frame, models_over, numbers_change
 from .samples import sample_motion
 
 _CHUNK = 16  # frames between two reports of progress
@@ -162,6 +163,9 @@ def check_of_tasks(
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
     gravity = root_gravity(obj, robot) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
+    if numbers_change(obj):
+        models = yield from scaled(models_over(scene, obj, frames, robot), 0.9, 1.0)
+        limits = checked_by_frame(limits, motion, models, gravity)
     return AnimationCheck(
         *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, forms.names, seen.units),
         tuple(collisions.left_out) if collisions else (),
