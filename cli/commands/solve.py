@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ...robokin.collision import CollisionModel
     from ...solvers.criteria import Criterion
 
-    Asked = tuple[RobotModel, np.ndarray | None, list[Task], list[Task], list[Criterion]]
+    Request = tuple[RobotModel, np.ndarray | None, list[Task], list[Task], list[Criterion]]
 
 EPILOG = f"{TASKS}\n\n{CRITERIA}"
 
@@ -118,7 +118,7 @@ def _tell_all(model: RobotModel, tasks: list[Task], q0: np.ndarray | None, argum
     return len(found) > 0
 
 
-def _without_scene(arguments: argparse.Namespace) -> Asked:
+def _without_scene(arguments: argparse.Namespace) -> Request:
     """The model, the start, the tasks, what keeps links away, and the criteria."""
     tasks = [parse_task(text) for text in arguments.task]
     _refuse_velocities(arguments.task, tasks)
@@ -136,7 +136,7 @@ def _without_scene(arguments: argparse.Namespace) -> Asked:
     return model, q0, tasks, [ClearanceTask(collisions(), margin)], criteria
 
 
-def _in_scene(arguments: argparse.Namespace) -> Asked:
+def _in_scene(arguments: argparse.Namespace) -> Request:
     """The model, the start, the tasks, what keeps links away, and the criteria.
 
     Targets that are objects are where the scene has them at its present frame, and so are joints with a padlock."""

@@ -39,7 +39,7 @@ from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import avoids_collisions, clearance_of, collisions_over
-from .keyed_numbers import models_over, numbers_change
+from ..keyed_numbers import models_over, numbers_change
 from .plans import PlannedSegment, bake_plans, segments_of
 
 

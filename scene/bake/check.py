@@ -26,8 +26,8 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
-from .keyed_numbers import checked_by_frame, models_over, numbers_change
 from .samples import sample_motion
 
 _CHUNK = 16  # frames between two reports of progress

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import bpy
 
-from ...properties.bridge import Binding, binding
-from ...robokin import RobotModel
-from ...robokin.arrays import Array
-from ...solvers.motion.check import MotionCheck, check_motion
-from ...solvers.motion.motion import Motion
-from ..animation import frames as animation
+from ..properties.bridge import Binding, binding
+from ..robokin import RobotModel
+from ..robokin.arrays import Array
+from ..solvers.motion.check import MotionCheck, check_motion
+from ..solvers.motion.motion import Motion
+from .animation import frames as animation
 
 _CHUNK = 16  # frames of the scene visited between two reports of progress
 
