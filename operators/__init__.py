@@ -61,7 +61,7 @@ from .solve import (
     solve_again,
 )
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
-from .tools import grab_link, jog, toolbar, turn_joint
+from .tools import blender_keys, grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -93,6 +93,7 @@ MODULES: tuple[ModuleType, ...] = (
     jog,
     next_target,
     toolbar,
+    blender_keys,
     criteria,
     criterion_readouts,
     scene_marks,

@@ -146,10 +146,10 @@ def _in_scene(arguments: argparse.Namespace) -> Request:
         from ...properties.bridge import binding, read_configuration
         from ...scene.collisions import clearance_now
         from ...scene.surroundings import still_collisions
-        from ...scene.tasks.solver_tasks import given_now
+        from ...scene.tasks.solver_tasks import ad_hoc_now
 
-        given = parse_scene_tasks(arguments.task, model)
-        _refuse_velocities(arguments.task, [each.task for each in given])
+        ad_hoc = parse_scene_tasks(arguments.task, model)
+        _refuse_velocities(arguments.task, [each.task for each in ad_hoc])
         padlocked = binding(robot).model_at(read_configuration(robot))
         if arguments.obstacles is not None:
             raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
@@ -157,7 +157,7 @@ def _in_scene(arguments: argparse.Namespace) -> Request:
         assert scene is not None  # an open file has one
         apart: list[Task] = [*clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin)]
         criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
-        return padlocked, q0, given_now(bpy.context, robot, given), apart, criteria
+        return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart, criteria
 
 
 def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:

@@ -24,7 +24,7 @@ from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
 from ...scene.surroundings import Surroundings, Watch
-from ...scene.tasks.given import Place
+from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shown_shapes import shown_shape
 from ...solvers import ClearanceTask, IKProblem, SolveResult, Task
 from ...solvers.posing.clear import ClearFollower
