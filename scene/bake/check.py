@@ -26,6 +26,7 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
 from .samples import sample_motion
 
@@ -161,6 +162,9 @@ def check_of_tasks(
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
     gravity = root_gravity(obj, robot) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
+    if numbers_change(obj):
+        models = yield from scaled(models_over(scene, obj, frames, robot), 0.9, 1.0)
+        limits = checked_by_frame(limits, motion, models, gravity)
     return AnimationCheck(
         *(
             motion,

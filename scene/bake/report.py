@@ -58,7 +58,8 @@ class BakeResult:
     without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
     words; empty when it was given.
     costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
-    its cost came to. collisions: of what was written, whose `frame` is an index into `frames`."""
+    its cost came to; of animated limits, which count. collisions: of what was written, whose `frame` is an index into
+    `frames`."""
 
     model: RobotModel
     frames: Sequence[int]

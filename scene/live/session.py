@@ -20,11 +20,13 @@ from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
+from ...scene.surroundings import Surroundings, Watch
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shown_shapes import shown_shape
-from ...solvers import IKProblem, SolveResult, Task
+from ...solvers import ClearanceTask, IKProblem, SolveResult, Task
 from ...solvers.posing.clear import ClearFollower
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
@@ -33,7 +35,6 @@ from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
-from .surroundings import Surroundings, Watch
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
@@ -73,7 +74,7 @@ class Read:
             self.worlds == other.worlds
             and self.numbers == other.numbers
             and self.settings == other.settings
-            and _is_same(self.around, other.around)
+            and (other.around is None if self.around is None else self.around.is_as(other.around))
         )
 
 
@@ -132,7 +133,9 @@ class Session:
             worlds[place] = worlds[place] if ahead is None else ahead
         assert self.robot is not None
         moved = {owner: world for (owner, bone), world in worlds.items() if not bone}
-        around = self._watch.look(event.scene, obj, self.robot, moved)
+        around = None
+        if avoids_collisions(obj):
+            around = self._watch.look(event.scene, obj, self.robot, moved)
         read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds), around)
         before, last, q = self._read, self.q, self._arrays(obj).read(obj)
         is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
@@ -248,8 +251,9 @@ class Session:
         model = self.robot.model
         locked_q = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
         around = self._read.around
-        clearance = None if around is None else around.clearance
-        key = self._read.settings, tuple(one.task.name for one in counting), self._root[1].unit, locked_q, clearance
+        margin = obj.robokin.solver.collision_margin * self.robot.metres_per_unit
+        apart = () if around is None else (around.collisions, margin)
+        key = self._read.settings, tuple(one.task.name for one in counting), self._root[1].unit, locked_q, apart
         found = self._descents.get(key)
         if found is None:
             whole = [replace(one, influence=1.0) for one in counting]
@@ -259,8 +263,8 @@ class Session:
             if len(self._descents) >= KEPT:
                 del self._descents[next(iter(self._descents))]
             follower = TargetFollower(problem)
-            if clearance is not None:
-                follower = ClearFollower(problem, clearance, ATTEMPTS, ITERATIONS)
+            if around is not None:
+                follower = ClearFollower(problem, ClearanceTask(around.collisions, margin), ATTEMPTS, ITERATIONS)
             found = self._descents[key] = follower, wanted
         if around is not None and isinstance(found[0], ClearFollower):
             found[0].obstacles = around.placements
@@ -297,12 +301,6 @@ def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
     model = descent.problem.model
     at_limit = model.limits.at_limit(q) & descent.problem.search.depends()
     return tuple(joint.name for joint in model.moving_joints if at_limit[model.slot(joint.name).q].any())
-
-
-def _is_same(one: Surroundings | None, other: Surroundings | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.clearance is other.clearance and np.array_equal(one.placements, other.placements)
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

@@ -363,6 +363,21 @@ def _criteria(r: Robot) -> list[tuple[Criterion, Pair]]:
     def rows(at: np.ndarray) -> np.ndarray:
         return np.repeat((1.0 / LENGTH, 1.0), 3)[:, None] * frame_jacobian(model, at, "panda_hand") * S
 
+    ball = (Geometry(Sphere(0.05)),)
+    links = [dataclasses.replace(x, collisions=ball if x.name == "panda_hand" else ()) for x in model.links]
+    joints = [joint for joint in model.joints if joint.parent is not None]
+    places = [np.array([0.4, 0.1 * i, 0.9]) for i in range(2)]
+    found = [
+        Obstacle(f"post {i}", Sphere(0.1), np.eye(4) + np.pad(p[:, None], ((0, 1), (3, 0))))
+        for i, p in enumerate(places)
+    ]
+    posts = CollisionModel(RobotModel("panda", links, joints, model.root), found)
+
+    def away(at: np.ndarray) -> np.ndarray:
+        centre = forward_kinematics(model, at)["panda_hand"][:3, 3]
+        return np.array([np.linalg.norm(p - centre) - 0.15 for p in places])
+
+    d = away(q)
     # Derivatives along coordinates; the rows are along those over S.
     J, dJ = rows(q), change(rows)
     return [
@@ -374,12 +389,13 @@ def _criteria(r: Robot) -> list[tuple[Criterion, Pair]]:
         (RestPosture(rest), F["rest_posture"](q, rest, S)),
         (Manipulability(), F["manipulability"](J, dJ)),
         (SmallestSingularValue(), F["smallest_singular_value"](J, dJ)),
+        (FarFromObstacles(posts, 1.5), F["far_from_obstacles"](d, change(away), 1.5)),
         (GravityTorque(), F["gravity_torque"](f, change(lambda at: gravity_torque(model, at)), model.effort)),
     ]
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("at", range(9))
+@pytest.mark.parametrize("at", range(10))
 def test_values_and_gradients_of_criteria_are_those_of_the_page(at: int, seed: int) -> None:
     r = Robot(seed)
     criterion, (value, gradient) = _criteria(r)[at]
