@@ -257,5 +257,5 @@ def test_a_path_that_leaves_the_reach_says_so() -> None:
     q = np.array([0.3, -0.6, 0.5, 0.4, 0.8, 0.2])
     poses = line(model, q, np.array([1.0, 0.0, 0.0]), np.zeros(3))
     poses[20:, 0, 3] += 9.0
-    with pytest.raises(TaskError, match="cannot get on from frame 19 .*: no posture meets its target"):
+    with pytest.raises(TaskError, match=r"cannot get on from frame 19 .*: no posture meets its target"):
         led(model, poses, started(model, poses, q), "slow-down")
