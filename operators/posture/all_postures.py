@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import read_configuration, robot_model
-from ...properties.results.result_text import quantity_text
+from ...properties.results.result_text import in_scene_units, quantity_text
 from ...robokin import RobokinError
 from ...scene.ghosts import ghost_lines
 from ...scene.tasks.present_postures import largest_turn, named_posture, present_postures
@@ -131,20 +131,23 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"{self._title(number)}. {_remark(self._found)}")
+        self.report({"INFO"}, f"{self._title(number)}. {in_scene_units(context.scene, _remark(self._found))}")
         return {"FINISHED"}
 
     def _title(self, number: int) -> str:
         assert self._found is not None
-        count = len(self._found)
-        return f"Posture {number + 1} of {count}: {self._found.names[number]}" if count > 1 else "The only posture"
+        count, name = len(self._found), self._found.names[number]
+        if count == 1:
+            return "The only posture"
+        return f"Posture {number + 1} of {count}" + ("" if name.startswith("posture ") else f": {name}")
 
     def _tell(self, context: bpy.types.Context) -> None:
         assert self._ghosts is not None and self._found is not None
         number = self._ghosts.index
         turn = self._far[number]
         far = "as now" if turn < SAME else f"a joint turns by {quantity_text(context.scene, 'ROTATION', turn)}"
-        _set_headers(context, f"{self._title(number)}   ({far})   {_remark(self._found)}")
+        remark = in_scene_units(context.scene, _remark(self._found))
+        _set_headers(context, f"{self._title(number)}   ({far})   {remark}")
         context.workspace.status_text_set(HINTS)
 
     def _leave(self, context: bpy.types.Context) -> None:

@@ -143,7 +143,9 @@ def cheapest_sequence(
         yield i / len(s)
     if not len(costs[-1]) or not np.isfinite(costs[-1]).any():
         last = max(i for i, each in enumerate(costs) if np.isfinite(each).any())
-        raise TaskError(f"{along.task.name}: the tool cannot get on from frame {s[last]:g} of its path")
+        why = "no posture meets its target" if not len(layers[last + 1]) else "no posture that does is near enough"
+        way = f"from frame {s[last]:g} of its path to frame {s[last + 1]:g}"
+        raise TaskError(f"{along.task.name}: the tool cannot get on {way}: {why}")
     at, which = len(s) - 1, int(costs[-1].argmin())
     rows = []
     while at >= 0:

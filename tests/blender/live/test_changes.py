@@ -176,11 +176,22 @@ MISSED = {
     "offset": of_task(offset_location=(0.0, 0.0, 0.1)),
     "half an influence": of_task(influence=0.5),
 }
+
+
+def without_its_tip(robot, target):
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = robot.data.edit_bones
+    bones.remove(bones[robot.robokin.tasks[0].tip])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
 WAITS = {
     "deleted target": (lambda robot, target: bpy.data.objects.remove(target), "has no target"),
     "target in no scene": (lambda robot, target: bpy.context.scene.collection.objects.unlink(target), "was deleted"),
     "no tip": (lambda robot, target: setattr(robot.robokin.tasks[0], "tip", ""), "has no tip"),
     "wrong tip": (lambda robot, target: setattr(robot.robokin.tasks[0], "tip", "nose"), "no tip of task"),
+    "deleted bone": (without_its_tip, "no tip of task"),
     "flat target": (lambda robot, target: setattr(target, "scale", (0.0, 0.0, 0.0)), "scale of zero"),
     "flat robot": (lambda robot, target: setattr(robot, "scale", (1.0, 2.0, 1.0)), "non-uniform scale"),
     "its own bone": (

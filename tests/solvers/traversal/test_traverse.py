@@ -250,3 +250,12 @@ def test_a_step_of_time_that_is_none_is_named(dt: object) -> None:
         traverse(model, PoseTask("tool", poses[0]), poses, q, dt, "slow-down")
     with pytest.raises(TaskError, match="needs a PoseTask"):
         traverse(model, None, poses, q, 0.04, "slow-down")
+
+
+def test_a_path_that_leaves_the_reach_says_so() -> None:
+    model = arm("puma560")
+    q = np.array([0.3, -0.6, 0.5, 0.4, 0.8, 0.2])
+    poses = line(model, q, np.array([1.0, 0.0, 0.0]), np.zeros(3))
+    poses[20:, 0, 3] += 9.0
+    with pytest.raises(TaskError, match=r"cannot get on from frame 19 .*: no posture meets its target"):
+        led(model, poses, started(model, poses, q), "slow-down")
