@@ -46,9 +46,11 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         row.operator("robokin.obstacle", icon="MESH_CUBE")
         row.operator("robokin.obstacle", text="", icon="X").clear = True
         collection = context.collection
-        layout.prop(collection.robokin, "is_obstacle", text=f"Collection {collection.name}", icon="OUTLINER_COLLECTION")
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(collection.robokin, "is_obstacle", text=f"All in {collection.name}")
         obstacles = [each.name for each in context.scene.objects if each.robokin.is_obstacle]
-        obstacles += [f"Collection {each.name}" for each in bpy.data.collections if each.robokin.is_obstacle]
+        obstacles += [f"All in {each.name}" for each in bpy.data.collections if each.robokin.is_obstacle]
         for name in obstacles[:_SHOWN]:
             layout.label(text=name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
