@@ -10,6 +10,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
+from ..retiming.path_limits import PathLimits
 from ..trajectories.motion_limits import MotionLimits
 from .blends import JoinedPath
 from .chains import chains
@@ -34,7 +35,7 @@ def preview_steps(
     """Yield the share of the work done (0..1) between moves. q0: (nq,).   limits: as `MotionLimits.of`."""
     rows, owners, count, problem = [np.asarray(q0)[None]], [np.zeros(1, int)], 0, ""
     try:
-        for chain, path in chains(model, moves, q0, MotionLimits.of(model, limits)):
+        for chain, path in chains(model, moves, q0, PathLimits(MotionLimits.of(model, limits))):
             if isinstance(path, JoinedPath):
                 q, owner = path.q, path.owner
             else:

@@ -282,6 +282,35 @@ def test_names_of_bodies() -> None:
     assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "left:Head"}
 
 
+@pytest.mark.parametrize("corners", [("FL", "FR", "RL", "RR"), ("LF", "RF", "LH", "RH"), ("fl", "fr", "hl", "hr")])
+def test_four_legs(corners) -> None:
+    above: dict[str, str | None] = {"trunk": None}
+    for corner in corners:
+        above |= {f"{corner}_hip": "trunk", f"{corner}_thigh": f"{corner}_hip", f"{corner}_foot": f"{corner}_thigh"}
+    feet = ("front left foot", "front right foot", "hind left foot", "hind right foot")
+    found = {foot: f"{corner}_foot" for foot, corner in zip(feet, corners, strict=True)}
+    assert body_parts(above) == {"pelvis": "trunk"} | found
+    assert body_parts({"Hips": None, "lh_palm": "Hips", "FrontLeft_Paw": "Hips"})["front left foot"] == "FrontLeft_Paw"
+
+
+def test_hands_turn_where_they_are_asked_to(person, humanoid):
+    humanoid.robokin.retarget_source = person
+    assert called(bpy.ops.robokin.retarget_guess, humanoid, turn_hands=True) == {"FINISHED"}
+    assert called(bpy.ops.robokin.retarget_motion, humanoid) == {"FINISHED"}
+    bpy.context.view_layer.update()
+    hand = humanoid.robokin.tasks["Left hand"]
+    foot = person.matrix_world @ person.pose.bones["LeftHand"].head
+    base = hand.target.parent.matrix_world
+    assert hand.kind == "POSE" and (hand.target.matrix_world.translation - base @ foot).length < 1e-5
+    turned = [hand.target.matrix_world.to_quaternion()]
+    person.pose.bones["LeftHand"].rotation_mode = "XYZ"
+    person.pose.bones["LeftHand"].rotation_euler.x += 0.5
+    person.animation_data_clear()
+    bpy.context.view_layer.update()
+    turned.append(hand.target.matrix_world.to_quaternion())
+    assert turned[0].rotation_difference(turned[1]).angle > 0.3
+
+
 def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path, capsys):
     name = humanoid.name
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))

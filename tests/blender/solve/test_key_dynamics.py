@@ -115,7 +115,7 @@ def read_out(robot):
     bpy.context.view_layer.update()
     draw(object=robot)
     dynamics_readout.finish_work()
-    labels = draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"]
+    labels = [text for text in draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"] if text != "Curves"]
     return readouts.dynamics(robot), dict(zip(labels[1::2], labels[2::2], strict=True))
 
 
