@@ -253,6 +253,12 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         name="Efforts",
         description="Check and Retime hold what the drives must give against their effort limits, too",
     )
+    tipping: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Tipping",
+        description="Check that the zero-moment point stays above what the robot stands on: the points of a Support "
+        "task, or its feet",
+    )
     dynamics_curves: bpy.props.EnumProperty(
         override=VALUE,
         name="Curves",

@@ -13,7 +13,7 @@ from ...properties.postures import free_name, store_posture
 from ...properties.selected.tips import possible_tips
 from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
-from ...scene.bake.retime import retime_limits
+from ...scene.bake.retime import set_limits
 from ...scene.bake.start import present_values
 from ...scene.tasks.new_targets import new_target
 from ..common import RobotOperator
@@ -86,13 +86,7 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         first = context.scene.frame_current
         settings = obj.robokin.solver
-        given = (
-            settings.retime_jerk,
-            settings.retime_power,
-            settings.retime_tool_speed,
-            settings.retime_tool_acceleration,
-        )
-        limits = retime_limits(obj, *given)
+        limits = set_limits(obj)
         duration = yield from moves_steps(context.scene, obj, first, settings.efforts, limits)
         self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {duration:.3f} s")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..contacts import contacts_over
 from ..singularities import singularities_of
 from .samples import sample_motion
 
@@ -121,21 +122,24 @@ def check_steps(
     efforts: bool = False,
     with_collisions: bool = True,
     singularity: float = 0.0,
+    limits: Mapping[str, object] | None = None,
+    tipping: bool = False,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
     given: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
     are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
-    singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked.
-    Raises RobokinError.
+    singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked. limits: "jerk",
+    "power" and "tools" as `retime` takes them, too.   tipping: whether its zero-moment point is compared with what the
+    robot stands on. Raises RobokinError.
     """
     robot = binding(obj)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_given(obj, given)
-    steps = check_of_tasks(scene, view_layer, obj, robot, frames, tasks, given, efforts, with_collisions, singularity)
-    return (yield from steps)
+    asked = given, efforts, with_collisions, singularity, limits, tipping
+    return (yield from check_of_tasks(scene, view_layer, obj, robot, frames, tasks, *asked))
 
 
 def check_of_tasks(
@@ -149,6 +153,8 @@ def check_of_tasks(
     efforts: bool = False,
     with_collisions: bool = True,
     singularity: float = 0.0,
+    limits: Mapping[str, object] | None = None,
+    tipping: bool = False,
 ) -> Generator[float, None, AnimationCheck]:
     """`check_steps` of some of the robot's tasks. Raises RobokinError."""
     motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
@@ -160,10 +166,13 @@ def check_of_tasks(
     collisions = None
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
-    gravity = root_gravity(obj, robot) if efforts else None
-    limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
+    gravity = root_gravity(obj, robot) if efforts or tipping or (limits and "power" in limits) else None
+    stood = contacts_over(obj, robot, motion, tasks, targets, gravity) if tipping and gravity is not None else None
+    broken = check_motion(
+        motion, float32=True, gravity=gravity, collisions=collisions, limits=limits, support=stood, efforts=efforts
+    )
     return AnimationCheck(
-        *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, forms.names, seen.units),
+        *(motion, frames, seen.statuses, seen.residuals, seen.parts, broken, seen.missed, forms.names, seen.units),
         tuple(collisions.left_out) if collisions else (),
         singularities_of(forms, motion, targets, singularity) if singularity > 0.0 else None,
     )

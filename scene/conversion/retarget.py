@@ -18,8 +18,8 @@ from ...properties.bridge import binding, metres_per_unit, read_configuration, t
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...robokin import RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
+from ...robokin.structure.body_parts import body_parts
 from ...robokin.structure.tool_links import tool_links
-from ...solvers.motion.body_parts import body_parts
 from ..animation.lists import add_entry, remove_entry
 from ..tasks.new_targets import MADE, is_spare, robot_size
 

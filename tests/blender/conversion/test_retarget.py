@@ -11,9 +11,9 @@ import pytest
 from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, write_configuration
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
+from robokin_addon.robokin.structure.body_parts import body_parts
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.conversion.retarget import guess_pairs, retarget
-from robokin_addon.solvers.motion.body_parts import body_parts
 from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
