@@ -57,6 +57,9 @@ def rows(found: DynamicsReadout, joint: Joint | None) -> list[tuple[str, str]]:
     lines.append(("Potential Energy", f"{_number(found.potential_energy)} J"))
     lines.append(("Center of Mass", _place(found.center_of_mass)))
     lines.append(("Zero-Moment Point", _place(found.zero_moment_point)))
+    for link, own in found.impulses.items():
+        for kind, part, unit in (("Impulse", own[:3], "N s"), ("Angular Impulse", own[3:], "N m s")):
+            lines.append((f"{kind} of {link}", f"{'  '.join(map(_number, part))} {unit}"))
     return lines
 
 
