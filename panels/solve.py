@@ -46,6 +46,9 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column.prop(settings, "bake_mode")
         if settings.bake_mode == "WHOLE":
             column.prop(settings, "motion_cost")
+            row = column.row(heading="Limits")
+            row.prop(settings, "efforts")
+            row.prop(settings, "bake_jerk")
         else:
             column.prop(settings, "at_singularities")
             if settings.at_singularities == "DEVIATE":

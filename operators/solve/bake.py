@@ -16,6 +16,7 @@ from ...robokin import RobokinError
 from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
 from ...scene.bake.traversal import chosen_traversal
+from ...scene.bake.whole import motion_bounds
 from ...solvers import Status
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
@@ -81,7 +82,8 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         word = self.given("at_singularities", settings.at_singularities)
         past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
         scene, layer = context.scene, context.view_layer
-        result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past)
+        bounds = motion_bounds(obj, robot) if is_whole else None
+        result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past, bounds=bounds)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         keep_start(obj, robot, start, q0)

@@ -141,6 +141,9 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
             raise TaskError(f"{self.name}: the curve has {now} lines, {before} in the frame before")
         return target._replace(before=last.curve, at=last.at)
 
+    def anew(self, target: Going) -> Going:
+        return target._replace(at=None)
+
     def rows(self, state: State, target: Going) -> Rows:
         p, course = self.tip(state)[:3, 3], self._course(state, target)
         c, _ = course.line.at(course.goal)
