@@ -106,22 +106,22 @@ def reduce_steps(
         reduced = finish(reduce_keys(motion, tools, share * position, share * rotation))
     both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
-    after = _keyed_frames(obj, robot, first, last, reduced.held)
-    return ReduceResult(before, after, broken[0], broken[1], away, turned, bool(len(reduced.held)))
+    after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
+    return ReduceResult(before, after, broken[0], broken[1], away, turned, bool(len(reduced.unreduced)))
 
 
 def _keep_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, frames: Array, Q: Array) -> None:
-    """A key a frame, straight between, for the coordinates that are held."""
-    held, found = set(reduced.held.tolist()), fcurves(obj)
+    """A key a frame, straight between, for the coordinates that are unreduced."""
+    unreduced, found = set(reduced.unreduced.tolist()), fcurves(obj)
     for channel, values in zip(robot.written_channels, rounded_channels(obj, Q, robot), strict=True):
-        if channel.q in held:
+        if channel.q in unreduced:
             replace_keys(found[channel_key(channel)], frames.astype(np.float32), values)
 
 
-def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, held: Collection[int] = ()) -> int:
+def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, unreduced: Collection[int] = ()) -> int:
     found, frames = fcurves(obj), set()
     for channel in robot.written_channels:
-        if channel.q in held:
+        if channel.q in unreduced:
             continue
         curve = found.get(channel_key(channel))
         points = curve.keyframe_points if curve is not None else ()

@@ -32,14 +32,14 @@ REPAIRS = 20
 class ReducedKeys:
     """keys: (k,) frames, the first and the last among them.   straight: (k - 1,) bool, which go straight to the next.
     q: (2 F - 1, nq) at frames and half-way between.   position, rotation: [m], [rad] the most that a tool is off.
-    held: coordinates that keep a key a frame: of bases that roll, whose wheels would slip between fewer."""
+    unreduced: coordinates that keep a key a frame: of bases that roll, whose wheels would slip between fewer."""
 
     keys: Array
     straight: Array
     q: Array
     position: float
     rotation: float
-    held: Array
+    unreduced: Array
 
 
 def reduce_keys(
@@ -74,7 +74,7 @@ def reduce_keys(
         q = fit.evaluated(keys, straight)
     off = tool_errors(motion.model, tools, q, fit.q)
     most = float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))
-    return ReducedKeys(np.array(keys), np.array(straight, bool), q, *most, fit.held)
+    return ReducedKeys(np.array(keys), np.array(straight, bool), q, *most, fit.unreduced)
 
 
 class _Fit:
@@ -86,7 +86,7 @@ class _Fit:
         self.at_frames = self.q[::2]
         self.dt = float(motion.times[2] - motion.times[0])
         self.slopes = frame_slopes(self.at_frames)
-        self.tools, self.held = tools, _held(motion)
+        self.tools, self.unreduced = tools, _unreduced(motion)
         own = dof_coordinates(self.model)
         self.dof, self.coordinate = np.flatnonzero(own >= 0), own[own >= 0]
         frames = Motion.of(self.model, motion.times[::2], self.at_frames, motion.v[0])
@@ -104,8 +104,8 @@ class _Fit:
         s = (np.arange(2 * h + 1) / (2.0 * h))[:, None]
         q = c[0] + s * (c[1] + s * (c[2] + s * c[3]))
         q[-1] = b
-        q[:, self.held] = self.q[2 * i : 2 * j + 1, self.held]
-        c[1:, self.held] = 0.0
+        q[:, self.unreduced] = self.q[2 * i : 2 * j + 1, self.unreduced]
+        c[1:, self.unreduced] = 0.0
         return c, unit_quaternions(self.model, q)
 
     def fits(self, i: int, j: int) -> bool:
@@ -168,7 +168,7 @@ class _Fit:
         for i, j, is_straight in zip(keys[:-1], keys[1:], straight, strict=True):
             if is_straight:
                 between = unit_quaternions(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
-                between[:, self.held] = self.q[2 * i + 1 : 2 * j, self.held]
+                between[:, self.unreduced] = self.q[2 * i + 1 : 2 * j, self.unreduced]
                 q[2 * i + 1 : 2 * j] = between
             else:
                 q[2 * i : 2 * j + 1] = self.cubic(i, j)[1]
@@ -182,7 +182,7 @@ class _Fit:
         return np.flatnonzero(over[0] | over[1])
 
 
-def _held(motion: Motion) -> Array:
+def _unreduced(motion: Motion) -> Array:
     """Coordinates of the wheeled bases that roll, and of their wheels."""
     bases = motion.model.rolling_bases
     found: list[int] = []

@@ -88,6 +88,6 @@ def test_a_base_that_rolls_keeps_its_keys() -> None:
     tool = tool_links(model)[0]
     found = finish(reduce_keys(motion, [tool], 2e-3, 0.01))
     own = [*range(base.q, base.q + 3), *base.wheel_q]
-    assert sorted(found.held) == sorted(own) and (found.q[:, own] == motion.q[:, own]).all()
+    assert sorted(found.unreduced) == sorted(own) and (found.q[:, own] == motion.q[:, own]).all()
     away, _ = tool_errors(model, [tool], found.q, motion.q)
     assert len(found.keys) < FRAMES // 4 and 0.0 < away.max() <= 2e-3 and found.position == away.max()
