@@ -56,14 +56,14 @@ def values(obj, frames):
 def test_what_an_edit_breaks_is_known_at_once_and_is_what_check_says(baked, monkeypatch):
     monkeypatch.setattr(broken_frames, "PIECE", 11)
     assert problem_spans(baked) == [] and not edited(baked).rows
-    drag(baked, 20, 0.3)
+    drag(baked, 22, 0.3)  # at the border of two pieces
     found, oracle = edited(baked), checked(baked)
     assert [(row.first, row.last, row.reason) for row in found.rows] == [
         (row.first, row.last, row.reason) for row in oracle.rows()
     ]
     assert problem_spans(baked) == [(row.first, row.last) for row in found.rows]
-    assert {20, 21} <= {f for first, last in problem_spans(baked) for f in range(first, last + 1)}
-    drag(baked, 20, -0.3)
+    assert {22, 23} <= {f for first, last in problem_spans(baked) for f in range(first, last + 1)}
+    drag(baked, 22, -0.3)
     assert not edited(baked).rows
 
 
