@@ -12,7 +12,7 @@ from ..robokin.model.robot import ROOT_TYPES
 from .errors import UsageError
 
 BLEND = ".blend"
-MOTIONS = (".csv", ".json", ".yaml", ".yml", ".servo")
+MOTIONS = (".csv", ".json", ".yaml", ".yml", ".servo", ".svg")
 
 
 def add_robot_file(parser: argparse.ArgumentParser) -> None:

@@ -41,7 +41,7 @@ def path_limits(arguments: argparse.Namespace) -> dict[str, object]:
 def add_motion_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml, .servo"
+        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml, .servo, .svg"
     )
 
 

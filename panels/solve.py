@@ -82,6 +82,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         _draw_range(layout, settings)
         layout.prop(settings, "markers")
         layout.prop(settings, "efforts")
+        layout.prop(settings, "tipping")
         row = layout.row(align=True)
         row.prop(settings, "singularity")
         row.operator("robokin.key_singularities", text="", icon="FCURVE")
@@ -96,7 +97,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         row.prop(settings, "retime_mode", text="")
         if settings.retime_mode == "DURATION":
             layout.prop(settings, "retime_duration")
-        body = options(layout, "robokin_retime_options", "Limits of Retime")
+        body = options(layout, "robokin_retime_options", "Limits of Drives and Tools")
         if body is not None:
             for name in ("jerk", "power", "tool_speed", "tool_acceleration"):
                 body.prop(settings, f"retime_{name}")

@@ -43,6 +43,13 @@ class RobokinMove(bpy.types.PropertyGroup):
         unit="VELOCITY",
         min=0.0,
     )
+    progress: field(
+        FloatProperty,
+        "Progress",
+        "Share of the path at which the move is; key it from 0 to 1 to time the move by hand",
+        min=0.0,
+        max=1.0,
+    )
     blend: static_field(
         FloatProperty,
         "Blend",

@@ -67,8 +67,25 @@ FORMATS = (
     ("JSON", "JSON", "Times and joint values with their names and units (.json)"),
     ("YAML", "JointTrajectory", "ROS trajectory_msgs/JointTrajectory (.yaml)"),
     ("PVT", "Spline (PVT)", "Time, position and velocity of each joint, for controllers that go along cubics (.pvt)"),
+    ("SVG", "Plot (SVG)", "Diagrams of positions, velocities and accelerations over time (.svg)"),
     ("SERVO", "Servo Angles", "A table of the angles of hobby servos, 0 to 180 degrees (.servo)"),
 )
+DYNAMICS_CURVES = (
+    ("JOINTS", "Joints", "Velocity, acceleration and jerk of each joint", "CON_ROTLIKE", 1),
+    ("DRIVES", "Drives", "Effort and power of each drive", "AUTO", 2),
+    ("ENERGY", "Energy", "Kinetic and potential energy", "LIGHT", 4),
+    ("MASS", "Mass", "Center of mass and momentum", "PIVOT_BOUNDBOX", 8),
+    ("GROUND", "Ground", "Force and moment on the base, and the zero-moment point", "VIEW_PERSPECTIVE", 16),
+    ("IMPULSES", "Impulses", "Lagrange multipliers of the tools' twists", "FORCE_FORCE", 32),
+    (
+        "LINKS",
+        "Links",
+        "Twist and acceleration of tools, in Pose Mode also of selected bones' links",
+        "BONE_DATA",
+        64,
+    ),
+)
+ALL_CURVES = {identifier for identifier, *_ in DYNAMICS_CURVES}
 
 
 _MARK = "Mark of what the last result is about, by which it is seen whether that has changed since"
@@ -213,6 +230,20 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         BoolProperty,
         "Efforts",
         "Check, Retime and whole motions hold what the drives must give against their effort limits, too",
+    )
+    tipping: field(
+        BoolProperty,
+        "Tipping",
+        "Check that the zero-moment point stays above what the robot stands on: the points of a Support task, or its "
+        "feet",
+    )
+    dynamics_curves: field(
+        EnumProperty,
+        "Curves",
+        "Which curves Key Dynamics writes",
+        items=DYNAMICS_CURVES,
+        options={"ENUM_FLAG"},
+        default=ALL_CURVES,
     )
     singularity: field(
         FloatProperty,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 import bpy
 
 from ..properties.bridge import Binding, binding
 from ..robokin import RobotModel
-from ..robokin.arrays import Array
-from ..solvers.motion.check import MotionCheck, check_motion
+from ..solvers.motion.check import MotionCheck
 from ..solvers.motion.motion import Motion
 from .animation import frames as animation
 
@@ -42,14 +41,15 @@ def models_over(
 
 
 def checked_by_frame(
-    found: MotionCheck, motion: Motion, models: Sequence[RobotModel], gravity: Array | None
+    found: MotionCheck, motion: Motion, models: Sequence[RobotModel], judge: Callable[[Motion], MotionCheck]
 ) -> MotionCheck:
-    """A check whose limits are those of each frame's own robot. found: the check by the limits of one frame."""
+    """A check whose limits are those of each frame's own robot. found: the check by the limits of one frame.
+    judge: what checks limits."""
     kept = [each for each in found.violations if each.kind == "collision"]
     frames_of: dict[RobotModel, list[int]] = {}
     for frame, model in enumerate(models):
         frames_of.setdefault(model, []).append(frame)
     for model, own in frames_of.items():
-        limits = check_motion(replace(motion, model=model), float32=True, gravity=gravity)
+        limits = judge(replace(motion, model=model))
         kept += [each for each in limits.violations if each.frame in set(own)]
     return replace(found, violations=tuple(sorted(kept, key=lambda each: each.frame)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 
 from ..arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step, threshold
+from ..motion_arguments import add_motion_limits, add_path_limits, path_limits
 from ..report import frame_rows, write_report
 from ..text.scene_tasks import ad_hoc_tasks
 from ..text.task_grammar import GRAMMAR, VELOCITIES
@@ -22,6 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--efforts", action="store_true", help="compare what the drives must give with their effort limits, too"
     )
+    parser.add_argument(
+        "--tipping", action=argparse.BooleanOptionalAction, help="compare the zero-moment point with what it stands on"
+    )
+    add_motion_limits(parser, ("jerk",))
+    add_path_limits(parser)
     parser.add_argument(
         "--singularity",
         metavar="VALUE",
@@ -40,15 +46,17 @@ def run(arguments: argparse.Namespace) -> bool:
 
         from ...properties.bridge import robot_model
         from ...scene.bake.check import check_steps
+        from ...scene.bake.retime import set_limits
 
         robot = find_robot(arguments.robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         near = robot.robokin.solver.singularity if arguments.singularity is None else arguments.singularity
         ad_hoc, use_own = ad_hoc_tasks(arguments, robot_model(robot))
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        found = run_steps(
-            check_steps(scene, view_layer, robot, frames, ad_hoc, use_own, arguments.efforts, singularity=near)
-        )
+        limits = path_limits(arguments) or set_limits(robot)
+        tips = robot.robokin.solver.tipping if arguments.tipping is None else arguments.tipping
+        own = {"singularity": near, "limits": limits, "tipping": tips}
+        found = run_steps(check_steps(scene, view_layer, robot, frames, ad_hoc, use_own, arguments.efforts, **own))
     record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []
     report = {"frames": frame_rows(record, *more), "violations": record["violations"]}

@@ -17,7 +17,8 @@ from ...solvers.motion.check import check_motion
 from ...solvers.motion.dynamics import MotionDynamics
 from ...solvers.motion.files import read_motion
 from ...solvers.motion.motion import Motion, velocity_names
-from ..arguments import add_frames, add_json, add_robot_file, is_blend, rate
+from ...solvers.motion.plot import write_plot
+from ..arguments import add_frames, add_json, add_robot_file, is_blend, output_file, rate
 from ..errors import UsageError
 from ..report import write_report
 from ..robot_file import load_model
@@ -25,10 +26,18 @@ from ..robot_file import load_model
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)
-    parser.add_argument("--motion", metavar="MOTION", help="motion.csv or .json, as `robokin export` writes it")
+    parser.add_argument("--motion", metavar="MOTION", help="motion.csv, .json or .yaml, as `robokin export` writes it")
     add_frames(parser)
     parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
+    parser.add_argument("--link", metavar="LINK", action="append", help="also its twist and acceleration (repeatable)")
+    parser.add_argument("--plot", metavar="FILE.svg", type=_svg, help="draw positions to efforts over time")
     add_json(parser)
+
+
+def _svg(text: str) -> str:
+    if not text.lower().endswith(".svg"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .svg")
+    return output_file(text)
 
 
 def run(arguments: argparse.Namespace) -> bool:
@@ -41,14 +50,17 @@ def run(arguments: argparse.Namespace) -> bool:
     else:
         raise UsageError("a description has no motion: name one with --motion MOTION")
     found = MotionDynamics.of(motion, gravity)
+    columns = found.columns(links=None if arguments.link is None else [*dict.fromkeys((*found.tools, *arguments.link))])
     broken = [v for v in check_motion(motion, gravity=gravity).violations if v.kind == "effort"]
     report = {
         "robot": motion.model.name,
         "times": motion.times.tolist(),
-        "units": {name: unit for name, (unit, _) in found.columns().items()},
-        "values": {name: values.tolist() for name, (_, values) in found.columns().items()},
+        "units": {name: unit for name, (unit, _) in columns.items()},
+        "values": {name: values.tolist() for name, (_, values) in columns.items()},
         "violations": [violation.to_dict() for violation in broken],
     }
+    if arguments.plot is not None:
+        write_plot(motion, arguments.plot, gravity)
     write_report(report, arguments.json, _summary(found, len(broken)))
     return not broken
 

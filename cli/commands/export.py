@@ -6,6 +6,7 @@ ending of OUT decides.
 .yaml  ROS trajectory_msgs/JointTrajectory
 .pvt   a controller's spline: time, position and velocity of each joint
 .servo a table of the angles of hobby servos, 0 to 180 degrees
+.svg   diagrams of positions, velocities and accelerations (with efforts: robokin dynamics --plot)
 .urdf  the robot, with mesh files for what was modelled in Blender; of any robot FILE
 .srdf  its stored postures, and its links that may touch"""
 
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT",
         type=_output,
         required=True,
-        help="motion.csv, .json, .yaml, .pvt, .servo; robot.urdf; robot.srdf",
+        help="motion.csv, .json, .yaml, .pvt, .servo, .svg; robot.urdf; robot.srdf",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...robokin import import_srdf
 from ...robokin.limit_warnings import limit_warnings
 from ...robokin.urdf.srdf import Srdf
-from ...solvers.motion.files import read_motion
+from ...solvers.motion.files import read_known_motion
 from ..arguments import add_urdf_options, output_blend
 from ..robot_file import load_description
 from ..terminal import out, say
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_urdf_options(parser)
     parser.add_argument("--srdf", metavar="FILE", help="take its named poses, and its links that may touch")
-    parser.add_argument("--motion", metavar="FILE", help="key this motion (.csv, .json) from frame 1 on")
+    parser.add_argument("--motion", metavar="FILE", help="key this motion (.csv, .json, .yaml) from frame 1 on")
     parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
 
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> bool:
     # What is wrong with the files shows before Blender starts.
     model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
     srdf = Srdf() if arguments.srdf is None else import_srdf(arguments.srdf, model)
-    motion = None if arguments.motion is None else read_motion(arguments.motion, model)
+    motion, others = (None, []) if arguments.motion is None else read_known_motion(arguments.motion, model)
     from ..blend_saving import save_as
     from ..blender import blender, some_window
 
@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> bool:
         name = robot.name
         if motion is not None:
             warnings += _keyed(robot, motion)
+        if others:
+            warnings.append(f"{arguments.motion}: no joints of {model.name!r}, left out: {', '.join(others)}")
         save_as(arguments.output)
     logged = limit_warnings(model)  # by the reader
     for warning in (*srdf.warnings, *(each for each in warnings if each not in logged)):

@@ -11,6 +11,7 @@ MOVES is JSON: {"moves": [{...}, ...]}, each with
   points          of a spline, which passes them, or a curve, of which they are samples: it ends at the last
   speed           % of the limits (100)
   tool_speed      [m/s] that the tip has at most
+  progress        [[time, share of the path], ...] from [0, 0] on to share 1: timing of one's own
   blend           [m] from its end, where the tip leaves for the next move without rest (0: it rests)
   wait            [s] afterwards (0)"""
 
@@ -19,12 +20,13 @@ from __future__ import annotations
 import argparse
 
 from ...robokin import clamp
+from ...robokin.backend import STANDARD_GRAVITY
 from ...solvers.motion.files import write_motion
 from ...solvers.program.moves import read_moves
 from ...solvers.program.run import program_motion, run_moves
 from ..arguments import add_json, add_posture, add_robot_file
 from ..errors import UsageError
-from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits
+from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits
 from ..report import read_joint_values, write_report
 from ..robot_file import load_posed
 
@@ -36,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_posture(parser)
     parser.add_argument("--srdf", metavar="SRDF", help="file of the posture, for a robot that is no .blend")
     add_motion_limits(parser)
+    add_path_limits(parser)
+    parser.add_argument("--gravity", action="store_true", help="limit efforts too, with gravity along -z of the root")
     add_motion_output(parser)
     add_json(parser)
 
@@ -43,13 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     if arguments.q0 is not None and arguments.posture is not None:
         raise UsageError("--q0 and --posture both say where to start: give one")
+    if arguments.power is not None and not arguments.gravity:
+        raise UsageError("--power needs --gravity: what drives give depends on it")
     moves = read_moves(arguments.moves)
     model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
     if arguments.q0 is not None:
         q0 = clamp(model, model.configuration(read_joint_values(arguments.q0, "--q0")))
     if q0 is None:
         q0 = model.limits.middle(model.neutral())
-    done = run_moves(model, moves, q0, motion_limits(arguments))
+    gravity = STANDARD_GRAVITY if arguments.gravity else None
+    done = run_moves(model, moves, q0, path_limits(arguments), gravity)
     motion = program_motion(done, arguments.rate)
     write_motion(motion, arguments.output)
     rows, start = [], 0.0

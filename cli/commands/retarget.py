@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale", metavar="S", type=_scale, default=0.0, help="of that motion (as the robot's legs are to its legs)"
     )
+    parser.add_argument("--turn-hands", action="store_true", help="hands turn as the bones do, besides their place")
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
     add_json(parser)
 
@@ -35,7 +36,8 @@ def run(arguments: argparse.Namespace) -> bool:
 
         robot = find_robot(arguments.robot)
         source = find_object(arguments.source)
-        base = retarget(robot, source, arguments.scale or robot.robokin.retarget_scale)
+        hands = "HAND" if arguments.turn_hands else "POSITION"
+        base = retarget(robot, source, arguments.scale or robot.robokin.retarget_scale, hands)
         bpy.context.view_layer.update()
         target = arguments.output or bpy.data.filepath
         pairs = {item.tip: item.source for item in robot.robokin.retarget_pairs if item.source}

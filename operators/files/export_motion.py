@@ -15,7 +15,7 @@ from ...solvers.motion.files import write_motion
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
 
-EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "PVT": ".pvt", "SERVO": ".servo"}
+EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "PVT": ".pvt", "SERVO": ".servo", "SVG": ".svg"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
 
 
@@ -27,7 +27,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
     bl_options = {"REGISTER"}  # the scene is not changed: nothing to undo
 
     filename_ext = ".csv"
-    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml;*.pvt;*.servo", options={"HIDDEN"})
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml;*.pvt;*.servo;*.svg", options={"HIDDEN"})
     format: bpy.props.EnumProperty(
         name="Format",
         description="File format; a file name with an extension decides by itself",
@@ -98,7 +98,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
 
 
 def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml, .pvt, .servo)")
+    text = "Robot Motion (.csv, .json, .yaml, .pvt, .servo, .svg)"
+    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text=text)
 
 
 def register() -> None:

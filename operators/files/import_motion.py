@@ -8,18 +8,18 @@ from bpy_extras.io_utils import ImportHelper
 from ...properties.bridge import robot_model
 from ...robokin import RobokinError
 from ...scene.animation.motion_keys import key_motion
-from ...solvers.motion.files import read_motion
+from ...solvers.motion.files import read_known_motion
 from ..common import RobotOperator
 
 
 class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
-    """Key the joints as a CSV or JSON file of joint values over time says, as Export Motion writes it"""
+    """Key the joints as a CSV, JSON or JointTrajectory file of joint values over time says, by the joints' names"""
 
     bl_idname = "robokin.import_motion"
     bl_label = "Import Motion"
 
     filename_ext = ".csv"
-    filter_glob: bpy.props.StringProperty(default="*.csv;*.json", options={"HIDDEN"})
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml", options={"HIDDEN"})
     frame_start: bpy.props.IntProperty(
         name="First", description="Frame in which the motion begins", default=1, options={"SKIP_SAVE"}
     )
@@ -31,7 +31,10 @@ class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         if not self.filepath:
             raise RobokinError(f"no file to read a motion of {obj.name!r} from: set filepath")
-        motion = read_motion(bpy.path.abspath(self.filepath), robot_model(obj))
+        model = robot_model(obj)
+        motion, others = read_known_motion(bpy.path.abspath(self.filepath), model)
+        if others:
+            self.report({"WARNING"}, f"no joints of {model.name!r}, left out: {', '.join(others)}")
         first = self.given("frame_start", context.scene.frame_start)
         frames, outside = key_motion(context.scene, obj, motion, first)
         if outside:
@@ -45,7 +48,7 @@ class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
 
 
 def _menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    menu.layout.operator(ROBOKIN_OT_import_motion.bl_idname, text="Robot Motion (.csv, .json)")
+    menu.layout.operator(ROBOKIN_OT_import_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml)")
 
 
 def register() -> None:

@@ -66,6 +66,7 @@ def _computed(robot: Binding, Q: Array, dt: float, gravity: Array) -> Generator[
         power=sum(sum(own) for name, own in powers.items() if name != model.joints[0].name),
         center_of_mass=tuple(found.center_of_mass[-1]),
         zero_moment_point=tuple(found.zero_moment_point[-1]),
+        impulses={link: tuple(own) for link, own in zip(found.tools, found.impulse[-1].tolist(), strict=True)},
     )
 
 

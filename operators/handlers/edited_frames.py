@@ -11,6 +11,7 @@ from ...properties.results import readouts
 from ...properties.results.readouts import BrokenFrames
 from ...robokin import RobokinError
 from ...scene.animation.frames import chosen_span
+from ...scene.bake.retime import set_limits
 from ...scene.repair.broken_frames import broken_steps
 from ..idle_work import IdleWork
 from .scene_marks import present_mark
@@ -25,11 +26,11 @@ def edited_frames(obj: bpy.types.Object) -> BrokenFrames | None:
         return None
     scene, settings = bpy.context.scene, obj.robokin.solver
     try:
-        mark = present_mark(obj)
+        mark, limits = present_mark(obj), set_limits(obj)
     except RobokinError:
         return None
     asked = scene.name, *chosen_span(scene, settings), settings.step, settings.efforts
-    return _work.result(obj, "", (mark, *asked), lambda: _judged(obj.name, *asked))
+    return _work.result(obj, "", (mark, *asked, repr(limits)), lambda: _judged(obj.name, *asked, limits))
 
 
 def finish_work() -> None:
@@ -38,13 +39,13 @@ def finish_work() -> None:
 
 
 def _judged(
-    name: str, scene_name: str, first: int, last: int, step: int, efforts: bool
+    name: str, scene_name: str, first: int, last: int, step: int, efforts: bool, limits: dict[str, object]
 ) -> Generator[float, None, BrokenFrames | None]:
     scene, obj = bpy.data.scenes.get(scene_name), bpy.data.objects.get(name)
     if scene is None or obj is None or last < first:
         return None
     frames = range(first, last + 1, step)
-    return (yield from broken_steps(scene, bpy.context.view_layer, obj, frames, efforts))
+    return (yield from broken_steps(scene, bpy.context.view_layer, obj, frames, efforts, limits))
 
 
 def register() -> None:

@@ -15,7 +15,7 @@ from ...properties.results.readouts import ShownMoves
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
-from ...scene.bake.moves import solver_move
+from ...scene.bake.moves import keyed_progress, solver_move
 from ...solvers.program.preview import preview_steps
 from ..idle_work import IdleWork
 
@@ -68,6 +68,8 @@ def _asked(obj: bpy.types.Object) -> Iterator[object]:
         yield item.name, item.kind, item.posture, item.tip, round(item.blend, DIGITS), item.tool_speed > 0.0
         for each in (item.target, item.via):
             yield None if each is None else np.round(np.array(own @ each.matrix_world), DIGITS).tobytes()
+        progress = keyed_progress(obj, item)
+        yield None if progress is None else progress.tobytes()
         if item.kind == "CURVE":
             yield _curves[0]
 

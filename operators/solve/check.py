@@ -10,6 +10,7 @@ from ...properties.results.result_text import in_scene_units
 from ...properties.results.stored_results import store_failures
 from ...scene.bake.check import check_steps
 from ...scene.bake.check_markers import clear_markers, set_markers
+from ...scene.bake.retime import set_limits
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
@@ -27,6 +28,12 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
     efforts: bpy.props.BoolProperty(
         name="Efforts", description="Check the efforts of the drives, too", options={"SKIP_SAVE"}
     )
+    tipping: bpy.props.BoolProperty(
+        name="Tipping",
+        description="Check that the zero-moment point stays above what the robot stands on: the points of a Support "
+        "task, or its feet",
+        options={"SKIP_SAVE"},
+    )
     singularity: bpy.props.FloatProperty(
         name="Singularity",
         description="Warn of frames in which the smallest singular value of a tool is less; 0: do not look",
@@ -42,7 +49,8 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
         scene, settings = context.scene, obj.robokin.solver
         frames, efforts = self.frames(scene, settings), self.given("efforts", settings.efforts)
         near = self.given("singularity", settings.singularity)
-        found = yield from check_steps(scene, context.view_layer, obj, frames, efforts=efforts, singularity=near)
+        own = {"limits": set_limits(obj), "tipping": self.given("tipping", settings.tipping)}
+        found = yield from check_steps(scene, context.view_layer, obj, frames, efforts=efforts, singularity=near, **own)
         settings.check_summary, settings.check_passed = found.summary(), found.passed
         settings.check_mark = motion_mark(obj)
         store_failures(settings.check_failures, [(r.first, r.last, r.status, r.reason) for r in found.rows()])

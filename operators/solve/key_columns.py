@@ -8,6 +8,8 @@ from typing import ClassVar
 import bpy
 
 from ...properties.bridge import binding
+from ...properties.selected.selection import selected_bones
+from ...properties.solver_settings import ALL_CURVES, DYNAMICS_CURVES
 from ...robokin import RobokinError
 from ...scene.animation.columns import DYNAMICS, SINGULARITIES, clear_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
@@ -20,17 +22,31 @@ from ..modal import ModalOperator
 
 
 class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator):
-    """Write the efforts and the power of the joints, energy, momentum, the load on the base and the zero-moment point
-    of the animation as it stands as curves, to be seen in the Graph Editor"""
+    """Write velocity to jerk, effort and power of the joints, energy, momentum, the load on the base, the zero-moment
+    point, and how tools and selected links move, of the animation as it stands as curves for the Graph Editor"""
 
     bl_idname = "robokin.key_dynamics"
     bl_label = "Key Dynamics"
 
+    curves: bpy.props.EnumProperty(
+        name="Curves",
+        description="Which curves are written",
+        items=DYNAMICS_CURVES,
+        options={"ENUM_FLAG", "SKIP_SAVE"},
+        default=ALL_CURVES,
+    )
+
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         frames, robot = self.frames(context.scene, obj.robokin.solver), binding(obj)
         refuse_unwritable(context.scene, obj, False, robot)
+        groups = {each.lower() for each in self.given("curves", obj.robokin.solver.dynamics_curves)}
+        if not groups:
+            raise RobokinError("no kind of curve is chosen")
         motion = yield from sample_motion(context.scene, obj, frames, robot)
-        count = key_columns(obj, DYNAMICS, frames, MotionDynamics.of(motion, root_gravity(obj, robot)).columns())
+        found = MotionDynamics.of(motion, root_gravity(obj, robot))
+        chosen = [robot.link_of_bone[bone] for bone in selected_bones(obj) if bone in robot.link_of_bone]
+        columns = found.columns(groups, [*dict.fromkeys((*found.tools, *(chosen if obj.mode == "POSE" else ())))])
+        count = key_columns(obj, DYNAMICS, frames, columns)
         self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Dynamics")
 
 

@@ -13,6 +13,7 @@ from ...properties.postures import free_name, store_posture
 from ...properties.selected.tips import possible_tips
 from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
+from ...scene.bake.retime import set_limits
 from ...scene.bake.start import present_values
 from ...scene.tasks.new_targets import new_target
 from ..common import RobotOperator
@@ -76,14 +77,17 @@ class ROBOKIN_OT_move_move(MoveEntryOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
-    """Key all moves one after another, from the present pose and frame on (Esc stops, and writes nothing)"""
+    """Key all moves one after another, from the present pose and frame on, inside the limits of joints, and those of
+    drives and tools that are set (Esc stops, and writes nothing)"""
 
     bl_idname = "robokin.bake_moves"
     bl_label = "Bake Moves"
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         first = context.scene.frame_current
-        duration = yield from moves_steps(context.scene, obj, first)
+        settings = obj.robokin.solver
+        limits = set_limits(obj)
+        duration = yield from moves_steps(context.scene, obj, first, settings.efforts, limits)
         self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {duration:.3f} s")
 
 

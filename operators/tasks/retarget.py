@@ -62,8 +62,12 @@ class ROBOKIN_OT_retarget_guess(SourceOperator, bpy.types.Operator):
     bl_idname = "robokin.retarget_guess"
     bl_label = "Guess Pairs"
 
+    turn_hands: bpy.props.BoolProperty(
+        name="Turn Hands", description="Hands turn as the bones do, besides going where they are"
+    )
+
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        guess_pairs(obj, self.source(context, obj))
+        guess_pairs(obj, self.source(context, obj), "HAND" if self.turn_hands else "POSITION")
         return {"FINISHED"}
 
 

@@ -11,7 +11,7 @@ from ...properties.results import readouts
 from ...properties.results.readouts import DynamicsReadout
 from ...robokin import Joint, RobokinError
 from ...robokin.units import FORCES, freedom_units
-from ..prepared.robot_panel import RobotPanel, active_bone
+from ..prepared.robot_panel import RobotPanel, active_bone, options
 
 WIDE = 18  # letters of a value that has a line of its own
 
@@ -28,6 +28,9 @@ class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
         row.scale_y = 1.3
         row.operator("robokin.key_dynamics", icon="FCURVE")
         row.operator("robokin.clear_dynamics", text="", icon="X")
+        body = options(layout, "robokin_dynamics_curves", "Curves")
+        if body is not None:
+            body.column(align=True).prop(obj.robokin.solver, "dynamics_curves")
         found = readouts.dynamics(obj)
         if found is None:
             return
@@ -54,6 +57,9 @@ def rows(found: DynamicsReadout, joint: Joint | None) -> list[tuple[str, str]]:
     lines.append(("Potential Energy", f"{_number(found.potential_energy)} J"))
     lines.append(("Center of Mass", _place(found.center_of_mass)))
     lines.append(("Zero-Moment Point", _place(found.zero_moment_point)))
+    for link, own in found.impulses.items():
+        for kind, part, unit in (("Impulse", own[:3], "N s"), ("Angular Impulse", own[3:], "N m s")):
+            lines.append((f"{kind} of {link}", f"{'  '.join(map(_number, part))} {unit}"))
     return lines
 
 

@@ -7,7 +7,7 @@ import bpy
 from ...properties.moves import MOVE_KINDS
 from ...properties.results import readouts
 from ...properties.results.result_text import in_scene_units
-from ..prepared.robot_panel import RobotPanel, draw_entries, draw_text
+from ..prepared.robot_panel import RobotPanel, draw_entries, draw_text, options
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in MOVE_KINDS}
 
@@ -46,6 +46,10 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
             for direction, text, icon in _STEPS:
                 row.operator("robokin.next_target", text=text, icon=icon).direction = direction
         layout.operator("robokin.bake_moves", icon="ACTION")
+        body = options(layout, "robokin_moves_limits", "Limits of Drives and Tools")
+        if body is not None:
+            for name in ("efforts", "retime_power", "retime_tool_speed", "retime_tool_acceleration"):
+                body.prop(robot.solver, name)
         preview = readouts.moves(obj)
         if preview is not None and preview.problem:
             start = "From the present pose" if preview.start is None else f"From frame {preview.start}"
@@ -64,6 +68,7 @@ def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item:
             column.prop(item, "via")
         column.prop(item, "tool_speed")
     column.prop(item, "speed")
+    column.prop(item, "progress")
     column.prop(item, "blend")
     column.prop(item, "wait")
 

@@ -10,6 +10,7 @@ from ..overrides import field, static_field
 RETARGET_KINDS = (
     ("POSE", "Pose", "The tip moves and turns as the bone does, from how both stand now", "EMPTY_ARROWS", 0),
     ("POSITION", "Position", "The tip goes to where the bone's head is", "EMPTY_AXIS", 1),
+    ("HAND", "Hand", "The tip goes to where the bone's head is, and turns as the bone does", "VIEW_PAN", 3),
     ("ORIENTATION", "Orientation", "The tip turns as the bone does, from how both stand now", "ORIENTATION_GIMBAL", 2),
 )
 

@@ -112,7 +112,8 @@ class BrokenFrames:
 class DynamicsReadout:
     """What the motion takes at the present frame. efforts [N m or N], powers [W]: of each joint's freedoms.
     kinetic_energy, potential_energy [J].   power: [W] of all drives; the root has none.   center_of_mass,
-    zero_moment_point: [m] in the root frame; the latter NaN where nothing presses on the ground."""
+    zero_moment_point: [m] in the root frame; the latter NaN where nothing presses on the ground.   impulses: of each
+    tool's twist, linear [N s] and angular [N m s]: the Lagrange multipliers of least kinetic energy."""
 
     efforts: dict[str, tuple[float, ...]]
     powers: dict[str, tuple[float, ...]]
@@ -121,6 +122,7 @@ class DynamicsReadout:
     power: float
     center_of_mass: tuple[float, float, float]
     zero_moment_point: tuple[float, float, float]
+    impulses: dict[str, tuple[float, ...]]
 
 
 def nothing(obj: bpy.types.Object) -> Sequence:

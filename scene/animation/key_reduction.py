@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
 
 import bpy
@@ -19,6 +19,7 @@ from ...solvers.progress import finish, scaled
 from .curves import (
     channel_key,
     refuse_unwritable,
+    replace_keys,
     rounded_channels,
     sample_configurations,
     show_curves,
@@ -33,7 +34,8 @@ _CLOSER = 0.97  # bounds are drawn closer by a little more than what was too muc
 @dataclass(frozen=True, eq=False)
 class ReduceResult:
     """before, after: frames with keys.   broken_before, broken_after: frames that break a limit.   position [m],
-    rotation [rad]: the most that a tool is off, at frames and half-way between, of the curves as they were written."""
+    rotation [rad]: the most that a tool is off, at frames and half-way between, of the curves as they were written.
+    base_kept: a base that rolls has kept its keys, which do not count."""
 
     before: int
     after: int
@@ -41,10 +43,12 @@ class ReduceResult:
     broken_after: int
     position: float
     rotation: float
+    base_kept: bool = False
 
     def summary(self) -> str:
         """One line."""
         off = f"{1e3 * self.position:.3g} mm and {np.degrees(self.rotation):.3g}°"
+        off += ", the base that rolls keeps its keys" if self.base_kept else ""
         limits = f"; frames that break a limit: {self.broken_after}, before {self.broken_before}"
         return f"keys in {self.after} frames, before in {self.before}; the tool is off by up to {off}" + (
             limits if self.broken_before or self.broken_after else ""
@@ -91,6 +95,7 @@ def reduce_steps(
     while True:  # balls go another way between keys than their model: then closer bounds keep those asked for
         write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
         _shape_keys(obj, robot, reduced, first, slopes)
+        _keep_keys(obj, robot, reduced, frames, motion.q[::2])
         show_curves(obj, scene.frame_current_final, robot)
         written, new_action = finish(sample_configurations(scene, obj, halves, robot)), False
         away, turned = (float(off.max()) for off in tool_errors(model, tools, written, motion.q))
@@ -101,12 +106,23 @@ def reduce_steps(
         reduced = finish(reduce_keys(motion, tools, share * position, share * rotation))
     both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
-    return ReduceResult(before, len(reduced.keys), broken[0], broken[1], away, turned)
+    after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
+    return ReduceResult(before, after, broken[0], broken[1], away, turned, bool(len(reduced.unreduced)))
 
 
-def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int) -> int:
+def _keep_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, frames: Array, Q: Array) -> None:
+    """A key a frame, straight between, for the coordinates that are unreduced."""
+    unreduced, found = set(reduced.unreduced.tolist()), fcurves(obj)
+    for channel, values in zip(robot.written_channels, rounded_channels(obj, Q, robot), strict=True):
+        if channel.q in unreduced:
+            replace_keys(found[channel_key(channel)], frames.astype(np.float32), values)
+
+
+def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, unreduced: Collection[int] = ()) -> int:
     found, frames = fcurves(obj), set()
     for channel in robot.written_channels:
+        if channel.q in unreduced:
+            continue
         curve = found.get(channel_key(channel))
         points = curve.keyframe_points if curve is not None else ()
         frames |= {point.co.x for point in points if first <= point.co.x <= last}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bpy
@@ -26,6 +27,7 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..contacts import contacts_over
 from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
 from .samples import sample_motion
@@ -122,21 +124,24 @@ def check_steps(
     efforts: bool = False,
     with_collisions: bool = True,
     singularity: float = 0.0,
+    limits: Mapping[str, object] | None = None,
+    tipping: bool = False,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
     ad_hoc: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
     are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
-    singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked.
-    Raises RobokinError.
+    singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked. limits: "jerk",
+    "power" and "tools" as `retime` takes them, too.   tipping: whether its zero-moment point is compared with what the
+    robot stands on. Raises RobokinError.
     """
     robot = binding(obj)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_ad_hoc(obj, ad_hoc)
-    steps = check_of_tasks(scene, view_layer, obj, robot, frames, tasks, ad_hoc, efforts, with_collisions, singularity)
-    return (yield from steps)
+    asked = ad_hoc, efforts, with_collisions, singularity, limits, tipping
+    return (yield from check_of_tasks(scene, view_layer, obj, robot, frames, tasks, *asked))
 
 
 def check_of_tasks(
@@ -150,6 +155,8 @@ def check_of_tasks(
     efforts: bool = False,
     with_collisions: bool = True,
     singularity: float = 0.0,
+    limits: Mapping[str, object] | None = None,
+    tipping: bool = False,
 ) -> Generator[float, None, AnimationCheck]:
     """`check_steps` of some of the robot's tasks. Raises RobokinError."""
     motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
@@ -160,11 +167,13 @@ def check_of_tasks(
     collisions = None
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
-    gravity = root_gravity(obj, robot) if efforts else None
-    limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
+    gravity = root_gravity(obj, robot) if efforts or tipping or (limits and "power" in limits) else None
+    stood = contacts_over(obj, robot, motion, tasks, targets, gravity) if tipping and gravity is not None else None
+    judge = partial(check_motion, float32=True, gravity=gravity, limits=limits, support=stood, efforts=efforts)
+    broken = judge(motion, collisions=collisions)
     if numbers_change(obj):
         models = yield from scaled(models_over(scene, obj, frames, robot), 0.9, 1.0)
-        limits = checked_by_frame(limits, motion, models, gravity)
+        broken = checked_by_frame(broken, motion, models, judge)
     return AnimationCheck(
         *(
             motion,
@@ -172,7 +181,7 @@ def check_of_tasks(
             judged.statuses,
             judged.residuals,
             judged.parts,
-            limits,
+            broken,
             judged.missed,
             forms.names,
             judged.units,

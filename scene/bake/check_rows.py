@@ -13,6 +13,7 @@ from ...solvers import Status
 from ...solvers.motion.check import Violation
 from .report import MET
 
+_ORDERS = {"velocity": 1, "acceleration": 2, "jerk": 3, "tool speed": 1, "tool acceleration": 2}  # rates of time
 _STATUSES = {"singularity": Status.SINGULAR, "collision": Status.COLLISION}  # of kinds that are no limits of joints
 
 
@@ -95,7 +96,9 @@ def _runs(violations: list[Violation]) -> list[list[Violation]]:
 def _excess(violation: Violation) -> float:
     """The size of a violation, to compare those of one limit."""
     return (
-        abs(violation.value) if violation.kind in ("velocity", "acceleration", "effort", "slip") else _beyond(violation)
+        abs(violation.value)
+        if violation.kind in _ORDERS or violation.kind in ("effort", "power", "slip")
+        else _beyond(violation)
     )
 
 
@@ -104,22 +107,23 @@ def _beyond(violation: Violation) -> float:
 
 
 def _time(violation: Violation) -> float:
-    if violation.kind not in ("velocity", "acceleration"):
+    order = _ORDERS.get(violation.kind)
+    if order is None:
         return 1.0
     ratio = abs(violation.value) / violation.limit if violation.limit else np.inf
-    return float(np.sqrt(ratio)) if violation.kind == "acceleration" else float(ratio)
+    return float(ratio ** (1.0 / order))
 
 
 def _sentence(violation: Violation) -> str:
     joint, unit = violation.joint, f" {violation.unit}".rstrip()
     allowed = f"{violation.limit:.4g}{unit}"
-    if violation.kind in ("velocity", "acceleration"):
-        does = "moves at" if violation.kind == "velocity" else "accelerates at"
+    if violation.kind in _ORDERS:
+        does = ("moves at", "accelerates at", "jerks by")[_ORDERS[violation.kind] - 1]
         need = _time(violation)
         more = f": {needs(need)}" if np.isfinite(need) else ""
         return f"too fast: {joint} {does} {abs(violation.value):.4g}{unit}, allowed {allowed}{more}"
     if violation.kind in ("lower", "upper"):
         return f"{joint} is at {violation.value:.4g}{unit}, its {violation.kind} limit is {allowed}"
-    if violation.kind == "effort":
+    if violation.kind in ("effort", "power"):
         return f"too heavy: {joint} needs {abs(violation.value):.4g}{unit}, allowed {allowed}"
     return f"{violation.sentence()}{' between two frames' if violation.half else ''}"

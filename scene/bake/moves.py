@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
 
 import bpy
 import numpy as np
@@ -14,19 +15,25 @@ from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...robokin.spatial import quaternion
 from ...scene.animation.curves import refuse_unwritable
+from ...scene.animation.frames import fcurves
 from ...scene.animation.motion_keys import key_motion
+from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 from ...scene.tasks.shapes import curve_of
 from ...solvers.program.moves import Move
 from ...solvers.program.run import program_motion, run_moves_steps
 
 SAME_FRAME = 1e-6  # frames
+MOST_FRAMES = 100_000  # of one move
 
 
 def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Move:
     """A move of the list as the solver takes it, with its objects where they are now. Raises RobokinError."""
     name, metres = item.name, metres_per_world_unit(obj, robot)
-    own = {"speed": item.speed / 100.0, "wait": item.wait, "blend": item.blend * metres}
+    own: dict[str, Any] = {"speed": item.speed / 100.0, "wait": item.wait, "blend": item.blend * metres}
+    progress = keyed_progress(obj, item)
+    if progress is not None:
+        own["progress"] = progress
     if item.kind == "JOINT":
         if not item.posture:
             raise RobokinError(f"move {name!r} has no posture: choose one")
@@ -43,12 +50,33 @@ def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyG
     return Move(name, item.kind.lower(), None, item.tip, T[:3, 3].tolist(), turned, via, **own)
 
 
-def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Generator[float, None, float]:
+def keyed_progress(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> Array | None:
+    """(n, 2) times [s] since the first key of a move's progress, and its value, frame by frame; None without two keys.
+    Raises RobokinError."""
+    curve = fcurves(obj).get((f"{item.path_from_id()}.progress", 0))
+    if curve is None or len(curve.keyframe_points) < 2:
+        return None
+    first, last = (float(curve.keyframe_points[i].co.x) for i in (0, -1))
+    if last - first > MOST_FRAMES:
+        raise RobokinError(f"move {item.name!r}: its progress is keyed over more than {MOST_FRAMES} frames")
+    frames = np.unique(np.append(np.arange(first, last), last))
+    shares = np.array([curve.evaluate(frame) for frame in frames]).clip(0.0, 1.0)
+    return np.column_stack(((frames - first) * frame_seconds(bpy.context.scene), shares))
+
+
+def moves_steps(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    first: int,
+    efforts: bool = False,
+    limits: Mapping[str, object] | None = None,
+) -> Generator[float, None, float]:
     """Yield the share of the work done (0..1) now and then; return how long the motion takes that was keyed [s].
 
-    All moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each move
-    knows its frames then, and the action has a pose marker where it begins. Nothing is written before the last step.
-    Raises RobokinError, which names the move that cannot be made.
+    All moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each
+    move knows its frames then, and the action has a pose marker where it begins. efforts: whether those of the drives
+    are limited too, under the scene's gravity. limits: "jerk", "power" and "tools" as `retime` takes them. Nothing is
+    written before the last step. Raises RobokinError, which names the move that cannot be made.
     """
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
@@ -58,7 +86,8 @@ def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Ge
     q0 = read_configuration(obj, robot)
     model = robot.model_at(q0)
     moves = [solver_move(obj, robot, item) for item in items]
-    done = yield from run_moves_steps(model, moves, clamp(model, q0))
+    gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
+    done = yield from run_moves_steps(model, moves, clamp(model, q0), limits or {}, gravity)
     yield 1.0
     step = frame_seconds(scene)
     motion = program_motion(done, 1.0 / step)

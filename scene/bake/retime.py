@@ -108,6 +108,12 @@ def retime_limits(
     return limits
 
 
+def set_limits(obj: bpy.types.Object) -> dict[str, object]:
+    """`retime_limits` of the robot's own settings."""
+    own = obj.robokin.solver
+    return retime_limits(obj, own.retime_jerk, own.retime_power, own.retime_tool_speed, own.retime_tool_acceleration)
+
+
 def _rows(found: Retimed, first: int, end: int, step: float) -> Iterator[tuple[int, int, str, str]]:
     """Frames in a row of which the same limit binds."""
     times = np.minimum(np.arange(end - first + 1) * step, found.duration)

@@ -18,8 +18,8 @@ from ...properties.bridge import binding, metres_per_unit, read_configuration, t
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...robokin import RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
+from ...robokin.structure.body_parts import body_parts
 from ...robokin.structure.tool_links import tool_links
-from ...solvers.motion.body_parts import body_parts
 from ..animation.lists import add_entry, remove_entry
 from ..tasks.new_targets import MADE, is_spare, robot_size
 
@@ -27,6 +27,10 @@ from ..tasks.new_targets import MADE, is_spare, robot_size
 PARTS = {
     "left foot": ("POSE", 1),
     "right foot": ("POSE", 1),
+    "front left foot": ("POSITION", 1),
+    "front right foot": ("POSITION", 1),
+    "hind left foot": ("POSITION", 1),
+    "hind right foot": ("POSITION", 1),
     "pelvis": ("POSE", 2),
     "left hand": ("POSITION", 3),
     "right hand": ("POSITION", 3),
@@ -43,9 +47,10 @@ def check_source(obj: bpy.types.Object, source: bpy.types.Object | None) -> bpy.
     return source
 
 
-def guess_pairs(obj: bpy.types.Object, source: bpy.types.Object) -> None:
+def guess_pairs(obj: bpy.types.Object, source: bpy.types.Object, hands: str = "POSITION") -> None:
     """Fill the robot's table of pairs by the names of its links and of the source's bones: the parts of a body; of a
-    robot that has none of them its tools, with no bone yet. Raises RobokinError."""
+    robot that has none of them its tools, with no bone yet. hands: kind of their pairs, "POSITION" or, to turn
+    too, "HAND". Raises RobokinError."""
     robot = binding(obj)
     model = robot.model
     own = body_parts({joint.child: joint.parent for joint in model.joints})
@@ -56,20 +61,24 @@ def guess_pairs(obj: bpy.types.Object, source: bpy.types.Object) -> None:
         if part == "pelvis" and model.root != "floating":
             continue
         if part in own and part in theirs and own[part] in robot.bone_of_link:
-            item = add_entry(obj, "retarget_pairs", part.capitalize(), kind)
+            chosen = hands if part.endswith("hand") else kind
+            item = add_entry(obj, "retarget_pairs", part.capitalize(), chosen)
             item.tip, item.source, item.priority = robot.bone_of_link[own[part]], theirs[part], priority
     for link in tool_links(model) if not pairs else ():
         add_entry(obj, "retarget_pairs", link, "POSE").tip = robot.bone_of_link[link]
     obj.robokin.active_retarget_pair = 0
 
 
-def retarget(obj: bpy.types.Object, source: bpy.types.Object, scale: float = 0.0) -> bpy.types.Object:
+def retarget(
+    obj: bpy.types.Object, source: bpy.types.Object, scale: float = 0.0, hands: str = "POSITION"
+) -> bpy.types.Object:
     """Make tasks and targets of the robot's table of pairs, which is guessed where it is empty, in place of those that
     were made for the same tips before. scale: of the source's motion; 0: as the robot's legs are to the source's, or
-    all its chains. Returns the empty that the targets are parts of. Raises RobokinError, which names the pair."""
+    all its chains. hands: as `guess_pairs`. Returns the empty that the targets are parts of. Raises RobokinError, which
+    names the pair."""
     obj.robokin.retarget_source = check_source(obj, source)
     if not obj.robokin.retarget_pairs:
-        guess_pairs(obj, source)
+        guess_pairs(obj, source, hands)
     robot, pairs = binding(obj), [item for item in obj.robokin.retarget_pairs if item.source]
     if not pairs:
         raise RobokinError(f"no bone of {source.name!r} is paired with a tip of {obj.name!r}: choose them in the table")
@@ -93,6 +102,8 @@ def retarget(obj: bpy.types.Object, source: bpy.types.Object, scale: float = 0.0
         collections_for(obj)[0].objects.link(base)
         for item, tip, rest in zip(pairs, tips, rests, strict=True):
             offset = np.eye(4) if item.kind == "POSITION" else np.linalg.inv(root @ rest) @ tip
+            if item.kind == "HAND":
+                offset[:3, 3] = 0.0
             _add_task(obj, item, _target(obj, base, source, item, Matrix(offset.tolist())))
     return base
 
@@ -151,7 +162,7 @@ def _target(
 
 
 def _add_task(obj: bpy.types.Object, item: bpy.types.PropertyGroup, target: bpy.types.Object) -> None:
-    task = add_entry(obj, "tasks", item.name, item.kind)
+    task = add_entry(obj, "tasks", item.name, "POSE" if item.kind == "HAND" else item.kind)
     task.tip, task.target, task.priority = item.tip, target, item.priority
     task.position_tolerance /= metres_per_unit(obj)
 

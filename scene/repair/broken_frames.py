@@ -3,7 +3,7 @@ be looked at while a person drags a key."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -19,9 +19,10 @@ from ...scene.bake.report import MET
 from ...scene.tasks.shapes import has_shape
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import places_of
+from ...solvers.progress import mapped
 
 PIECE = 100  # frames that are judged at once
-LEAD = 2  # frames before them that speeds and accelerations are differences from
+LEAD = 3  # frames before them that speeds, accelerations and jerks are differences from
 
 
 def broken_steps(
@@ -30,8 +31,10 @@ def broken_steps(
     obj: bpy.types.Object,
     frames: Sequence[int],
     efforts: bool = False,
+    limits: Mapping[str, object] | None = None,
 ) -> Generator[float, None, BrokenFrames | None]:
-    """Yield the share done after each piece; return what `check_steps` would say of the frames, but for collisions.
+    """Yield the share done after each piece; return what `check_steps` would say of the frames, but for collisions
+    and tipping.
 
     Nothing is changed and no frame is visited: tasks that follow what keys alone do not move are left out, and named.
     None where keys alone do not move the robot. Raises RobokinError.
@@ -44,8 +47,10 @@ def broken_steps(
     parts: list[AnimationCheck] = []
     for first in range(0, len(frames), PIECE):
         own = frames[max(first - LEAD, 0) : first + PIECE]
-        parts.append((yield from _piece(scene, view_layer, obj, robot, own, tasks, efforts, first / len(frames))))
-        yield first / len(frames)
+        chosen = {"efforts": efforts, "with_collisions": False, "limits": limits}
+        steps, share = check_of_tasks(scene, view_layer, obj, robot, own, tasks, **chosen), first / len(frames)
+        parts.append((yield from mapped(steps, lambda _, done=share: done)))
+        yield share
     return _joined(frames, parts, tuple(task.name for task in asked if task not in tasks))
 
 
@@ -55,16 +60,6 @@ def _is_keyed(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> bool:
     if has_shape(task) or any(bone or not moved_by_keys_only(owner) for owner, bone in places):
         return False
     return keyed_only(obj, lambda path: path.startswith("robokin."))
-
-
-def _piece(scene, view_layer, obj, robot, frames, tasks, efforts, share) -> Generator[float, None, AnimationCheck]:
-    steps = check_of_tasks(scene, view_layer, obj, robot, frames, tasks, efforts=efforts, with_collisions=False)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
-        yield share
 
 
 def _joined(frames: Sequence[int], parts: Sequence[AnimationCheck], unseen: tuple[str, ...]) -> BrokenFrames:

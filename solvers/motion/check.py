@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,7 @@ from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .collisions import collision_violations
 from .dynamics import effort_rounding, motion_efforts
+from .more_limits import more_violations, tipping_violations
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .rolled import wheel_slip
 from .singularities import MotionSingularities
@@ -99,6 +100,9 @@ def check_motion_steps(
     gravity: object | None = None,
     collisions: CollisionModel | None = None,
     singularity: float = 0.0,
+    limits: Mapping[str, object] | None = None,
+    support: Sequence[Array] | None = None,
+    efforts: bool = True,
 ) -> Generator[float, None, MotionCheck]:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
 
@@ -110,11 +114,15 @@ def check_motion_steps(
     relative) and the differences accordingly. gravity: (3,) [m/s^2] in the root frame; where it is given, what the
     drives must give (`drive_effort`) is compared with the effort limits, too. collisions: what may not touch, looked at
     in each sample and half-way to the next. singularity: a sample with a smaller singular value is near one; 0: it is
-    not looked. Raises TaskError for targets of the wrong shape.
+    not looked. limits: "jerk", "power" (which needs gravity) and "tools", as of `retime`, besides those of the
+    joints. support: points (n, 3) [m] in the root frame that the robot stands on in each sample; with gravity its
+    zero-moment point is compared with their hull. efforts: whether, with gravity, efforts are compared. Raises
+    TaskError for targets of the wrong shape.
     """
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(checked_motion(motion).model, motion.q)
-    violations = _violations(motion, eps, float32, gravity) + _slips(motion, slip, eps)
+    violations = _violations(motion, eps, float32, gravity if efforts else None) + _slips(motion, slip, eps)
+    violations += _more(motion, eps, gravity, limits or {}, support)
     violations += collision_violations(motion, collisions) if collisions is not None else []
     violations.sort(key=lambda violation: violation.frame)
     singular = MotionSingularities.of(motion, checked_tasks(tasks), singularity) if singularity > 0.0 else None
@@ -158,6 +166,18 @@ def _check_levels(
             far = problem.search.excess([each[i] for i in poses]).any()
             statuses.append(Status.OUT_OF_REACH if far else Status.MAX_ITERATIONS)
     return MotionCheck(tuple(violations), residuals, tuple(statuses), slip, part_names(levels.tasks))
+
+
+def _more(
+    motion: Motion, eps: float, gravity: object | None, limits: Mapping[str, object], support: Sequence[Array] | None
+) -> list[Violation]:
+    g = None if gravity is None else check_vector(gravity, 3, "gravity")
+    found = []
+    if limits:
+        found += more_violations(motion, limits, g, *_difference_rounding(motion, eps, eps * abs(motion.q)))
+    if support is not None and g is not None:
+        found += tipping_violations(motion, g, support)
+    return found
 
 
 def _slips(motion: Motion, slip: Array, eps: float) -> list[Violation]:

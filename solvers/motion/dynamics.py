@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,11 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
 from ...robokin.structure.tool_links import tool_links
 from ...robokin.units import FORCES, freedom_units
+from .link_motion import link_motion
 from .motion import Motion, checked_motion, velocity_names
 
 RANK = 1e-10  # relative: of mobilities that are none
+COLUMNS = ("joints", "drives", "energy", "mass", "ground", "impulses", "links")  # groups of them
 LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
 
 
@@ -77,27 +79,53 @@ class MotionDynamics:
             tools,
         )
 
-    def columns(self) -> dict[str, tuple[str, Array]]:
-        """Name -> unit and values (F,): "NAME effort" and "NAME power" of each velocity, then those of the robot."""
+    def columns(
+        self, groups: Collection[str] = COLUMNS, links: Sequence[str] | None = None
+    ) -> dict[str, tuple[str, Array]]:
+        """Name -> unit and values (F,) of the groups (`COLUMNS`) that are chosen: of each joint "NAME velocity",
+        "NAME acceleration", "NAME jerk", "NAME effort", "NAME power", then those of the robot and of links, in the axes
+        of the root frame. links: whose twists and accelerations are told; the tools unless given. Raises
+        UnknownNameError."""
         joints = self.motion.model.moving_joints
         names = [name for joint in joints for name in velocity_names(joint)]
-        units = [FORCES[unit] for joint in joints for unit in freedom_units(joint)]
-        found = {f"{name} effort": (unit, x) for name, unit, x in zip(names, units, self.effort.T, strict=True)}
-        found |= {f"{name} power": ("W", x) for name, x in zip(names, self.power.T, strict=True)}
-        found |= {"kinetic energy": ("J", self.kinetic_energy), "potential energy": ("J", self.potential_energy)}
-        vectors = {
-            "center of mass": ("m", self.center_of_mass),
-            "linear momentum": ("kg m/s", self.momentum[:, :3]),
-            "angular momentum": ("kg m2/s", self.momentum[:, 3:]),
-            "base force": ("N", self.base_wrench[:, :3]),
-            "base moment": ("N m", self.base_wrench[:, 3:]),
-            "zero-moment point": ("m", self.zero_moment_point),
-        }
-        for i, link in enumerate(self.tools):
-            vectors[f"{link} impulse"] = ("N s", self.impulse[:, i, :3])
-            vectors[f"{link} angular impulse"] = ("N m s", self.impulse[:, i, 3:])
-        for name, (unit, values) in vectors.items():
+        units = [unit for joint in joints for unit in freedom_units(joint)]
+        found: dict[str, tuple[str, Array]] = {}
+        if "joints" in groups:
+            for kind, per, values in (("velocity", "s", self.motion.v), ("acceleration", "s\u00b2", self.motion.a)):
+                found |= {f"{n} {kind}": (f"{u}/{per}", x) for n, u, x in zip(names, units, values.T, strict=True)}
+            found |= {
+                f"{n} jerk": (f"{u}/s\u00b3", x) for n, u, x in zip(names, units, self.motion.jerk.T, strict=True)
+            }
+        if "drives" in groups:
+            found |= {f"{n} effort": (FORCES[u], x) for n, u, x in zip(names, units, self.effort.T, strict=True)}
+            found |= {f"{n} power": ("W", x) for n, x in zip(names, self.power.T, strict=True)}
+        if "energy" in groups:
+            found |= {"kinetic energy": ("J", self.kinetic_energy), "potential energy": ("J", self.potential_energy)}
+        for name, (unit, values) in self._vectors(groups, self.tools if links is None else links).items():
             found |= {f"{name} {axis}": (unit, x) for axis, x in zip("xyz", values.T, strict=True)}
+        return found
+
+    def _vectors(self, groups: Collection[str], links: Sequence[str]) -> dict[str, tuple[str, Array]]:
+        found: dict[str, tuple[str, Array]] = {}
+        if "mass" in groups:
+            found["center of mass"] = "m", self.center_of_mass
+            found["linear momentum"] = "kg m/s", self.momentum[:, :3]
+            found["angular momentum"] = "kg m2/s", self.momentum[:, 3:]
+        if "ground" in groups:
+            found["base force"] = "N", self.base_wrench[:, :3]
+            found["base moment"] = "N m", self.base_wrench[:, 3:]
+            found["zero-moment point"] = "m", self.zero_moment_point
+        if "impulses" in groups:
+            for i, link in enumerate(self.tools):
+                found[f"{link} impulse"] = "N s", self.impulse[:, i, :3]
+                found[f"{link} angular impulse"] = "N m s", self.impulse[:, i, 3:]
+        if "links" in groups:
+            twists, rates = link_motion(self.motion, links)
+            for i, link in enumerate(links):
+                found[f"{link} velocity"] = "m/s", twists[:, i, :3]
+                found[f"{link} angular velocity"] = "rad/s", twists[:, i, 3:]
+                found[f"{link} acceleration"] = "m/s\u00b2", rates[:, i, :3]
+                found[f"{link} angular acceleration"] = "rad/s\u00b2", rates[:, i, 3:]
         return found
 
 

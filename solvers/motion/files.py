@@ -1,4 +1,4 @@
-"""Motions as files: CSV and JSON (written and read), ROS JointTrajectory YAML, splines of controllers and angles of
+"""Motions as files: CSV, JSON and ROS JointTrajectory YAML (written and read), splines of controllers and angles of
 servos (written). SI and radians, but for those.
 
 CSV: header `time` and the joint names; one row per sample. A joint of several coordinates has one column for each,
@@ -11,6 +11,7 @@ joints, so these are left out and named in a comment at the top.
 PVT: rows of time, and of position and velocity of each independent joint: a controller goes along the cubic that has
 both at both ends. Those of `smooth_motion`, at the frames or between, are its own pieces. Joints with quaternions are
 left out, and named in a comment at the top.
+SVG: diagrams of positions, velocities and accelerations over time (see `plot`).
 SERVO: as CSV, with the servo's angle of each joint in degrees, 0 to 180, for a hobby controller (see `servos`).
 Numbers of the others are written so that reading gives the same bits.
 """
@@ -30,7 +31,9 @@ from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
+from .joint_trajectory import trajectory_columns
 from .motion import Motion, checked_motion, coordinate_names
+from .plot import plot_text
 from .servos import servo_angles
 
 TIME = "time"
@@ -38,7 +41,8 @@ MAX_BYTES = 256 << 20  # hours of a robot
 
 
 def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
-    """Write by the file's extension (.csv, .json, .yaml, .yml, .servo, .pvt), whole or not at all. Returns the path.
+    """Write by the file's extension (.csv, .json, .yaml, .yml, .servo, .pvt, .svg), whole or not at all. Returns the
+    path.
 
     Raises FileFormatError for an unknown extension and for a path that cannot be written; ConfigurationError for
     angles of servos that cannot be.
@@ -50,10 +54,20 @@ def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
 
 
 def read_motion(path: str | os.PathLike, model: RobotModel) -> Motion:
-    """Read a .csv or .json motion of `model`. Joints without values are neutral.
-
-    Raises FileFormatError naming file and line.
+    """Read a .csv, .json, .yaml or .yml motion of `model`, in any order of the joints. Joints without values are
+    neutral. Raises FileFormatError naming file and line, also for a joint that the robot does not have.
     """
+    motion, others = read_known_motion(path, model)
+    if others:
+        valid = ", ".join(name for joint in model.joints if joint.nq for name in coordinate_names(joint))
+        line = 1 if Path(path).suffix.lower() == ".csv" else None
+        raise FileFormatError(Path(path), line, f"{others[0]!r} is no joint of {model.name!r} (valid: {valid})")
+    return motion
+
+
+def read_known_motion(path: str | os.PathLike, model: RobotModel) -> tuple[Motion, list[str]]:
+    """`read_motion` of the joints that the robot has; the names that it has not, in the order of the file. Raises
+    FileFormatError also where it has none of them."""
     path = Path(checked_path(path, "a motion"))
     read = _by_extension(path, _READERS, "read")
     text = read_text(path, "a motion", MAX_BYTES)
@@ -182,7 +196,7 @@ def _yaml_number(value: float) -> str:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read_csv(text: str, model: RobotModel, path: Path) -> Motion:
+def _read_csv(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[str]]:
     rows = _rows(text, path)
     _, header = next(rows, (1, []))
     if not header or header[0].strip() != TIME:
@@ -205,17 +219,28 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> Motion:
         twice = next(name for name in header if header.count(name) > 1)
         raise FileFormatError(path, 1, f"two columns are named {twice!r}")
     times = columns.pop(TIME)
-    values = {}
+    return _of_columns(model, times, columns, path, 1)
+
+
+def _read_yaml(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[str]]:
+    return _of_columns(model, *trajectory_columns(text, path), path, None)
+
+
+def _of_columns(
+    model: RobotModel, times: Array, columns: dict[str, Array], path: Path, line: int | None
+) -> tuple[Motion, list[str]]:
+    values, others = {}, []
     known = {name: joint for joint in model.joints for name in coordinate_names(joint) if joint.nq}
     for name in columns:
         if name not in known:
-            raise FileFormatError(path, 1, f"column {name!r} is no joint of {model.name!r} (valid: {', '.join(known)})")
+            others.append(name)
+            continue
         joint = known[name]
         missing = [part for part in coordinate_names(joint) if part not in columns]
         if missing:
-            raise FileFormatError(path, 1, f"joint {joint.name!r} lacks the column {missing[0]!r}")
+            raise FileFormatError(path, line, f"joint {joint.name!r} lacks the column {missing[0]!r}")
         values[joint.name] = np.column_stack([columns[part] for part in coordinate_names(joint)])
-    return _motion(model, times, values, path)
+    return _motion(model, times, values, path, others, line)
 
 
 def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -228,7 +253,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
         raise FileFormatError(path, reader.line_num, str(problem)) from None
 
 
-def _read_json(text: str, model: RobotModel, path: Path) -> Motion:
+def _read_json(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[str]]:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as problem:
@@ -237,8 +262,12 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Motion:
         raise FileFormatError(path, None, f"is not JSON: {problem}") from None
     if not isinstance(data, dict) or not isinstance(data.get("positions"), dict) or "times" not in data:
         raise FileFormatError(path, None, 'must be an object with "times" and "positions"')
-    values = {}
+    values, others = {}, []
+    names = {joint.name for joint in model.joints}
     for name, given in data["positions"].items():
+        if name not in names:
+            others.append(name)
+            continue
         joint = model.joint(name)
         try:
             array = np.array(given, dtype=np.float64)
@@ -247,11 +276,18 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Motion:
         values[name] = array[:, None] if array.ndim == 1 else array
         if values[name].ndim != 2 or values[name].shape[1] != joint.nq:
             raise FileFormatError(path, None, f"joint {name!r} takes {joint.nq} value(s) per sample")
-    return _motion(model, data["times"], values, path)
+    return _motion(model, data["times"], values, path, others, None)
 
 
-def _motion(model: RobotModel, times: object, values: dict[str, Array], path: Path) -> Motion:
+def _motion(
+    model: RobotModel, times: object, values: dict[str, Array], path: Path, others: list[str], line: int | None
+) -> tuple[Motion, list[str]]:
     """Values (F, nq) per joint; those of mimic joints must agree with the joint they follow, when it is given."""
+    if others and not values:
+        valid = ", ".join(joint.name for joint in model.joints if joint.nq)
+        raise FileFormatError(
+            path, line, f"{others[0]!r} is no joint of {model.name!r}, nor is another (valid: {valid})"
+        )
     count = len(times) if isinstance(times, list | np.ndarray) else 0
     q = np.tile(model.neutral(), (count, 1))
     for name, array in values.items():
@@ -274,7 +310,7 @@ def _motion(model: RobotModel, times: object, values: dict[str, Array], path: Pa
             raise ConfigurationError(
                 f"joint {name!r} mimics {followed!r} and disagrees in sample {int(np.argmax(wrong))}"
             )
-    return Motion.of(model, times, q)
+    return Motion.of(model, times, q), others
 
 
 _WRITERS: dict[str, Callable] = {
@@ -284,8 +320,9 @@ _WRITERS: dict[str, Callable] = {
     ".yml": _yaml,
     ".servo": _servo,
     ".pvt": _pvt,
+    ".svg": plot_text,
 }
-_READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json}
+_READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
 
 
 def _by_extension(path: Path, table: dict[str, Callable], verb: str) -> Callable:

@@ -31,13 +31,15 @@ REPAIRS = 20
 @dataclass(frozen=True, eq=False)
 class ReducedKeys:
     """keys: (k,) frames, the first and the last among them.   straight: (k - 1,) bool, which go straight to the next.
-    q: (2 F - 1, nq) at frames and half-way between.   position, rotation: [m], [rad] the most that a tool is off."""
+    q: (2 F - 1, nq) at frames and half-way between.   position, rotation: [m], [rad] the most that a tool is off.
+    unreduced: coordinates that keep a key a frame: of bases that roll, whose wheels would slip between fewer."""
 
     keys: Array
     straight: Array
     q: Array
     position: float
     rotation: float
+    unreduced: Array
 
 
 def reduce_keys(
@@ -46,15 +48,13 @@ def reduce_keys(
     """Yield the share of the work done (0..1) now and then; return the keys.
 
     motion: 2 F - 1 samples, at F frames and half-way between.   tools: names of links.   position [m], rotation [rad]:
-    what each may be off. Limits on positions, velocities and accelerations that the motion keeps are kept.
-    Raises ConfigurationError for bounds that are not positive, and for wheeled bases that roll: the cubics would slip.
+    what each may be off. Limits on positions, velocities and accelerations that the motion keeps are kept. Wheeled
+    bases that roll keep all their keys. Raises ConfigurationError for bounds that are not positive.
     """
     if not (0.0 < position < np.inf and 0.0 < rotation < np.inf):
         raise ConfigurationError(f"bounds must be positive, not {position:g} m and {rotation:g} rad")
     if len(motion) < 3 or len(motion) % 2 == 0:
         raise ConfigurationError("a motion of at least two frames is needed, and of what is half-way between")
-    if motion.model.rolling_bases and rolling(motion.model, motion.q).any():
-        raise ConfigurationError("a base that rolls keeps its keys: between fewer its wheels would slip")
     fit = _Fit(motion, tools, SPARE * position, SPARE * rotation)
     frames, keys, at = fit.frames, [0], 0
     while at < frames - 1:
@@ -73,7 +73,8 @@ def reduce_keys(
         keys, straight = list(range(frames)), [True] * (frames - 1)
         q = fit.evaluated(keys, straight)
     off = tool_errors(motion.model, tools, q, fit.q)
-    return ReducedKeys(np.array(keys), np.array(straight, bool), q, float(off[0].max()), float(off[1].max()))
+    most = float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))
+    return ReducedKeys(np.array(keys), np.array(straight, bool), q, *most, fit.unreduced)
 
 
 class _Fit:
@@ -85,7 +86,7 @@ class _Fit:
         self.at_frames = self.q[::2]
         self.dt = float(motion.times[2] - motion.times[0])
         self.slopes = frame_slopes(self.at_frames)
-        self.tools = tools
+        self.tools, self.unreduced = tools, _unreduced(motion)
         own = dof_coordinates(self.model)
         self.dof, self.coordinate = np.flatnonzero(own >= 0), own[own >= 0]
         frames = Motion.of(self.model, motion.times[::2], self.at_frames, motion.v[0])
@@ -103,6 +104,8 @@ class _Fit:
         s = (np.arange(2 * h + 1) / (2.0 * h))[:, None]
         q = c[0] + s * (c[1] + s * (c[2] + s * c[3]))
         q[-1] = b
+        q[:, self.unreduced] = self.q[2 * i : 2 * j + 1, self.unreduced]
+        c[1:, self.unreduced] = 0.0
         return c, unit_quaternions(self.model, q)
 
     def fits(self, i: int, j: int) -> bool:
@@ -164,7 +167,9 @@ class _Fit:
         q = self.q.copy()
         for i, j, is_straight in zip(keys[:-1], keys[1:], straight, strict=True):
             if is_straight:
-                q[2 * i + 1 : 2 * j] = unit_quaternions(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
+                between = unit_quaternions(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
+                between[:, self.unreduced] = self.q[2 * i + 1 : 2 * j, self.unreduced]
+                q[2 * i + 1 : 2 * j] = between
             else:
                 q[2 * i : 2 * j + 1] = self.cubic(i, j)[1]
         return q
@@ -175,6 +180,15 @@ class _Fit:
         pairs = zip((made.v, made.a), self.allowed, strict=True)
         over = [(abs(x) > most * (1.0 + ROUNDING) + 1e-12).any(axis=1) for x, most in pairs]
         return np.flatnonzero(over[0] | over[1])
+
+
+def _unreduced(motion: Motion) -> Array:
+    """Coordinates of the wheeled bases that roll, and of their wheels."""
+    bases = motion.model.rolling_bases
+    found: list[int] = []
+    for base, rolls in zip(bases, rolling(motion.model, motion.q[::2]), strict=True):
+        found += [*range(base.q, base.q + 3), *base.wheel_q] if rolls else []
+    return np.array(found, int)
 
 
 def tool_errors(model: RobotModel, tools: Sequence[str], q: Array, wanted: Array) -> tuple[Array, Array]:

@@ -71,6 +71,13 @@ class Motion:
         """[s]"""
         return float(self.times[-1] - self.times[0])
 
+    @property
+    def jerk(self) -> Array:
+        """(F, nv) with j_k = (a_k - a_{k-1}) / (t_k - t_{k-1}), j_0 = 0."""
+        found = np.zeros_like(self.a)
+        found[1:] = np.diff(self.a, axis=0) / np.diff(self.times)[:, None]
+        return found
+
     def at(self, times: object) -> Motion:
         """The motion at other times (S,), inside the motion's own.
 

@@ -8,30 +8,38 @@ from contextlib import contextmanager
 from ...robokin.arrays import Array, shown
 from ...robokin.errors import ConfigurationError, RobokinError
 from ...robokin.model.robot import RobotModel
-from ..trajectories.motion_limits import MotionLimits
+from ..retiming.path_limits import PathLimits
 from ..trajectories.point_to_point import point_to_point
-from ..trajectories.trajectory import Trajectory
+from ..trajectories.sampled import Sampled
 from .blends import JoinedPath, joined
+from .keyed import keyed_motion
 from .moves import Move
 from .paths import end_of, path_of
 
 
 def chains(
-    model: RobotModel, moves: Sequence[Move], q0: object, limits: MotionLimits
-) -> Iterator[tuple[list[Move], JoinedPath | Trajectory]]:
+    model: RobotModel, moves: Sequence[Move], q0: object, limits: PathLimits
+) -> Iterator[tuple[list[Move], JoinedPath | Sampled]]:
     """The moves from one rest to the next, with their path, which is not timed yet; of a joint move, which has none
-    but the joints' own, with its motion. q0: (nq,). Raises ConfigurationError, which names the move, where its end or
+    but the joints' own, with its motion. Where drives or tools are limited, joint moves have a path, too. q0: (nq,).
+    Raises ConfigurationError, which names the move, where its end or
     its path is out of reach."""
     q = model.check_configuration(q0)
     if not isinstance(moves, Sequence) or not all(isinstance(move, Move) for move in moves):
         raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
+    is_free = limits.power is None and limits.gravity is None and not limits.tools
     chain: list[Move] = []
     paths: list[Array] = []
     for number, move in enumerate(moves):
         blends = move.blend > 0.0 and number + 1 < len(moves)
         with named(move):
-            if move.kind == "joint" and move.tool_speed is None and not chain and not blends:
-                done = point_to_point(model, q, end_of(model, move, q), limits=limits.slower(move.speed))
+            if move.progress is not None and not chain:
+                done: Sampled = keyed_motion(model, move, path_of(model, move, q), limits)
+                q = done.sample(done.duration)[0]
+            elif move.progress is not None:
+                raise ConfigurationError("its progress begins at rest: the move before it cannot blend into it")
+            elif move.kind == "joint" and move.tool_speed is None and not chain and not blends and is_free:
+                done = point_to_point(model, q, end_of(model, move, q), limits=limits.motion.slower(move.speed))
                 q = done.sample(done.duration)[0]
             else:
                 chain.append(move)

@@ -17,9 +17,10 @@ from ...robokin.files.text_file import read_text
 
 KINDS = ("joint", "line", "circle", "screw", "spline", "curve")
 MAX_BYTES = 16 << 20
+ENDS = 1e-6  # of a path: progress that is not quite 0 or 1 by rounding
 _FIELDS = (
     *("name", "kind", "joints", "tip", "position", "quaternion", "via", "points"),
-    *("speed", "tool_speed", "blend", "wait"),
+    *("speed", "tool_speed", "progress", "blend", "wait"),
 )
 
 
@@ -30,7 +31,9 @@ class Move:
     free to turn, the others keep the tip's rotation. via: (3,) a point of a circle, between start and end.
     points: (n, 3) of a "spline", which passes them, or a "curve", of which they are samples; the last one is the end.
     speed: share of the limits, 0 to 1.   tool_speed: [m/s] that the tip has at most.   blend: [m] from the move's end,
-    where the tip leaves its path for that of the next move, without rest.   wait: [s] afterwards."""
+    where the tip leaves its path for that of the next move, without rest.   wait: [s] afterwards.
+    progress: (n, 2) times [s] from 0 on, and the share of the path, from 0 to 1, at which the move is then, in place of
+    the fastest timing."""
 
     name: str
     kind: str = "joint"
@@ -44,6 +47,7 @@ class Move:
     tool_speed: float | None = None
     blend: float = 0.0
     wait: float = 0.0
+    progress: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         who = f"move {shown(self.name)}"
@@ -75,6 +79,10 @@ class Move:
             raise ConfigurationError(f"{who}: tool_speed must be a positive number of m/s, not {shown(speed)}")
         if speed is not None and not self.tip:
             raise ConfigurationError(f"{who}: tool_speed is that of a tip: name its link, or leave it out")
+        if self.progress is not None:
+            object.__setattr__(self, "progress", _checked_progress(self.progress, f"{who}: progress"))
+            if self.blend:
+                raise ConfigurationError(f"{who}: its progress ends at rest, so it cannot blend")
         if self.blend and self.wait:
             raise ConfigurationError(f"{who}: it blends into the next move, so it cannot wait")
 
@@ -96,7 +104,7 @@ class Move:
 
 def read_moves(path: str | os.PathLike) -> list[Move]:
     """The moves of a JSON file: {"moves": [{"name", "kind", "joints" or "tip", "position", "quaternion", "via",
-    "points", "speed" [%], "tool_speed" [m/s], "blend" [m], "wait" [s]}]}. Raises FileFormatError."""
+    "points", "speed" [%], "tool_speed" [m/s], "progress", "blend" [m], "wait" [s]}]}. Raises FileFormatError."""
     text = read_text(path, "a list of moves", MAX_BYTES)
     try:
         data = json.loads(text)
@@ -126,6 +134,24 @@ def _read(path: Path, number: int, entry: object) -> Move:
         return Move(**fields)
     except RobokinError as problem:
         raise FileFormatError(path, None, f"move {number}: {problem}") from None
+
+
+def _checked_progress(value: object, what: str) -> Array:
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError, OverflowError):
+        array = np.empty(0)
+    if array.ndim != 2 or array.shape[1] != 2 or len(array) < 2 or not np.isfinite(array).all():
+        raise ConfigurationError(f"{what} must be pairs of a time and a share of the path, not {shown(value)}")
+    times, shares = array.T
+    if times[0] != 0.0 or (np.diff(times) <= 0.0).any():
+        raise ConfigurationError(f"{what}: its times must begin at 0 and increase")
+    if (shares < 0.0).any() or (shares > 1.0).any() or shares[0] > ENDS or shares[-1] < 1.0 - ENDS:
+        raise ConfigurationError(
+            f"{what} must go from 0 to 1 and stay between, not from {shares[0]:g} to {shares[-1]:g}"
+        )
+    array[[0, -1], 1] = 0.0, 1.0
+    return array
 
 
 def _vector(value: object, size: int, what: str) -> Array:

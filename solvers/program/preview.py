@@ -9,6 +9,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
+from ..retiming.path_limits import PathLimits
 from ..trajectories.motion_limits import MotionLimits
 from .blends import JoinedPath
 from .chains import MoveError, chains
@@ -35,7 +36,7 @@ def preview_steps(
     rows, owners, count = [np.asarray(q0)[None]], [np.zeros(1, int)], 0
     problem, failing = "", -1
     try:
-        for chain, path in chains(model, moves, q0, MotionLimits.of(model, limits)):
+        for chain, path in chains(model, moves, q0, PathLimits(MotionLimits.of(model, limits))):
             if isinstance(path, JoinedPath):
                 q, owner = path.q, path.owner
             else:

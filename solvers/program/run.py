@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..retiming.path import Path
 from ..retiming.path_limits import PathLimits, ToolLimit
 from ..retiming.retime import retime
 from ..retiming.timing import Retimed
-from ..trajectories.motion_limits import MotionLimits
 from ..trajectories.sampled import RATE, Sampled, check_count
 from .blends import JoinedPath
 from .chains import chains, named
@@ -44,21 +43,22 @@ class PartOfMotion(Sampled):
 
 
 def run_moves(
-    model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None
+    model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None, gravity: object = None
 ) -> list[tuple[Move, Sampled]]:
-    """Each move with its motion, beginning where the one before ends. q0: (nq,).   limits: as `MotionLimits.of`.
+    """Each move with its motion, beginning where the one before ends. q0: (nq,).   limits, gravity: as of `retime`:
+    velocity to jerk of joints, with gravity the drives' efforts and "power", and "tools", all at once.
 
     From rest to rest, but where a move blends into the next one: there the next begins at speed, where the path is
     nearest to the corner. Raises ConfigurationError, which names the move, where its end or its path is out of reach.
     """
-    return finish(run_moves_steps(model, moves, q0, limits))
+    return finish(run_moves_steps(model, moves, q0, limits, gravity))
 
 
 def run_moves_steps(
-    model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None
+    model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None, gravity: object = None
 ) -> Generator[float, None, list[tuple[Move, Sampled]]]:
     """`run_moves` that yields the share of the work done (0..1) between moves."""
-    bound = MotionLimits.of(model, limits)
+    bound = PathLimits.of(model, limits, gravity)
     found: list[tuple[Move, Sampled]] = []
     yield 0.0
     for chain, path in chains(model, moves, q0, bound):
@@ -69,7 +69,7 @@ def run_moves_steps(
 
 
 def _timed(
-    model: RobotModel, moves: Sequence[Move], whole_path: JoinedPath, limits: MotionLimits
+    model: RobotModel, moves: Sequence[Move], whole_path: JoinedPath, limits: PathLimits
 ) -> list[tuple[Move, Sampled]]:
     """Moves that blend, timed together."""
     length = np.linalg.norm(np.diff(whole_path.q, axis=0), axis=1)
@@ -84,12 +84,16 @@ def _timed(
         blended = whole_path.blended[kept][1:] | whole_path.blended[kept][:-1]
         ends = np.where(blended, _neighbours(owner, whole_path.blended[kept]), ends)
     paces = np.array([move.speed for move in moves])[ends].min(axis=0)
-    tips = sorted({move.tip for move in moves if move.tool_speed is not None})
-    tools = tuple(ToolLimit(tip, model.link_index(tip)) for tip in tips)
+    named_tools = {tool.link: tool for tool in limits.tools}
+    for tip in sorted({move.tip for move in moves if move.tool_speed is not None}):
+        named_tools.setdefault(tip, ToolLimit(tip, model.link_index(tip)))
+    tips = list(named_tools)
     own = [[move.tool_speed if move.tip == tip and move.tool_speed else np.inf for tip in tips] for move in moves]
     caps = np.array(own).reshape(len(moves), len(tips))[ends].min(axis=0)
     path = Path.through(model, q, knots)
-    done = retime(model, path, PathLimits(limits, has_jerk=True, tools=tools, paces=paces, caps=caps))
+    done = retime(
+        model, path, replace(limits, has_jerk=True, tools=tuple(named_tools.values()), paces=paces, caps=caps)
+    )
     if len(moves) == 1:
         return [(moves[0], done)]
     changes = np.minimum(np.searchsorted(owner, np.arange(len(moves))), len(owner) - 1)

@@ -24,8 +24,8 @@ EVEN = 1e-6  # relative: frames are evenly spaced
 def smooth_motion(motion: Motion, rate: float) -> Motion:
     """The motion every 1/`rate` [s] and at its end, with the velocities and accelerations of the curve itself.
 
-    Its start and its end are those of the motion, with the velocity from the first frame to the second, from the last
-    but one to the last, and no acceleration. Quaternions are normalised. Wheeled bases that roll do so between samples.
+    Its start and its end are those of the motion: at rest where the motion begins or ends so (`spline_points`), else
+    without acceleration. Quaternions are normalised. Wheeled bases that roll do so between samples.
     Raises ConfigurationError for samples that are not evenly spaced, and for a rate that is no positive number.
     """
     model, times = checked_motion(motion).model, motion.times
@@ -38,8 +38,7 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
         raise ConfigurationError("a smooth motion needs frames that are evenly spaced in time")
     check_count(motion.duration, rate)
     q = np.array(motion.unwrapped().q)
-    inner = spline_points(model, q, dt)
-    points = np.vstack((2.0 * inner[0] - inner[1], inner, 2.0 * inner[-1] - inner[-2]))
+    points = spline_points(model, q, dt)
     a, b, c, d = (points[k : len(points) - 3 + k] for k in range(4))
     powers = ((a + 4.0 * b + c) / 6.0, (c - a) / 2.0, (a - 2.0 * b + c) / 2.0, (d - a + 3.0 * (b - c)) / 6.0)
     coefficients = np.stack([x / dt**k for k, x in enumerate(powers)], axis=1)

@@ -8,40 +8,57 @@ nearest to the frames, in the sense of least squares.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
 from ..limits.viability import dof_coordinates
 from ..motion.rolled import rolling
 from ..qp.banded import solve_banded_qp
 from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
+from ..trajectories.motion_limits import MotionLimits
 
 KEPT = 1e-9  # relative: a limit that rounding passes is kept
+RESTS = 1.001  # times the longest first step from rest: one that is no longer begins at rest
 _MASK = np.array([1.0, 4.0, 1.0]) / 6.0  # what the spline is at a frame, of the points there and beside it
 
 
 def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
-    """(F, nq) control points, the first and the last of them the first and the last frame. q: (F, nq) frames that are
-    dt [s] apart. Rolling bases, and balls and floating joints with limits, keep the frames as their points: there the
-    spline passes beside the frames."""
-    points = q.copy()
+    """(F + 2, nq) control points, one for each frame and one before and after. q: (F, nq) frames that are dt [s] apart.
+
+    The spline begins and ends at the first and the last frame: at rest, where the first steps (or last) of all joints
+    are such as from rest inside the limits on acceleration; else with no acceleration. Rolling bases, and balls and
+    floating joints with limits, keep the frames as their points: there the spline passes beside the frames."""
+    points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
     if len(q) < 3 or rolling(model, q).any():
         return points
+    rests = _at_rest(model, q, dt)
     dofs = {int(at): i for i, at in enumerate(dof_coordinates(model)) if at >= 0}
-    through = _through(q)
+    through = _through(q, rests)
     for at in range(model.nq):
         if at not in dofs:
             continue
         i = dofs[at]
-        bounds = _bounds(q[:, at], dt, (model.lower[at], model.upper[at]), model.velocity[i], model.acceleration[i])
+        rates = model.velocity[i], model.acceleration[i]
+        own = _Bounds.of(q[:, at], dt, (model.lower[at], model.upper[at]), rates, rests)
         points[:, at] = through[:, at]
-        if not _kept(through[:, at], bounds):
-            points[:, at] = _nearest(q[:, at], bounds)
+        if not own.keep(through[1:-1, at]):
+            points[:, at] = _nearest(q[:, at], own)
     for free in _free_of_limits(model):
         points[:, free] = through[:, free]
     return points
+
+
+def _at_rest(model: RobotModel, q: Array, dt: float) -> tuple[bool, bool]:
+    """Whether the motion begins, and ends, at rest."""
+    steps = get_backend().difference(model.tree, q[[0, -2]], q[[1, -1]])
+    least = 0.5 * MotionLimits.of(model).acceleration * dt * dt * RESTS
+    begins, ends = (abs(steps) <= least).all(axis=1)
+    return bool(begins), bool(ends)
 
 
 def _free_of_limits(model: RobotModel) -> list[int]:
@@ -60,52 +77,83 @@ def _free_of_limits(model: RobotModel) -> list[int]:
     return found
 
 
-def _through(q: Array) -> Array:
-    """(F, n) points whose spline goes through the frames, without acceleration at both ends: a tridiagonal system."""
-    count = len(q) - 2
-    rest = 6.0 * q[1:-1]
-    rest[0] -= q[0]
-    rest[-1] -= q[-1]
-    pivots = np.empty(count)
-    pivots[0] = 4.0
+def _with_ends(inner: Array, rests: tuple[bool, bool]) -> Array:
+    """(F + 2, ...) the points before and after added: such that there is no velocity, or no acceleration."""
+    first = inner[1] if rests[0] else 2.0 * inner[0] - inner[1]
+    last = inner[-2] if rests[1] else 2.0 * inner[-1] - inner[-2]
+    return np.concatenate((first[None], inner, last[None]))
+
+
+def _through(q: Array, rests: tuple[bool, bool]) -> Array:
+    """(F + 2, n) points whose spline goes through the frames: a tridiagonal system."""
+    count = len(q)
+    pivots, above, rest = np.full(count, 4.0), np.ones(count), 6.0 * q
+    below = np.ones(count)
+    for end, at, side in ((0, 0, above), (1, -1, below)):
+        side[at] = 2.0 if rests[end] else 0.0
+        if not rests[end]:
+            pivots[at], rest[at] = 1.0, q[at]
     for k in range(1, count):
-        pivots[k] = 4.0 - 1.0 / pivots[k - 1]
-        rest[k] -= rest[k - 1] / pivots[k - 1]
+        factor = below[k] / pivots[k - 1]
+        pivots[k] -= factor * above[k - 1]
+        rest[k] -= factor * rest[k - 1]
     rest[-1] /= pivots[-1]
     for k in reversed(range(count - 1)):
-        rest[k] = (rest[k] - rest[k + 1]) / pivots[k]
-    return np.vstack((q[:1], rest, q[-1:]))
+        rest[k] = (rest[k] - above[k] * rest[k + 1]) / pivots[k]
+    return _with_ends(rest, rests)
 
 
-def _bounds(q: Array, dt: float, ends: tuple[float, float], velocity: float, acceleration: float) -> list[Array]:
-    """(lower, upper) of the points, and of their first and second differences; where the frames themselves are outside,
-    as wide as they need it."""
-    found = []
-    for values, lower, upper in (
-        (q, *ends),
-        (np.diff(q), -velocity * dt, velocity * dt),
-        (np.diff(q, 2), -acceleration * dt * dt, acceleration * dt * dt),
-    ):
-        found.append(np.stack((np.minimum(values, lower), np.maximum(values, upper))))
-    return found
+@dataclass(frozen=True, eq=False)
+class _Bounds:
+    """Lower and upper bounds (2, ...) of the points (F), and of their first and second differences. ends: (2,) bound on
+    the second difference over an end at rest.   rests: which ends are."""
+
+    points: Array
+    steps: Array
+    bends: Array
+    ends: Array
+    rests: tuple[bool, bool]
+
+    @classmethod
+    def of(
+        cls,
+        q: Array,
+        dt: float,
+        positions: tuple[float, float],
+        rates: tuple[float, float],
+        rests: tuple[bool, bool],
+    ) -> _Bounds:
+        """Where the frames themselves are outside, as wide as they need it."""
+        velocity, bend = rates[0] * dt, rates[1] * dt * dt
+        found = []
+        for values, lower, upper in ((q, *positions), (np.diff(q), -velocity, velocity), (np.diff(q, 2), -bend, bend)):
+            found.append(np.stack((np.minimum(values, lower), np.maximum(values, upper))))
+        for end, at in ((0, 0), (1, -1)):
+            if rests[end]:  # the point of an end at rest is beyond it
+                found[0][:, at] = -np.inf, np.inf
+            else:
+                found[0][:, at] = q[at]
+        points, steps, bends = found
+        return cls(points, steps, bends, np.full(2, bend), rests)
+
+    def keep(self, points: Array) -> bool:
+        """Whether points (F,) keep them."""
+        for order, (lower, upper) in enumerate((self.points, self.steps, self.bends)):
+            values = np.diff(points, order)
+            if (values < lower - KEPT * abs(lower)).any() or (values > upper + KEPT * abs(upper)).any():
+                return False
+        bent = 2.0 * abs(points[[1, -2]] - points[[0, -1]])
+        return not (bent > self.ends * (1.0 + KEPT))[list(self.rests)].any()
 
 
-def _kept(points: Array, bounds: list[Array]) -> bool:
-    for order, (lower, upper) in enumerate(bounds):
-        values = np.diff(points, order)
-        if (values < lower - KEPT * abs(lower)).any() or (values > upper + KEPT * abs(upper)).any():
-            return False
-    return True
-
-
-def _nearest(q: Array, bounds: list[Array]) -> Array:
-    """The points inside the bounds whose spline is nearest to the frames; the frames where that cannot be found."""
-    count, ends = len(q), np.zeros((2, len(q)))
-    ends[:] = np.where(np.isin(np.arange(count), (0, count - 1)), q, [[-np.inf], [np.inf]])
-    bounds = [np.stack((np.maximum(bounds[0][0], ends[0]), np.minimum(bounds[0][1], ends[1]))), *bounds[1:]]
+def _nearest(q: Array, bounds: _Bounds) -> Array:
+    """(F + 2,) the points inside the bounds whose spline is nearest to the frames; the frames where that cannot be
+    found."""
+    count, rests = len(q), bounds.rests
     at_frame = np.zeros((count, 3))  # rows of the spline at frames, from the point before on
     at_frame[1:-1] = _MASK
-    at_frame[[0, -1], 1] = 1.0
+    for end, place in ((0, 0), (1, -1)):
+        at_frame[place, 1] = 0.0 if rests[end] else 1.0
     H, g = np.zeros((count, 3, 1, 1)), np.zeros((count, 1))
     for i in range(3):
         for j in range(i + 1):  # of frame k: the points k - 1 + i and k - 1 + j
@@ -117,15 +165,22 @@ def _nearest(q: Array, bounds: list[Array]) -> Array:
         used = (at >= 0) & (at < count)
         g[at[used], 0] -= (at_frame[:, i] * q)[used]
     masks = (np.array([1.0]), np.array([-1.0, 1.0]), np.array([1.0, -2.0, 1.0]))
-    rows = SparseRows.joined(
-        [
-            SparseRows.of(np.tile(mask, (count - order, 1)), np.arange(count - order), count)
-            for order, mask in enumerate(masks)
-        ]
-    )
-    lower, upper = (np.concatenate([each[side] for each in bounds]) for side in (0, 1))
-    found = solve_banded_qp(H, g, rows, lower, upper)
+    rows = [
+        SparseRows.of(np.tile(mask, (count - order, 1)), np.arange(count - order), count)
+        for order, mask in enumerate(masks)
+    ]
+    ranges = [bounds.points, bounds.steps, bounds.bends]
+    for end, (place, begins, meets) in enumerate(((0, 0, (4.0, 2.0)), (-1, count - 2, (2.0, 4.0)))):
+        if rests[end]:  # it is at the frame there, and accelerates no more than it may
+            bent = np.array([[-2.0, 2.0] if end == 0 else [2.0, -2.0]])
+            rows += [SparseRows.of(each, np.array([begins]), count) for each in (np.array([meets]), bent)]
+            ranges += [np.full((2, 1), 6.0 * q[place]), bounds.ends[end] * np.array([[-1.0], [1.0]])]
+    lower, upper = (np.concatenate([each[side] for each in ranges]) for side in (0, 1))
+    found = solve_banded_qp(H, g, SparseRows.joined(rows), lower, upper)
     if found is None or found.status != QPStatus.OPTIMAL:
-        return q
-    points = np.clip(found.x[:, 0], *bounds[0])  # rounding at a bound of 0 has no relative share
-    return points if _kept(points, bounds) else q
+        return _with_ends(q, (False, False))
+    points = np.clip(found.x[:, 0], *bounds.points)  # rounding at a bound of 0 has no relative share
+    for end, (place, beside) in enumerate(((0, 1), (-1, -2))):
+        if rests[end]:
+            points[place] = 1.5 * q[place] - 0.5 * points[beside]
+    return _with_ends(points, rests) if bounds.keep(points) else _with_ends(q, (False, False))

@@ -48,10 +48,16 @@ def parse_yaml(data: bytes, path: str, evaluator: Evaluator) -> object:
         raise FileFormatError(path, reader.line, str(fault)) from None
 
 
+def plain_yaml(text: str, path: str) -> object:
+    """The value of YAML text that states data alone, of whatever size. Raises FileFormatError with the line."""
+    reader = _Reader(text.rstrip().removesuffix("\n---"), path, None)
+    return reader.document()
+
+
 class _Reader:
     """`line`: the number of the line that is read now."""
 
-    def __init__(self, text: str, path: str, evaluator: Evaluator) -> None:
+    def __init__(self, text: str, path: str, evaluator: Evaluator | None) -> None:
         self.path = path
         self.evaluator = evaluator
         self.line = 0
@@ -179,7 +185,7 @@ class _Reader:
             tag, _, rest = text.partition(" ")
             if tag == "!!str":
                 return rest.strip().strip("'\"")
-            if tag not in UNITS:
+            if tag not in UNITS or self.evaluator is None:
                 self._refuse(f"the tag {tag[:60]} is not supported (valid: {', '.join(UNITS)})")
             number = self.evaluator.evaluate(rest, _constant)
             if not isinstance(number, (int, float)):

@@ -8,9 +8,11 @@ import pytest
 from robokin_addon.operators.handlers import moves_preview
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
-from robokin_addon.properties.bridge import link_of_bone, read_configuration, write_configuration
+from robokin_addon.properties.bridge import binding, link_of_bone, read_configuration, write_configuration
 from robokin_addon.properties.results import readouts
-from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin import RobokinError, forward_kinematics
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.bake.moves import moves_steps
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
@@ -190,3 +192,25 @@ def test_esc_writes_nothing(scene, program, monkeypatch):
     with window(monkeypatch, ROBOKIN_OT_bake_moves, *[""] * 4, "ESC") as seen:
         assert called(bpy.ops.robokin.bake_moves, program) == {"CANCELLED"}
     assert seen.slices == 5 and snapshot(scene, program) == before
+
+
+def test_a_move_is_timed_by_its_keyed_progress(scene, robot):
+    move = added(robot, "LINE")
+    shifted(move.target, 0.0, 0.05, -0.1)
+    for frame, share in ((10, 0.0), (30, 0.2), (70, 1.0)):
+        move.progress = share
+        assert move.keyframe_insert("progress", frame=frame)
+    start = np.array(forward_kinematics(binding(robot).model, read_configuration(robot))[move.tip])[:3, 3]
+    curve = animation.fcurves(robot)["robokin.moves[0].progress", 0]
+    shares = np.array([curve.evaluate(10 + frame) for frame in range(61)])
+    scene.frame_set(1)
+    called(bpy.ops.robokin.bake_moves, robot)
+    assert (move.first, move.last) == (1, 61)
+    motion = finish(sample_motion(scene, robot, range(1, 62)))
+    tips = np.array([forward_kinematics(motion.model, q)[move.tip][:3, 3] for q in motion.q])
+    np.testing.assert_allclose(tips, start + shares[:, None] * (tips[-1] - start), atol=3e-4)
+    for point in curve.keyframe_points:
+        point.co.x = 10 + (point.co.x - 10) / 10
+    curve.update()
+    with pytest.raises(RobokinError, match=r"progress is too fast: .* times more time"):
+        finish(moves_steps(scene, robot, 1))

@@ -11,9 +11,9 @@ import pytest
 from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, write_configuration
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
+from robokin_addon.robokin.structure.body_parts import body_parts
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.conversion.retarget import guess_pairs, retarget
-from robokin_addon.solvers.motion.body_parts import body_parts
 from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
@@ -280,6 +280,35 @@ def test_names_of_bodies() -> None:
     assert body_parts(talos)["left foot"] == "leg_left_6_link"
     above = {"Hips:Chest": None, "left_arm": "Hips:Chest", "left_arm_7_link": "left_arm", "left:Head": "Hips:Chest"}
     assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "left:Head"}
+
+
+@pytest.mark.parametrize("corners", [("FL", "FR", "RL", "RR"), ("LF", "RF", "LH", "RH"), ("fl", "fr", "hl", "hr")])
+def test_four_legs(corners) -> None:
+    above: dict[str, str | None] = {"trunk": None}
+    for corner in corners:
+        above |= {f"{corner}_hip": "trunk", f"{corner}_thigh": f"{corner}_hip", f"{corner}_foot": f"{corner}_thigh"}
+    feet = ("front left foot", "front right foot", "hind left foot", "hind right foot")
+    found = {foot: f"{corner}_foot" for foot, corner in zip(feet, corners, strict=True)}
+    assert body_parts(above) == {"pelvis": "trunk"} | found
+    assert body_parts({"Hips": None, "lh_palm": "Hips", "FrontLeft_Paw": "Hips"})["front left foot"] == "FrontLeft_Paw"
+
+
+def test_hands_turn_where_they_are_asked_to(person, humanoid):
+    humanoid.robokin.retarget_source = person
+    assert called(bpy.ops.robokin.retarget_guess, humanoid, turn_hands=True) == {"FINISHED"}
+    assert called(bpy.ops.robokin.retarget_motion, humanoid) == {"FINISHED"}
+    bpy.context.view_layer.update()
+    hand = humanoid.robokin.tasks["Left hand"]
+    foot = person.matrix_world @ person.pose.bones["LeftHand"].head
+    base = hand.target.parent.matrix_world
+    assert hand.kind == "POSE" and (hand.target.matrix_world.translation - base @ foot).length < 1e-5
+    turned = [hand.target.matrix_world.to_quaternion()]
+    person.pose.bones["LeftHand"].rotation_mode = "XYZ"
+    person.pose.bones["LeftHand"].rotation_euler.x += 0.5
+    person.animation_data_clear()
+    bpy.context.view_layer.update()
+    turned.append(hand.target.matrix_world.to_quaternion())
+    assert turned[0].rotation_difference(turned[1]).angle > 0.3
 
 
 def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path, capsys):

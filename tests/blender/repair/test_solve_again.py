@@ -16,6 +16,7 @@ from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.scene.repair import broken_frames
 from robokin_addon.solvers.progress import finish
 from support.blender.windows import called
+from support.command import run
 
 FRAMES = range(1, 41)
 
@@ -56,14 +57,14 @@ def values(obj, frames):
 def test_what_an_edit_breaks_is_known_at_once_and_is_what_check_says(baked, monkeypatch):
     monkeypatch.setattr(broken_frames, "PIECE", 11)
     assert problem_spans(baked) == [] and not edited(baked).rows
-    drag(baked, 20, 0.3)
+    drag(baked, 22, 0.3)  # at the border of two pieces
     found, oracle = edited(baked), checked(baked)
     assert [(row.first, row.last, row.reason) for row in found.rows] == [
         (row.first, row.last, row.reason) for row in oracle.rows()
     ]
     assert problem_spans(baked) == [(row.first, row.last) for row in found.rows]
-    assert {20, 21} <= {f for first, last in problem_spans(baked) for f in range(first, last + 1)}
-    drag(baked, 20, -0.3)
+    assert {22, 23} <= {f for first, last in problem_spans(baked) for f in range(first, last + 1)}
+    drag(baked, 22, -0.3)
     assert not edited(baked).rows
 
 
@@ -104,3 +105,14 @@ def test_without_a_task_the_curves_are_followed_as_near_as_limits_allow(baked):
     assert checked(baked).limits.violations
     called(bpy.ops.robokin.solve_again, baked)
     assert checked(baked).limits.violations == ()
+
+
+def test_the_command_does_the_same(baked, tmp_path, capsys):
+    drag(baked, 20, 0.3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    done = run(capsys, "repair", tmp_path / "a.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    report = json.loads(done.out)
+    assert done.code == 0 and report["broken_before"] >= 2 and report["broken_after"] == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
+    assert checked(bpy.data.objects["panda"]).passed
+    assert "no frame misses a task" in run(capsys, "repair", tmp_path / "b.blend").out

@@ -115,7 +115,7 @@ def read_out(robot):
     bpy.context.view_layer.update()
     draw(object=robot)
     dynamics_readout.finish_work()
-    labels = draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"]
+    labels = [text for text in draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"] if text != "Curves"]
     return readouts.dynamics(robot), dict(zip(labels[1::2], labels[2::2], strict=True))
 
 
@@ -134,11 +134,16 @@ def test_the_panel_tells_those_of_the_present_frame(scene, robot):
             ("kinetic energy", found.kinetic_energy),
             ("center of mass z", found.center_of_mass[2]),
             ("zero-moment point x", found.zero_moment_point[0]),
+            *((f"{link} impulse y", own[1]) for link, own in found.impulses.items()),
+            *((f"{link} angular impulse z", own[5]) for link, own in found.impulses.items()),
         ):
             assert value == pytest.approx(curves[name].evaluate(frame), rel=1e-4, abs=1e-4), name
         effort = found.efforts["panda_joint2"][0]
         assert told["Joint"] == "panda_joint2" and told["Effort"].startswith(f"{effort:.4g} N m (")
     assert abs(found.power) > 0.1
+    (link,) = found.impulses
+    assert told[f"Impulse of {link}"].endswith(" N s") and told[f"Angular Impulse of {link}"].endswith(" N m s")
+    assert max(map(abs, found.impulses[link])) > 1e-3
     robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3  # held, not moved
     held, _ = read_out(robot)
     assert held.kinetic_energy == held.power == 0.0 and held.center_of_mass != found.center_of_mass

@@ -15,6 +15,7 @@ from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from support.blender.panels import draw
 from support.blender.scene_robots import add_empty, add_robot, add_target, circle
+from support.command import run as program
 
 ELBOW = 'pose.bones["panda_joint4"].rotation_euler'
 
@@ -273,3 +274,27 @@ def test_a_target_that_is_no_longer_there_is_refused(robot, tmp_path):
     add_empty("other")
     with pytest.raises(RuntimeError, match="has no target"):
         run(robot, tmp_path)
+
+
+def test_limits_of_drives_tools_and_tipping(scene, robot, target, tmp_path, capsys):
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.bake()
+        settings = robot.robokin.solver
+        settings.retime_tool_speed = 0.01
+        bpy.ops.robokin.check()
+    assert any("moves at" in item.reason for item in settings.check_failures)
+    assert {item.status for item in settings.check_failures} == {"LIMIT"}
+    settings.retime_tool_speed, settings.tipping = 0.0, True
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="no support task and no feet"):
+        bpy.ops.robokin.check()
+    ground = bpy.data.objects.new("ground", bpy.data.meshes.new("ground"))
+    ground.data.from_pydata([(9.0, -0.1, 0.0), (9.2, -0.1, 0.0), (9.1, 0.1, 0.0)], [], [])
+    scene.collection.objects.link(ground)
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.task_add(kind="SUPPORT")
+        robot.robokin.tasks[-1].target = ground
+        bpy.ops.robokin.check()
+    assert any("the robot tips" in item.reason for item in settings.check_failures)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    done = program(capsys, "check", tmp_path / "a.blend", "--no-tipping", "--power", "0.001", "--json", "-")
+    assert done.code == 1 and '"power"' in done.out and '"tipping"' not in done.out

@@ -110,3 +110,27 @@ def test_what_the_curves_are_off_is_looked_at_once_more(animated, monkeypatch, t
     assert called(bpy.ops.robokin.reduce_keys, animated, **given) == {"FINISHED"}
     told = json.loads(report.read_text("utf-8"))
     assert 1e-5 < told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
+
+
+def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
+    scene.frame_start, scene.frame_end = 1, LAST
+    robot = build(library_robot("mobile_arm"))
+    model = robot_model(robot)
+    (base,) = model.rolling_bases
+    own = [*range(base.q, base.q + 3), *base.wheel_q]
+    q = np.tile(model.limits.middle(model.neutral()), (LAST, 1))
+    for row in range(1, LAST):
+        turned = 0.1 + 0.05 * np.sin(0.1 * row + np.arange(2))
+        q[row, list(base.wheel_q)] = q[row - 1, list(base.wheel_q)] + turned
+        q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], turned)
+    arm = [i for i in range(model.nq) if i not in own]
+    q[:, arm] += 0.1 * np.sin(np.linspace(0.0, 2.0, LAST)[:, None] + np.arange(len(arm)))
+    write_curves(robot, range(1, LAST + 1), q, new_action=False)
+    before = seen(robot)
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
+    after = seen(robot)
+    assert np.array_equal(after.q[:, own], before.q[:, own])
+    assert tool_errors(model, tool_links(model), after.q, before.q)[0].max() <= 2e-3
+    assert "the base that rolls keeps its keys" in capfd.readouterr().out
+    counts = {channel.q: len(fcurves(robot)[key].keyframe_points) for key, channel in own_keys(robot).items()}
+    assert {counts[i] for i in own} == {LAST} and max(counts[i] for i in arm) < LAST // 2

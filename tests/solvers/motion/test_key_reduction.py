@@ -7,7 +7,8 @@ import pytest
 from robokin_addon.robokin import ConfigurationError, forward_kinematics, library_robot
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers import Motion, check_motion
-from robokin_addon.solvers.motion.key_reduction import reduce_keys
+from robokin_addon.solvers.motion.key_reduction import reduce_keys, tool_errors
+from robokin_addon.solvers.motion.rolled import rolled
 from robokin_addon.solvers.progress import finish
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
@@ -73,7 +74,20 @@ def test_bad_input() -> None:
         finish(reduce_keys(waves(), [TOOL], 0.0, 0.1))
     with pytest.raises(ConfigurationError, match="half-way between"):
         finish(reduce_keys(waves().at([0.0]), [TOOL], 1.0, 0.1))
-    rolling = library_robot("mobile_arm")
-    q = np.tile(rolling.limits.middle(rolling.neutral()), (3, 1))
-    with pytest.raises(ConfigurationError, match="a base that rolls keeps its keys"):
-        finish(reduce_keys(Motion.of(rolling, [0.0, 1.0, 2.0], q), [], 1.0, 0.1))
+
+
+def test_a_base_that_rolls_keeps_its_keys() -> None:
+    model = library_robot("mobile_arm")
+    (base,) = model.rolling_bases
+    q = np.tile(model.limits.middle(model.neutral()), (2 * FRAMES - 1, 1))
+    t = np.linspace(0.0, 1.0, len(q))
+    arm = [i for i in range(model.nq) if i not in (*range(base.q, base.q + 3), *base.wheel_q)]
+    q[:, arm] += 0.2 * np.sin(3.0 * t[:, None] + np.arange(len(arm)))
+    q[:, base.wheel_q] = np.column_stack((2.0 * t, 3.0 * t))
+    motion = rolled(Motion.of(model, 0.02 * np.arange(len(q)), q), np.ones(1, bool))
+    tool = tool_links(model)[0]
+    found = finish(reduce_keys(motion, [tool], 2e-3, 0.01))
+    own = [*range(base.q, base.q + 3), *base.wheel_q]
+    assert sorted(found.unreduced) == sorted(own) and (found.q[:, own] == motion.q[:, own]).all()
+    away, _ = tool_errors(model, [tool], found.q, motion.q)
+    assert len(found.keys) < FRAMES // 4 and 0.0 < away.max() <= 2e-3 and found.position == away.max()

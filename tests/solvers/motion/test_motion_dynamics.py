@@ -27,6 +27,7 @@ from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
 
 G = np.array([0.0, 0.0, -9.81])
+KINDS = ("velocity", "angular velocity", "acceleration", "angular acceleration")
 
 
 def motion(model: RobotModel, seed: int = 0, samples: int = 6) -> Motion:
@@ -244,3 +245,22 @@ def test_check_tells_of_efforts() -> None:
     assert (first.kind, first.joint, first.unit) == ("effort", "panda_joint2", "N m")
     assert first.value == pytest.approx(weight, rel=1e-12)
     assert check_motion(limited(0.1 * abs(weight)), gravity=(0.0, 0.0, 0.0)).violations == ()
+
+
+@pytest.mark.parametrize("name", ["panda", "talos_reduced"])
+def test_links_move_as_pinocchio_says(name) -> None:
+    model = load_urdf(robot(name), root="floating")
+    oracle, path = Oracle.from_model(model), motion(model)
+    links = [model.link_names[-1], model.link_names[len(model.link_names) // 2]]
+    columns = MotionDynamics.of(path).columns({"joints", "links"}, links)
+    rows = {kind: np.array([[columns[f"{link} {kind} {x}"][1] for x in "xyz"] for link in links]) for kind in KINDS}
+    for k in range(len(path)):
+        for i, link in enumerate(links):
+            twist, rate = oracle.frame_motion(path.q[k], path.v[k], path.a[k], link)
+            np.testing.assert_allclose([*rows[KINDS[0]][i, :, k], *rows[KINDS[1]][i, :, k]], twist, atol=1e-9)
+            np.testing.assert_allclose([*rows[KINDS[2]][i, :, k], *rows[KINDS[3]][i, :, k]], rate, rtol=1e-9, atol=1e-7)
+    joint = next(joint.name for joint in model.moving_joints if joint.nv == 1)
+    own = model.slot(joint).v
+    jerk = np.diff(path.a[:, own][:, 0]) / np.diff(path.times)
+    np.testing.assert_allclose(columns[f"{joint} jerk"][1], [0.0, *jerk])
+    assert columns[f"{joint} jerk"][0] == "rad/s\u00b3" and not any("effort" in name for name in columns)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from robokin_addon.robokin import FileFormatError, Joint, Link, Mimic, RobotModel, load_urdf
-from robokin_addon.solvers.motion.files import read_motion, write_motion
+from robokin_addon.solvers.motion.files import read_known_motion, read_motion, write_motion
 from robokin_addon.solvers.motion.motion import Motion, coordinate_names
 from support.problems.motions import wandering
 from support.random_problems.random_trees import random_robot
@@ -164,13 +164,14 @@ def test_joints_without_a_column_are_neutral(tmp_path):
         ("m.csv", "time,lead\n", "no samples"),
         ("m.csv", "time,lead\n0,0\n1\n", "m.csv:3: 1 values under 2 columns"),
         ("m.csv", "time,lead\n0,x\n", "m.csv:2: not a number"),
-        ("m.csv", "time,nose\n0,1\n", r"'nose' is no joint of 'follower' \(valid: lead, tail\)"),
+        ("m.csv", "time,nose\n0,1\n", r"m.csv:1: 'nose' is no joint of 'follower', nor .* \(valid: lead, tail\)"),
+        ("m.csv", "time,lead,nose\n0,1,1\n", r"m.csv:1: 'nose' is no joint of 'follower' \(valid: lead, tail\)"),
         ("m.csv", "time,lead,lead\n0,1,1\n", "two columns are named 'lead'"),
         ("m.csv", "time,lead\n1,0\n0,0\n", "increase"),
         ("m.csv", "time,lead\n0,nan\n", "not finite"),
         ("m.json", "{", "m.json:1: is not JSON"),
         ("m.json", "[]", "must be an object"),
-        ("m.json", '{"times": [0], "positions": {"nose": [1]}}', "no joint named 'nose'"),
+        ("m.json", '{"times": [0], "positions": {"nose": [1]}}', "'nose' is no joint of 'follower', nor"),
         ("m.json", '{"times": [0], "positions": {"lead": [1, 2]}}', "2 values for 1 times"),
         ("m.json", '{"times": [0], "positions": {"lead": [[1, 2]]}}', "takes 1 value"),
         ("m.json", '{"times": [0], "positions": {"lead": ["x"]}}', "not numbers"),
@@ -181,8 +182,19 @@ def test_joints_without_a_column_are_neutral(tmp_path):
         ("m.json", '{"times": [0], "positions": {"lead": [' + "9" * 400 + "]}}", "not numbers"),
         ("m.json", '{"times": [0], "positions": ' + "[" * 100_000, "is not JSON: .*recursion"),
         ("m.json", "\ud800", "not text in UTF-8"),
-        ("m.txt", "", r"cannot read motion as '.txt' \(valid: .csv, .json\)"),
-        ("m.yaml", "", "cannot read motion as '.yaml'"),
+        ("m.txt", "", r"cannot read motion as '.txt' \(valid: .csv, .json, .yaml, .yml\)"),
+        ("m.servo", "", "cannot read motion as '.servo'"),
+        ("m.yaml", "", "is no JointTrajectory"),
+        ("m.yaml", "joint_names: [lead]\npoints: []\n", "has no points"),
+        ("m.yaml", "joint_names: [lead, lead]\npoints: [1]\n", "two joints are named 'lead'"),
+        ("m.yaml", "joint_names: [lead]\npoints:\n- positions: []\n", "point 0 has 0 positions for 1 joints"),
+        ("m.yaml", "joint_names: [lead]\npoints:\n- positions: [1.0]\n", "point 0: time_from_start must be a number"),
+        (
+            "m.yaml",
+            "joint_names: [lead]\npoints:\n- {positions: [x], time_from_start: 0}\n",
+            "position of 'lead' must be",
+        ),
+        ("m.yaml", "joint_names: [lead\n", "m.yaml:1: "),
     ],
 )
 def test_bad_files_are_named(tmp_path, name, text, match):
@@ -191,6 +203,37 @@ def test_bad_files_are_named(tmp_path, name, text, match):
     with pytest.raises(FileFormatError, match=match) as error:
         read_motion(path, follower())
     assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_joint_trajectory_is_read_as_ros_stores_it(tmp_path):
+    """By the names of the joints, in any order, as another writer of YAML puts it; what the robot has not is told."""
+    model, rng = load_urdf(robot("panda")), np.random.default_rng(3)
+    names = [joint.name for joint in model.moving_joints if joint.mimic is None][::-1]
+    rows = rng.uniform(-0.1, 0.0, (5, len(names) + 1))
+    points = [
+        {
+            "positions": row.tolist(),
+            "velocities": [],
+            "time_from_start": {"sec": k // 2, "nanosec": 500_000_000 * (k % 2)},
+        }
+        for k, row in enumerate(rows)
+    ]
+    data = {"header": {"frame_id": ""}, "joint_names": ["rail", *names], "points": points}
+    path = tmp_path / "goal.yaml"
+    for text in (yaml.safe_dump({"trajectory": data}), yaml.safe_dump(data, default_flow_style=None) + "---\n"):
+        path.write_text(text)
+        found, others = read_known_motion(path, model)
+        assert others == ["rail"] and found.times.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
+        for i, name in enumerate(names):
+            assert found.q[:, model.slot(name).q][:, 0].tolist() == rows[:, i + 1].tolist()
+        with pytest.raises(FileFormatError, match="'rail' is no joint of"):
+            read_motion(path, model)
+
+
+def test_a_written_joint_trajectory_is_read_back(tmp_path):
+    motion = motion_of(load_urdf(robot("panda"), root="planar"))
+    found = read_motion(write_motion(motion, tmp_path / "m.yaml"), motion.model)
+    assert (found.q == motion.q).all() and abs(found.times - (motion.times - motion.times[0])).max() < 1e-9
 
 
 def test_planar_needs_all_its_columns(tmp_path):
@@ -220,7 +263,7 @@ def test_what_is_no_file_of_text(tmp_path):
 def test_writing_is_whole_or_not_at_all(tmp_path):
     motion = Motion.of(follower(), [0.0], [[0.5]])
     with pytest.raises(
-        FileFormatError, match=r"cannot write motion as '.xls' \(valid: .csv, .json, .yaml, .yml, .servo, .pvt\)"
+        FileFormatError, match=r"cannot write motion as '.xls' \(valid: .csv, .json, .yaml, .yml, .servo, .pvt, .svg\)"
     ):
         write_motion(motion, tmp_path / "m.xls")
     with pytest.raises(FileFormatError, match="cannot be written"):

@@ -6,9 +6,20 @@ import json
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError, forward_kinematics, library_robot, save_urdf
-from robokin_addon.solvers import Move, check_motion, program_motion, read_motion, read_moves, run_moves
+from robokin_addon.robokin import RobokinError, forward_kinematics, library_robot, load_urdf, save_urdf
+from robokin_addon.solvers import (
+    Motion,
+    MotionDynamics,
+    Move,
+    check_motion,
+    program_motion,
+    read_motion,
+    read_moves,
+    run_moves,
+)
+from robokin_addon.solvers.motion.link_motion import link_motion
 from support.command import run
+from support.robots import robot
 
 PANDA = library_robot("panda")
 TIP = PANDA.link_names[-1]
@@ -118,3 +129,39 @@ def test_the_commands(capsys, tmp_path) -> None:
     assert run(capsys, *retimed, "--power", "15").refused("--power needs --gravity")
     assert run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", tmp_path / "a.txt").refused("does not end in")
     assert run(capsys, "move", tmp_path / "panda.urdf", "--moves", tmp_path / "no.json", "-o", made).refused("no.json")
+
+
+def test_drives_and_tools_are_limited_all_at_once(tmp_path, capsys) -> None:
+    """Of joint moves, lines and moves timed by hand; what comes is compared sample by sample."""
+    model = load_urdf(robot("panda"))
+    start = model.limits.middle(model.neutral())
+    tip = "panda_hand"
+    home = forward_kinematics(model, start)[tip][:3, 3]
+    entries = [
+        {"name": "swing", "joints": {"panda_joint1": 1.0, "panda_joint2": 0.5}},
+        {"name": "down", "kind": "line", "tip": tip, "position": np.add(home, [0.0, 0.2, -0.1]).tolist()},
+    ]
+    moves = [Move(**entry) for entry in entries]
+    limits = {"power": 15.0, "tools": {tip: {"speed": 0.6, "acceleration": 2.5}}}
+    peaks = []
+    for given in ((), (limits, (0.0, 0.0, -9.81))):
+        fine = program_motion(run_moves(model, moves, start, *given), 400.0)
+        found = MotionDynamics.of(Motion.of(model, fine.times, fine.q))
+        twists, rates = link_motion(found.motion, [tip])
+        inner = slice(3, -3)
+        most = [
+            abs(found.power[inner]).max(),
+            *(np.linalg.norm(x[inner, 0, :3], axis=1).max() for x in (twists, rates)),
+        ]
+        peaks.append(np.array(most) / [15.0, 0.6, 2.5])
+    assert (peaks[0] > 1.2).all() and (peaks[1] <= 1.01).all() and peaks[1].max() > 0.95
+    slow = [[0.0, 0.0], [0.4, 0.5], [0.8, 1.0]]
+    run_moves(model, [Move("by hand", progress=slow, joints={"panda_joint4": -1.9})], start)
+    with pytest.raises(RobokinError, match=r"too fast: panda_hand accelerates at .*allowed 0.1 m/s²"):
+        tight = {"tools": {tip: {"acceleration": 0.1}}}
+        run_moves(model, [Move("by hand", progress=slow, joints={"panda_joint4": -1.9})], start, tight)
+    (tmp_path / "still.json").write_text('{"moves": [{"joints": {"panda_joint1": 0.1}}]}')
+    command = ("move", robot("panda"), "--moves", tmp_path / "still.json", "-o", tmp_path / "m.csv", "--power", "0.5")
+    assert run(capsys, *command).refused("--power needs --gravity")
+    slow_down = run(capsys, *command, "--gravity", "--tool", tip, "--tool-speed", "0.01")
+    assert slow_down.code == 0 and read_motion(tmp_path / "m.csv", model).duration > 3.0

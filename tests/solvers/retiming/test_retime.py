@@ -83,6 +83,23 @@ def test_paths_on_which_others_stumble() -> None:
         check_limits(retime(model, way), 5001)
 
 
+def test_paths_of_reports_to_toppra() -> None:
+    """As of its issues 14 (nearly all of it by one joint), 17 (a motion of 1e-6 rad), 56 (384 points of a captured
+    motion, which it leads over the limits)."""
+    model, limits = library_robot("panda"), {"velocity": 3.0, "acceleration": 4.0}
+    home = model.limits.middle(model.neutral())
+    tiny = np.array([-9.1e-7, -4.0e-6, -1.5e-6, -3.9e-7, 2.9e-6, 5.4e-6, 0.0])
+    line = home + np.linspace(0.0, 1.0, 10)[:, None] * np.array([1.0, 4e-5, 1.4e-5, 2.7e-5, -8e-6, 2.7e-5, 1.0])
+    t = np.linspace(0.0, 6.0, 384)[:, None]
+    captured = home + 0.2 * np.sin(t + np.arange(7)) + 1e-5 * np.random.default_rng(5).normal(size=(384, 7))
+    for way in (home + np.array([tiny, 0.0 * tiny]), line, captured):
+        found = retime(model, way, limits)
+        check_limits(found)
+        assert found.duration < 60.0
+    straight = retime(model, home + np.array([tiny, 0.0 * tiny]), limits).duration
+    assert straight == pytest.approx(2.0 * np.sqrt(abs(tiny).max() / 4.0), rel=1e-3)
+
+
 def slider() -> RobotModel:
     joint = Joint("slide", "prismatic", "base", "cart", lower=-1, upper=1, velocity=1.0, acceleration=2.0, effort=30.0)
     return RobotModel("slider", [Link("base"), Link("cart", 2.0, inertia=np.eye(3))], [joint])

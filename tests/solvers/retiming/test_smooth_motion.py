@@ -8,7 +8,7 @@ import clarabel
 import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, library_robot
-from robokin_addon.solvers import Motion, smooth_motion
+from robokin_addon.solvers import Motion, retime, smooth_motion
 from scipy import sparse
 from scipy.interpolate import CubicSpline
 
@@ -16,13 +16,13 @@ PANDA = library_robot("panda")
 DT, FRAMES = 1.0 / 24.0, 60
 
 
-def harsh(acceleration: float = 4.0) -> Motion:
-    """Accelerations jump from limit to limit."""
+def harsh(acceleration: float = 4.0, speed: float = 0.0) -> Motion:
+    """Accelerations jump from limit to limit; speed: at both ends [rad/s]."""
     rng, a = np.random.default_rng(0), acceleration
     steps = a * rng.choice([-1.0, 1.0], size=(FRAMES, 7))
     steps -= steps.mean(axis=0)
     way = np.cumsum(np.cumsum(steps, axis=0), axis=0) * DT**2
-    q = PANDA.limits.middle(PANDA.neutral()) + 0.1 * way
+    q = PANDA.limits.middle(PANDA.neutral()) + 0.1 * way + speed * DT * (np.arange(FRAMES) - 0.5 * FRAMES)[:, None]
     return Motion.of(PANDA, DT * np.arange(FRAMES), np.clip(q, PANDA.lower, PANDA.upper))
 
 
@@ -37,7 +37,7 @@ def slow(limit: float, velocity: float = 10.0) -> RobotModel:
 def test_it_goes_through_the_frames_where_the_limits_allow_it() -> None:
     motion = harsh()
     fine = smooth_motion(motion, 1000.0)
-    spline = CubicSpline(motion.times, motion.q, bc_type="natural")
+    spline = CubicSpline(motion.times, motion.q, bc_type="clamped")
     for order, ours in enumerate((fine.q, fine.v, fine.a)):
         assert abs(spline(fine.times, nu=order)[1:-1] - ours[1:-1]).max() < 1e-8
     assert abs(smooth_motion(motion, 24.0).q - motion.q).max() < 1e-12
@@ -45,7 +45,7 @@ def test_it_goes_through_the_frames_where_the_limits_allow_it() -> None:
 
 def test_inside_narrow_limits_it_is_as_near_as_can_be() -> None:
     """Against Clarabel. Without limits the spline through these frames accelerates by more than twice as much."""
-    frames = harsh()
+    frames = harsh(speed=0.3)
     limit = 1.05 * abs(np.diff(frames.q, 2, axis=0)).max() / DT**2
     model = slow(limit)
     motion = Motion.of(model, frames.times, frames.q)
@@ -64,10 +64,28 @@ def test_inside_narrow_limits_it_is_as_near_as_can_be() -> None:
         assert off[:, joint] @ off[:, joint] == pytest.approx(least_squares(motion.q[:, joint], limit), rel=1e-5)
 
 
+def test_it_begins_and_ends_at_rest_where_the_motion_does() -> None:
+    """Retimed without a limit on jerk, at full acceleration from the first frame on."""
+    done = retime(PANDA, [PANDA.limits.middle(PANDA.neutral()) + angle for angle in (0.0, 0.2, 0.1)])
+    assert abs(done.sample([0.0, done.duration])[1]).max() < 1e-9
+    motion = Motion.of(PANDA, *at_frames(done))
+    fine = smooth_motion(motion, 1000.0)
+    assert abs(fine.v[[0, -1]]).max() < 1e-9 and abs(fine.q[[0, -1]] - motion.q[[0, -1]]).max() < 1e-12
+    assert (abs(fine.a) <= PANDA.acceleration * (1.0 + 1e-9)).all()
+    assert (abs(fine.v) <= PANDA.velocity * (1.0 + 1e-9)).all()
+    part = Motion.of(PANDA, motion.times[5:-5], motion.q[5:-5])
+    assert (abs(smooth_motion(part, 1000.0).v[[0, -1]]) > 0.1).any(axis=1).all()
+
+
+def at_frames(done) -> tuple[np.ndarray, np.ndarray]:
+    times = np.linspace(0.0, done.duration, 31)
+    return times, done.sample(times)[0]
+
+
 def test_it_keeps_narrow_limits_on_speed() -> None:
     frames = harsh()
     limit = 1.001 * abs(np.diff(frames.q, axis=0)).max() / DT
-    through = CubicSpline(frames.times, frames.q, bc_type="natural")
+    through = CubicSpline(frames.times, frames.q, bc_type="clamped")
     motion = Motion.of(slow(1e3, limit), frames.times, frames.q)
     fine = smooth_motion(motion, 1000.0)
     assert abs(through(fine.times, nu=1)).max() > 1.005 * limit

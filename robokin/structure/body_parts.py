@@ -1,0 +1,78 @@
+"""Which names of bones or links are the parts of a body: of humanoid robots and of captured motions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+# The words for each part, better ones first. A limb's own word stands for the last of its names: leg_left_6_link.
+WORDS = {
+    "pelvis": ("pelvis", "hips", "hip", "base", "trunk", "root"),
+    "foot": ("foot", "paw", "ankle", "sole", "leg"),
+    "hand": ("hand", "wrist", "gripper", "palm", "arm"),
+    "head": ("head", "neck"),
+}
+LIMBS = {"leg", "arm"}
+CENTRAL = {"pelvis", "head"}
+SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
+ENDS = {"front": "front", "fore": "front", "hind": "hind", "rear": "hind", "back": "hind"}
+# Legs of four: FL_hip, LF_FOOT, hl.paw. Only where there is one in front on the left: else lh is a left hand.
+CORNERS = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "lr"}
+FIRST_CORNERS = {"fl", "lf"}
+PLACES = {"left", "right", "front", "hind"}
+_LETTERS = {"f": "front", "h": "hind"}
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def words_of(name: str) -> list[str]:
+    """["left", "foot"] of LeftFoot, left_foot, lFoot, mixamorig:LeftFoot and foot.L."""
+    found = [word.lower() for word in _WORD.findall(name.rpartition(":")[2])]
+    return [SIDES.get(word, ENDS.get(word, word)) for word in found]
+
+
+def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
+    """{"pelvis", "head", "left foot", "right foot", "left hand", "right hand": name} of what is found; of four legs
+    "front left foot" to "hind right foot". parents: of each name that above it, None of a root. Of several names
+    for a part the one with fewest words is taken, and of these the last of the chain; of a limb's own word the
+    last alone counts."""
+    words = {name: words_of(name) for name in parents}
+    if any(FIRST_CORNERS & set(own) for own in words.values()):
+        words = {name: [each for word in own for each in _cornered(word)] for name, own in words.items()}
+    is_on_four = any({"front", "left"} <= set(own) and set(WORDS["foot"]) & set(own) for own in words.values())
+    found = {}
+    for part, choices in WORDS.items():
+        for side in _places(part, is_on_four):
+            own = [name for name in parents if PLACES & set(words[name]) == set(side.split())]
+            for choice in choices:
+                fitting = [name for name in own if choice in words[name]]
+                if fitting:
+                    brevity = {name: 0 if choice in LIMBS else -len(words[name]) for name in fitting}
+                    ranks = [(brevity[name], _depth(name, parents)) for name in fitting]
+                    found[f"{side} {part}".strip()] = fitting[ranks.index(max(ranks))]
+                    break
+    return found
+
+
+def _places(part: str, is_on_four: bool) -> tuple[str, ...]:
+    if part in CENTRAL:
+        return ("",)
+    sides = "left", "right"
+    if part == "foot" and is_on_four:
+        return tuple(f"{end} {side}" for end in ("front", "hind") for side in sides)
+    return sides
+
+
+def _cornered(word: str) -> list[str]:
+    """["front", "left"] of fl and lf; of rl and rr the r that is no side is the rear."""
+    if word not in CORNERS:
+        return [word]
+    end = next((_LETTERS[letter] for letter in word if letter in _LETTERS), "hind")
+    side = word[1] if word[0] in "fhr" and word[1] in "lr" else word[0]
+    return [end, SIDES[side]]
+
+
+def _depth(name: str, parents: Mapping[str, str | None]) -> int:
+    count, above = 0, parents[name]
+    while above is not None:
+        count, above = count + 1, parents.get(above)
+    return count

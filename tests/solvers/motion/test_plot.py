@@ -1,0 +1,70 @@
+"""Plots: what an SVG file shows is read back with the numbers at its axes."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import load_urdf
+from robokin_addon.solvers import Motion, write_motion
+from robokin_addon.solvers.motion.dynamics import motion_efforts
+from robokin_addon.solvers.motion.plot import HEIGHT, ticks, write_plot
+from support.problems.motions import wandering
+from support.robots import robot
+
+SVG = "{http://www.w3.org/2000/svg}"
+G = (0.0, 0.0, -9.81)
+
+
+def shown(path):
+    """[(title, (curves, F) values)] of the diagrams, by the labels of their axes."""
+    root = ElementTree.parse(path).getroot()
+    texts = [(float(t.get("x")), float(t.get("y")), t) for t in root.iter(f"{SVG}text")]
+    found = []
+    for title in [(y, t.text) for _, y, t in texts if t.get("font-weight") == "bold"]:
+        top = title[0] // HEIGHT * HEIGHT
+        labels = [
+            (y - 4.0, float(t.text))
+            for x, y, t in texts
+            if t.get("text-anchor") == "end" and y // HEIGHT * HEIGHT == top
+        ]
+        scale = np.polyfit(*np.array(labels).T, 1)
+        rows = []
+        for line in root.iter(f"{SVG}polyline"):
+            points = np.array([pair.split(",") for pair in line.get("points").split()], float)
+            if top <= points[0, 1] < top + HEIGHT:
+                rows.append(np.polyval(scale, points[:, 1]))
+        found.append((title[1], np.array(rows)))
+    return found
+
+
+def test_a_plot_shows_the_motion(tmp_path):
+    model = load_urdf(robot("panda"))
+    motion = Motion.of(model, np.arange(30) / 24.0, wandering(model, 30))
+    graphs = dict(shown(write_plot(motion, tmp_path / "m.svg", G)))
+    efforts = motion_efforts(motion, np.array(G))
+    turning = [i for i in range(model.nv) if not model.is_length[i]]
+    sliding = [i for i in range(model.nv) if model.is_length[i]]
+    expected = {
+        "position [rad]": motion.q[:, turning],
+        "position [m]": motion.q[:, sliding],
+        "velocity [rad/s]": motion.v[:, turning],
+        "acceleration [m/s\u00b2]": motion.a[:, sliding],
+        "effort [N m]": efforts[:, turning],
+    }
+    for title, values in expected.items():
+        np.testing.assert_allclose(graphs[title].T, values, atol=1e-3 * np.ptp(values) + 1e-12, err_msg=title)
+    assert [title for title, _ in shown(write_motion(motion, tmp_path / "n.svg"))] == list(graphs)[:6]
+
+
+def test_a_still_motion_can_be_drawn(tmp_path):
+    model = load_urdf(robot("panda"))
+    still = Motion.of(model, [0.0], [model.neutral()])
+    assert "polyline" in write_plot(still, tmp_path / "m.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 7.1), (1e-9, 2e-9), (-4e5, 1.0)])
+def test_ticks_are_round_and_inside(low, high):
+    found = ticks(low, high)
+    assert 3 <= len(found) <= 7 and low <= found[0] and found[-1] <= high * (1.0 + 1e-12)
