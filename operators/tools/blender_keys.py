@@ -35,7 +35,7 @@ class ROBOKIN_OT_transform_joint(bpy.types.Operator):
     """Turn or slide the joints of the selected bones by Blender's own tool, about or along their own axis"""
 
     bl_idname = "robokin.transform_joint"
-    bl_label = "Turn or Slide along Own Axis"
+    bl_label = "Turn or Slide Joint"
     bl_options = {"INTERNAL"}
 
     kind: bpy.props.EnumProperty(

@@ -140,8 +140,8 @@ def check_steps(
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_ad_hoc(obj, ad_hoc)
-    asked = ad_hoc, efforts, with_collisions, singularity, limits, tipping
-    return (yield from check_of_tasks(scene, view_layer, obj, robot, frames, tasks, *asked))
+    options = ad_hoc, efforts, with_collisions, singularity, limits, tipping
+    return (yield from check_of_tasks(scene, view_layer, obj, robot, frames, tasks, *options))
 
 
 def check_of_tasks(

@@ -144,8 +144,8 @@ def cheapest_sequence(
     if not len(costs[-1]) or not np.isfinite(costs[-1]).any():
         last = max(i for i, each in enumerate(costs) if np.isfinite(each).any())
         why = "no posture meets its target" if not len(layers[last + 1]) else "no posture that does is near enough"
-        way = f"from frame {s[last]:g} of its path to frame {s[last + 1]:g}"
-        raise TaskError(f"{along.task.name}: the tool cannot get on {way}: {why}")
+        interval = f"from frame {s[last]:g} of its path to frame {s[last + 1]:g}"
+        raise TaskError(f"{along.task.name}: the tool cannot get on {interval}: {why}")
     at, which = len(s) - 1, int(costs[-1].argmin())
     rows = []
     while at >= 0:
