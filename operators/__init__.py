@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
+from ..scene import obstacles
 from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
@@ -22,6 +23,7 @@ from .files import (
 from .handlers import (
     criterion_readouts,
     dynamics_readout,
+    edited_frames,
     hand_limits,
     moves_preview,
     save_handler,
@@ -45,9 +47,21 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, slow_targets, smooth, solve
+from .solve import (
+    bake,
+    check,
+    key_columns,
+    moves,
+    plan_path,
+    reduce_keys,
+    retime,
+    slow_targets,
+    smooth,
+    solve,
+    solve_again,
+)
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
-from .tools import grab_link, jog, toolbar, turn_joint
+from .tools import blender_keys, grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -79,13 +93,16 @@ MODULES: tuple[ModuleType, ...] = (
     jog,
     next_target,
     toolbar,
+    blender_keys,
     criteria,
     criterion_readouts,
     scene_marks,
     task_readouts,
     shown_shapes,
+    obstacles,
     shown_goals,
     shown_motion,
+    edited_frames,
     moves_preview,
     dynamics_readout,
     live,
@@ -104,6 +121,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
+    solve_again,
     key_columns,
     export_motion,
     import_motion,

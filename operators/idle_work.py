@@ -16,6 +16,7 @@ from .modal import entry_identity
 SLICE = 0.008  # [s] of one piece of work
 SOON = 0.1  # [s] before work begins
 PAUSE = 0.01  # [s] between two slices
+_SHOWING = ("VIEW_3D", "DOPESHEET_EDITOR", "GRAPH_EDITOR")
 _EVENTS = ("load_pre", "undo_pre", "redo_pre")  # what work in progress holds is gone after them
 
 Result = TypeVar("Result")
@@ -99,5 +100,5 @@ class IdleWork(Generic[Result]):
 def _redraw() -> None:
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type == "VIEW_3D":
+            if area.type in _SHOWING:
                 area.tag_redraw()

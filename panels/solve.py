@@ -46,6 +46,9 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column.prop(settings, "bake_mode")
         if settings.bake_mode == "WHOLE":
             column.prop(settings, "motion_cost")
+            row = column.row(heading="Limits")
+            row.prop(settings, "efforts")
+            row.prop(settings, "bake_jerk")
         else:
             column.prop(settings, "at_singularities")
             if settings.at_singularities == "DEVIATE":
@@ -98,8 +101,11 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             for name in ("jerk", "power", "tool_speed", "tool_acceleration"):
                 body.prop(settings, f"retime_{name}")
         _draw_limits(layout, obj, [item for item in settings.retime_limits if item.status])
+        is_present = bool(settings.check_summary) and readouts.is_present(obj, "check")
+        if not is_present:
+            _draw_edited(context, layout, obj)
         if settings.check_summary:
-            box, is_present = layout.box(), readouts.is_present(obj, "check")
+            box = layout.box()
             box.alert, box.active = is_present and not settings.check_passed, is_present
             if not is_present:
                 box.label(text="Before the change:", icon="TIME")
@@ -107,9 +113,8 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             draw_text(context, box, text, "CHECKMARK" if settings.check_passed else "ERROR")
             failures = [item for item in settings.check_failures if item.status]
             _draw_failures(context, layout, failures, "CHECK", is_present)
-            if is_present and _too_fast(failures):
-                button = layout.operator("robokin.retime", text="Slow Down Where Too Fast", icon="TIME")
-                button.mode = "AS_ANIMATED"
+            if is_present and failures:
+                _draw_check_remedies(layout, failures)
 
 
 class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
@@ -131,6 +136,32 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
 def _too_fast(failures: list) -> bool:
     """Whether more time would help."""
     return any(status_words(failure.status, failure.reason) == TOO_FAST for failure in failures)
+
+
+def _draw_edited(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What the curves break as they are being edited, and what helps."""
+    edited = readouts.broken(obj)
+    if edited is None or not (edited.rows or edited.unseen):
+        return
+    if edited.rows:
+        box = layout.box()
+        box.alert = True
+        what = "1 frame breaks" if edited.count == 1 else f"{edited.count} frames break"
+        box.label(text=f"{what} a task or a limit", icon="ERROR")
+        _draw_failures(context, layout, list(edited.rows), "EDITED", True)
+        _draw_check_remedies(layout, list(edited.rows))
+    if edited.unseen:
+        draw_text(context, layout, f"Not judged until Check: {', '.join(edited.unseen)}", "INFO")
+
+
+def _draw_check_remedies(layout: bpy.types.UILayout, failures: list) -> None:
+    column = layout.column(align=True)
+    column.operator("robokin.solve_again", icon="FILE_REFRESH")
+    if all(failure.status == "LIMIT" for failure in failures):
+        column.operator("robokin.smooth", icon="SMOOTHCURVE")
+    if _too_fast(failures):
+        button = column.operator("robokin.retime", text="Slow Down Where Too Fast", icon="TIME")
+        button.mode = "AS_ANIMATED"
 
 
 def _draw_bake_remedies(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, failures: list) -> None:

@@ -5,13 +5,15 @@ target; anything else is refused, as a compiled problem would not see it. What a
 place. `solve_ik`, `velocity_step`, `track` and `check_motion` make their problems of copies, so they see every change.
 
 Loops make the same task again and again, for another target. So all attributes but the target, the settings, are
-checked once for the same arguments (`_take_known`), and objects that are alike are found so at a glance (`settings`).
+checked once for the same arguments (`cached_settings`), and objects that are alike are found so at a glance
+(`settings`).
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
@@ -25,6 +27,7 @@ MOST_KNOWN = 512  # settings that are kept
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
 Part = TypeVar("Part", bound="FixedArrays")
+Init = TypeVar("Init", bound=Callable[..., None])
 
 
 class FixedArrays:
@@ -54,27 +57,43 @@ class FixedArrays:
         """Set at once, when the object is made, several times faster; arrays that are read-only already."""
         self.__dict__.update(attributes)
 
-    def _take_known(self, owner: type, arguments: tuple[object, ...]) -> bool:
-        """Take over the settings of an object of the same class that was made of the same words and numbers; whether
-        there was one. owner: whose `__init__` asks; only the outermost one knows all arguments."""
-        kind: Any = type(self)
-        if kind.__init__ is not owner.__init__:  # type: ignore[misc]
-            return False
-        try:
-            known = _settings_of(kind, *arguments)
-        except TypeError:
-            known = _settings_of_frozen(kind, arguments)
-        if not known:
-            return False
-        object.__setattr__(self, "__dict__", known.copy())
-        return True
 
-    def _make_known(self, owner: type, arguments: tuple[object, ...]) -> None:
-        """Tell what settings these arguments give, where they say all about themselves."""
-        if type(self).__init__ is owner.__init__:  # type: ignore[misc]
-            settings(self)
-            own = {name: value for name, value in vars(self).items() if name != FREE}
-            _settings_of_frozen(type(self), arguments).update(own)
+def cached_settings(initialize: Init) -> Init:
+    """Decorator of `__init__` of our own classes: the same arguments are checked once, only the target is checked
+    anew."""
+    parameters = list(inspect.signature(initialize).parameters.values())[1:]
+    names = [parameter.name for parameter in parameters]
+    place = names.index(FREE) if FREE in names else None
+    default = parameters[place].default if place is not None else None
+
+    @wraps(initialize)
+    def cached(self: Any, *arguments: Any, **named: Any) -> None:
+        kind: Any = type(self)
+        if kind.__init__ is not cached:  # only the outermost one knows all arguments
+            initialize(self, *arguments, **named)
+            return
+        target, others = default, dict(named)
+        if place is not None and len(arguments) > place:
+            target, positional = arguments[place], arguments[:place] + arguments[place + 1 :]
+        else:
+            target, positional = others.pop(FREE, default), arguments
+        if target is inspect.Parameter.empty:
+            initialize(self, *arguments, **named)  # raises TypeError
+        key = len(positional), *positional, *others, *others.values()
+        try:
+            known = _settings_of(kind, *key)
+        except TypeError:
+            known = _settings_of_frozen(kind, key)
+        if known:
+            object.__setattr__(self, "__dict__", known.copy())
+            if place is not None:
+                self._set_target(target)
+            return
+        initialize(self, *arguments, **named)
+        settings(self)
+        known.update({name: value for name, value in vars(self).items() if name != FREE or place is None})
+
+    return cached  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=MOST_KNOWN, typed=True)

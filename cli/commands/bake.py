@@ -26,7 +26,7 @@ from ..errors import UsageError
 from ..report import frame_rows, kept_report, read_joint_values, show_report
 from ..text.criteria import GRAMMAR as CRITERIA
 from ..text.criteria import parse_criterion
-from ..text.scene_tasks import given_tasks
+from ..text.scene_tasks import ad_hoc_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.task_grammar import VELOCITIES
 
@@ -53,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion"
     )
     parser.add_argument("--cost", metavar="COST", help=f"what the whole motion has little of: {COSTS}")
+    parser.add_argument(
+        "--efforts",
+        action=argparse.BooleanOptionalAction,
+        help="hold the drives of a whole motion to their effort limits, under the scene's gravity",
+    )
+    parser.add_argument("--jerk", action=argparse.BooleanOptionalAction, help="limit the jerks of a whole motion, too")
     parser.add_argument(
         "--avoid", action=argparse.BooleanOptionalAction, help="keep links away from one another and from obstacles"
     )
@@ -84,7 +90,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.start import bake_start, keep_start
         from ...scene.bake.traversal import chosen_traversal
-        from ...scene.bake.whole import chosen_cost
+        from ...scene.bake.whole import chosen_cost, motion_bounds
         from ...solvers import Past
 
         robot = find_robot(arguments.robot)
@@ -100,19 +106,24 @@ def run(arguments: argparse.Namespace) -> bool:
         criteria = [parse_criterion(text, model) for text in arguments.criterion] or None
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        given, use_own = given_tasks(arguments, model)
+        ad_hoc, use_own = ad_hoc_tasks(arguments, model)
         seed = settings.seed if arguments.seed is None else arguments.seed
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
-        bounds = (None, None)
+        if cost is None and (arguments.efforts or arguments.jerk):
+            raise UsageError("--efforts and --jerk are of a whole motion: give --mode whole")
+        bounds = None if cost is None else motion_bounds(robot, bound, arguments.efforts, arguments.jerk)
+        deviations = (None, None)
         if arguments.deviation is not None:
-            bounds = 1e-3 * arguments.deviation[0], math.radians(arguments.deviation[1])
+            deviations = 1e-3 * arguments.deviation[0], math.radians(arguments.deviation[1])
         whole = cost is not None and arguments.singularities is None  # then it is not the file's setting that counts
-        past = None if whole else chosen_traversal(robot, arguments.singularities, *bounds)
+        past = None if whole else chosen_traversal(robot, arguments.singularities, *deviations)
         if arguments.deviation is not None and (past is None or past.past is not Past.DEVIATE):
             raise UsageError("--deviation is for --singularities deviate, which the robot's settings do not say")
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(
-            *(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost, past), arguments.avoid
+            *(scene, view_layer, robot, frames, q0, seed, new, criteria, ad_hoc, use_own, cost, past),
+            arguments.avoid,
+            bounds,
         )
         result = run_steps(steps)
         keep_start(robot, bound, start, q0)

@@ -38,10 +38,10 @@ def motion_mark(obj: bpy.types.Object) -> str:
     """A mark of the frame rate, what moves the robot and what its tasks follow, all else in tasks and criteria, also of
     keys that were written a moment ago and Blender has not noticed yet. Raises RobokinError."""
     _curves.clear()
-    return _present_mark(obj)
+    return present_mark(obj)
 
 
-def _present_mark(obj: bpy.types.Object) -> str:
+def present_mark(obj: bpy.types.Object) -> str:
     """`motion_mark` of what Blender has noticed, for panels, which ask for it at every redraw."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
@@ -58,7 +58,7 @@ def is_present(obj: bpy.types.Object, result: str) -> bool:
     if result == "solve" and readouts.live(obj) is not None:
         return True
     try:
-        return getattr(settings, f"{result}_mark") == (pose_mark(obj) if result == "solve" else _present_mark(obj))
+        return getattr(settings, f"{result}_mark") == (pose_mark(obj) if result == "solve" else present_mark(obj))
     except RobokinError:
         return False
 

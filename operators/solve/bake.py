@@ -8,6 +8,7 @@ import bpy
 
 from ...properties.bridge import binding
 from ...properties.postures import parse_configuration
+from ...properties.results import readouts
 from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import AT_SINGULARITIES, BAKE_MODES, MOTION_COSTS, STARTS
@@ -15,6 +16,7 @@ from ...robokin import RobokinError
 from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
 from ...scene.bake.traversal import chosen_traversal
+from ...scene.bake.whole import motion_bounds
 from ...solvers import Status
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
@@ -80,7 +82,8 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         word = self.given("at_singularities", settings.at_singularities)
         past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
         scene, layer = context.scene, context.view_layer
-        result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past)
+        bounds = motion_bounds(obj, robot) if is_whole else None
+        result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past, bounds=bounds)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         keep_start(obj, robot, start, q0)
@@ -95,8 +98,8 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
-    """Go to the first of frames that the last bake could not meet, in which the last check found something, or in which
-    one limit holds back what was retimed"""
+    """Go to the first of frames that the last bake could not meet, in which the last check found something, in which
+    one limit holds back what was retimed, or which the curves break as they are"""
 
     bl_idname = "robokin.failure_show"
     bl_label = "Show Failed Frames"
@@ -105,15 +108,22 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
     of: bpy.props.EnumProperty(
         name="Of",
         description="Which result the frames are of",
-        items=(("BAKE", "Bake", ""), ("CHECK", "Check", ""), ("RETIME", "Retime", "")),
+        items=(
+            ("BAKE", "Bake", ""),
+            ("CHECK", "Check", ""),
+            ("RETIME", "Retime", ""),
+            ("EDITED", "Edited Curves", "What the curves break as they are now"),
+        ),
         options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        settings = obj.robokin.solver
-        of = {"BAKE": "bake_failures", "CHECK": "check_failures", "RETIME": "retime_limits"}
-        items = getattr(settings, of[self.of])
-        failures = [item for item in items if item.status]
+        if self.of == "EDITED":
+            edited = readouts.broken(obj)
+            failures = [] if edited is None else list(edited.rows)
+        else:
+            of = {"BAKE": "bake_failures", "CHECK": "check_failures", "RETIME": "retime_limits"}
+            failures = [item for item in getattr(obj.robokin.solver, of[self.of]) if item.status]
         if self.index >= len(failures):
             who = self.of.lower()
             raise RobokinError(f"the last {who} has {len(failures)} segments of failed frames, no number {self.index}")

@@ -148,7 +148,7 @@ class SceneOverlays:
         active = context.view_layer.objects.active
         uid = 0 if active is None else active.session_uid
         mode = "" if active is None else active.mode
-        counts = readouts.motion_count(), readouts.moves_count()
+        counts = readouts.motion_count(), readouts.moves_count(), readouts.broken_count()
         key = MARKS.scene, counts, context.scene.session_uid, uid, mode, _READ(settings)
         if key == self._key:
             return

@@ -1,5 +1,5 @@
-"""Bands below the frames of timeline and dope sheet: red where frames have problems, above it the limits that hold back
-what was retimed."""
+"""Bands below the frames of timeline, dope sheet and Graph Editor: red where frames have problems, above it the limits
+that hold back what was retimed. In the Graph Editor the whole height is tinted there, too."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..shapes import colors
 from .motion import limit_spans, problem_spans
 
 HEIGHT = 5.0  # [pixels] of the band
+TINT = 0.12  # opacity of problems over the height of the Graph Editor
 
 _handles: list[Any] = []
 
@@ -54,12 +55,17 @@ def _draw() -> None:
         gpu.state.blend_set("ALPHA")
         try:
             shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+            is_graph = context.area.type == "GRAPH_EDITOR"
             for first, last, color, row in tinted:
                 ends = (view.view_to_region(frame, 0, clip=False)[0] for frame in (first - 0.5, last + 0.5))
                 points: Any = bands([tuple(ends)], height).reshape(-1, 2).astype(np.float32)
                 points[:, 1] += row * height
                 shader.uniform_float("color", color)
                 batch_for_shader(shader, "TRIS", {"pos": points}).draw(shader)
+                if is_graph and row == 0.0:
+                    points[:, 1] *= context.region.height / height
+                    shader.uniform_float("color", colors.faded(color, TINT))
+                    batch_for_shader(shader, "TRIS", {"pos": points}).draw(shader)
         finally:
             gpu.state.blend_set("NONE")
 

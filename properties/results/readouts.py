@@ -37,9 +37,10 @@ class LiveReadout:
 
 @dataclass(frozen=True)
 class TaskReadout:
-    """By how much a task is missed now. position: Blender units.   orientation: radians.   reached: it is within its
-    tolerances.   problem: why it cannot be asked for at all.   singular_value: the smallest of its tip's Jacobian;
-    None of what is no pose, position or orientation.   singularity: which one is near, in words; "" when none is."""
+    """The residual of a task in the present pose. position: Blender units.   orientation: radians.   reached: it is
+    within its tolerances.   problem: why it cannot be asked for at all.   singular_value: the smallest of its tip's
+    Jacobian; None of what is no pose, position or orientation.   singularity: which one is near, in words; "" when none
+    is."""
 
     position: float
     orientation: float
@@ -75,12 +76,36 @@ class ShownMotion:
 @dataclass(frozen=True, eq=False)
 class ShownMoves:
     """Where the moves of a list will go. names: of the moves.   q: (n, nq).   owner: (n,) which move each belongs to.
-    problem: why there is no more of it, or ""."""
+    problem: why there is no more of it, or "".   failing: index of the move that cannot be made, or -1.   start: the
+    frame whose pose it begins from; None for the present pose."""
 
     names: tuple[str, ...]
     q: Array
     owner: Array
     problem: str
+    failing: int = -1
+    start: int | None = None
+
+
+@dataclass(frozen=True)
+class BrokenRow:
+    """Frames in a row in which the curves miss a task or break a limit. status: a word of `Status`.   reason: a
+    sentence."""
+
+    first: int
+    last: int
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class BrokenFrames:
+    """What is wrong with the curves as they are being edited. count: of frames.   unseen: names of tasks that are not
+    judged, as what they follow is not moved by keys alone."""
+
+    rows: tuple[BrokenRow, ...]
+    count: int
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,6 +143,10 @@ def no_dynamics(obj: bpy.types.Object) -> DynamicsReadout | None:
     return None
 
 
+def not_judged(obj: bpy.types.Object) -> BrokenFrames | None:
+    return None
+
+
 def never() -> int:
     return 0
 
@@ -137,6 +166,8 @@ motion: Callable[[bpy.types.Object, str, int], ShownMotion | None] = no_motion
 motion_count: Callable[[], int] = never  # how often a motion was judged anew
 poses: Callable[[bpy.types.Object, Sequence[float]], Array | None] = no_poses  # (n, nq) that the keys are at frames
 dynamics: Callable[[bpy.types.Object], DynamicsReadout | None] = no_dynamics
+broken: Callable[[bpy.types.Object], BrokenFrames | None] = not_judged  # by the curves as they are
+broken_count: Callable[[], int] = never  # how often they were judged anew
 moves: Callable[[bpy.types.Object], ShownMoves | None] = no_moves
 moves_count: Callable[[], int] = never  # how often a preview was made anew
 tasks: Callable[[bpy.types.Object], Sequence[TaskReadout | None]] = nothing

@@ -123,7 +123,7 @@ def write_curves(
         curve = existing.get((path, index)) or bag.fcurves.new(path, index=index)
         if new_action:
             curve.keyframe_points.clear()
-        _replace_keys(curve, at, values)
+        replace_keys(curve, at, values)
         for modifier in list(curve.modifiers):
             if modifier.type != "CYCLES":  # which repeats what is outside; any other would bend the bake
                 curve.modifiers.remove(modifier)
@@ -153,7 +153,7 @@ def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], value
     """Linear keys for a number of the object, in place of its keys between the first and the last frame."""
     bag = ensure_channelbag(obj)
     curve = next((curve for curve in bag.fcurves if curve.data_path == path), None) or bag.fcurves.new(path)
-    _replace_keys(curve, np.asarray(frames, np.float32), np.asarray(values, np.float32))
+    replace_keys(curve, np.asarray(frames, np.float32), np.asarray(values, np.float32))
     if curve.group is None:
         curve.group = bag.groups.get(group) or bag.groups.new(group)
 
@@ -199,7 +199,8 @@ def show_curves(obj: bpy.types.Object, frame: float, robot: Binding | None = Non
     obj.update_tag(refresh={"DATA"})
 
 
-def _replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
+def replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
+    """Linear keys at the frames (n,) in place of those between the first and the last of them, single precision."""
     points = curve.keyframe_points
     at = np.empty(2 * len(points), np.float32)
     points.foreach_get("co", at)

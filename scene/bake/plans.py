@@ -12,7 +12,7 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
-from ...solvers import ClearanceTask, ExtendedJacobian, Task, Tracker
+from ...solvers import ClearanceTask, ExtendedJacobian, PostureTask, Task, Tracker
 from ...solvers.criteria import Criterion
 from ...solvers.ik.tip_ik import is_plain
 from ...solvers.tracking.avoidance.avoiding import tracker_of
@@ -20,7 +20,7 @@ from ...solvers.tracking.result import TrackResult, joined
 from ...solvers.tracking.starts import Segment
 from ..collisions import obstacle_placements
 from ..criteria.solver_criteria import enabled_criteria
-from ..tasks.given import AdHocTask
+from ..tasks.ad_hoc import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
 from ..tasks.targets import Targets
 
@@ -62,21 +62,25 @@ def bake_plans(
     targets: Targets,
     criteria: Sequence[Criterion] | None,
     dt: float,
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     is_whole: bool = False,
     clearance: ClearanceTask | None = None,
+    near: Array | None = None,
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
     in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
-    clearance: what the robot keeps away from, with obstacles placed at each frame.
+    clearance: what the robot keeps away from, with obstacles placed at each frame. near: (frames, nq) what it stays
+    near to in what all tasks leave free.
     """
-    forms, extends = SolverTasks(obj, robot, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
+    forms, extends = SolverTasks(obj, robot, tasks, ad_hoc), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     closing: list[Task] = []
     plans = []
-    apart = [] if clearance is None else [clearance]
+    apart: list[Task] = [] if clearance is None else [clearance]
+    if near is not None:
+        apart.append(PostureTask(near[0], priority=1 + max([task.priority for task in tasks], default=0)))
     obstacles = None if clearance is None else obstacle_placements(clearance.collisions, len(targets.influence))
     for first, last, settled in _segments(targets.influence, targets.settings):
         if criteria is None and not settled:
@@ -93,7 +97,8 @@ def bake_plans(
             aims = []
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)
-                around = [] if obstacles is None else [obstacles[frame]]
+                around: list[object] = [] if obstacles is None else [obstacles[frame]]
+                around += [] if near is None else [near[frame]]
                 aims.extend(tracker.check_targets([[*aim, *(None for _ in closing), *around]]))
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)

@@ -6,23 +6,38 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import bpy
+import numpy as np
 
+from ...properties.bridge import Binding
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...solvers import OptimizedMotion
 from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.progress import mapped
+from ...solvers.trajectories.motion_limits import MotionLimits
+from ..criteria.solver_criteria import root_gravity
 from .plans import BakedSegment
 
 
 def whole_motion(
-    model: RobotModel, parts: Sequence[BakedSegment], cost: object, animation: Array | None, is_start_fixed: bool
+    model: RobotModel,
+    parts: Sequence[BakedSegment],
+    cost: object,
+    animation: Array | None,
+    is_start_fixed: bool,
+    bounds: MotionBounds | None = None,
 ) -> Generator[float, None, list[BakedSegment]]:
     """Yield the share of the steps done; return the parts with the frames of the optimum. Raises RobokinError."""
-    tracked = [TrackedFrames(part.plan.segment.tracker.tasks, part.result, part.influence) for part in parts]
-    steps = optimize_steps(model, tracked, cost, animation, is_start_fixed)
-    results = yield from mapped(steps, lambda done: done / ITERATIONS)
+    tracked = []
+    for part in parts:
+        segment = part.plan.segment
+        shares = np.ones((len(part.result), len(segment.tracker.tasks)))  # what links keep away from has no other
+        shares[:, : part.influence.shape[1]] = part.influence
+        tracked.append(TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets))
+    steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds)
+    results = yield from mapped(steps, lambda done: done / ITERATIONS)  # begins anew with each level that is missed
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]
 
 
@@ -31,6 +46,18 @@ def whole_note(parts: Sequence[BakedSegment]) -> str:
     found = parts[0].result
     assert isinstance(found, OptimizedMotion)
     return f"cost {found.cost_before:.4g} to {found.cost_after:.4g}; {found.note}"
+
+
+def motion_bounds(
+    obj: bpy.types.Object, robot: Binding, efforts: bool | None = None, jerk: bool | None = None
+) -> MotionBounds:
+    """What a whole motion keeps besides positions, velocities and accelerations, as the robot's settings say, or in
+    their place `efforts` and `jerk`. Raises RobokinError for efforts of a robot without masses."""
+    settings = obj.robokin.solver
+    has_efforts = settings.efforts if efforts is None else efforts
+    has_jerk = settings.bake_jerk if jerk is None else jerk
+    limits = {"jerk": MotionLimits.of(robot.model).jerk} if has_jerk else None
+    return MotionBounds.of(robot.model, limits, root_gravity(obj, robot) if has_efforts else None)
 
 
 def chosen_cost(settings: bpy.types.PropertyGroup, mode: str | None = None, cost: str | None = None) -> object | None:

@@ -8,6 +8,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from ..tasks.checks import numbers
 from .base import Criterion
@@ -27,18 +28,16 @@ class DynamicTorque(Criterion):
     Efforts that have no limit: see `GravityTorque`. Raises TaskError, ConfigurationError; ModelError without masses.
     """
 
+    @cached_settings
     def __init__(
         self, damping: float = 100.0, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, name: str = ""
     ) -> None:
-        given = damping, gravity, weight, name
-        if not self._take_known(DynamicTorque, given):
-            super().__init__(weight, name)
-            self.gravity = checked_gravity(gravity, self.name)
-            rate = numbers(damping, f"{self.name}: damping")
-            if rate.shape != () or rate < 0.0:
-                raise TaskError(f"{self.name}: damping must be a number >= 0, not {shown(damping)}")
-            self.damping = float(rate)
-            self._make_known(DynamicTorque, given)
+        super().__init__(weight, name)
+        self.gravity = checked_gravity(gravity, self.name)
+        rate = numbers(damping, f"{self.name}: damping")
+        if rate.shape != () or rate < 0.0:
+            raise TaskError(f"{self.name}: damping must be a number >= 0, not {shown(damping)}")
+        self.damping = float(rate)
 
     def check(self, state: State) -> None:
         require_mass(state.model)

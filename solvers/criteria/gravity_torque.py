@@ -9,6 +9,7 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.errors import ModelError
 from ...robokin.kinematics import require_mass
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from .base import Criterion, CriterionKind, CriterionRecord, Potential
 
@@ -21,14 +22,12 @@ class GravityTorque(Potential):
     Raises ConfigurationError for a bad gravity; ModelError when no link has a mass, and for an effort limit near 0.
     """
 
+    @cached_settings
     def __init__(
         self, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, gain: float = 1.0, name: str = ""
     ) -> None:
-        given = gravity, weight, gain, name
-        if not self._take_known(GravityTorque, given):
-            super().__init__(weight, gain, name)
-            self.gravity = checked_gravity(gravity, self.name)
-            self._make_known(GravityTorque, given)
+        super().__init__(weight, gain, name)
+        self.gravity = checked_gravity(gravity, self.name)
 
     def check(self, state: State) -> None:
         require_mass(state.model)

@@ -11,7 +11,7 @@ import numpy as np
 from ...robokin.arrays import Array, shown
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model.robot import Joint, RobotModel
-from ..fixed_arrays import Checks
+from ..fixed_arrays import Checks, cached_settings
 from ..kinematics.state import State
 from ..limits.viability import dof_coordinates
 from ..tasks.checks import numbers
@@ -54,6 +54,7 @@ class JointSprings(Potential):
     equilibrium: Mapping[str, float]
     checks: ClassVar[Checks] = {**Potential.checks, "stiffness": _by_joint, "equilibrium": _by_joint}
 
+    @cached_settings
     def __init__(
         self,
         stiffness: Mapping[str, float] | None = None,
@@ -62,12 +63,9 @@ class JointSprings(Potential):
         gain: float = 1.0,
         name: str = "",
     ) -> None:
-        given = stiffness, equilibrium, weight, gain, name
-        if not self._take_known(JointSprings, given):
-            super().__init__(weight, gain, name)
-            self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
-            self._fitted: _Springs | None = None
-            self._make_known(JointSprings, given)
+        super().__init__(weight, gain, name)
+        self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
+        self._fitted: _Springs | None = None
 
     def check(self, state: State) -> None:
         self._fit(state)
@@ -133,10 +131,10 @@ class JointSprings(Potential):
 
     def _rest(self, joint: Joint, count: int) -> Array:
         """(count,) equilibrium of a joint's plain coordinates, NaN for mid-range."""
-        given = self.equilibrium.get(joint.name, joint.rest_position)
-        if given is None:
+        value = self.equilibrium.get(joint.name, joint.rest_position)
+        if value is None:
             return np.full(count, np.nan)
-        value = np.atleast_1d(numbers(given, f"{self.name}: equilibrium of {joint.name!r}"))
-        if value.shape not in ((1,), (count,)):
+        values = np.atleast_1d(numbers(value, f"{self.name}: equilibrium of {joint.name!r}"))
+        if values.shape not in ((1,), (count,)):
             raise ConfigurationError(f"{self.name}: joint {joint.name!r} takes {count} equilibrium values")
-        return np.broadcast_to(value, (count,))
+        return np.broadcast_to(values, (count,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...robokin.arrays import Array
 from ...robokin.kinematics import require_mass
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Velocity
 
@@ -12,11 +13,9 @@ class KineticEnergy(Velocity):
     """1/2 v'M(q)v over the robot's typical inertia (Bruyninckx, "Blender for robotics and robotics for Blender",
     Eq. 8-15). Alone, with a task t = Jv, it gives v = M^-1 J'(J M^-1 J')^-1 t. Raises ModelError without masses."""
 
+    @cached_settings
     def __init__(self, weight: float = 1.0, name: str = "") -> None:
-        given = weight, name
-        if not self._take_known(KineticEnergy, given):
-            super().__init__(weight, name)
-            self._make_known(KineticEnergy, given)
+        super().__init__(weight, name)
 
     def check(self, state: State) -> None:
         require_mass(state.model)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.configuration import integrate
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from ..tasks import Task
 from ..tasks.base import states_rows_of
@@ -29,11 +30,9 @@ class Manipulability(Potential):
     have J'J in place of JJ'. Singular values s count as sqrt(s^2 + 1e-12). Without tasks V = 0.
     """
 
+    @cached_settings
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        given = weight, gain, name
-        if not self._take_known(Manipulability, given):
-            super().__init__(weight, gain, name)
-            self._make_known(Manipulability, given)
+        super().__init__(weight, gain, name)
 
     def record(self, state: State) -> CriterionRecord | None:
         return record_of_rows(CriterionKind.MANIPULABILITY, self, state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Velocity
 
@@ -12,11 +13,9 @@ from .base import CriterionKind, CriterionRecord, Velocity
 class MinimumVelocity(Velocity):
     """1/2 v'v, lengths counted in L."""
 
+    @cached_settings
     def __init__(self, weight: float = 1.0, name: str = "") -> None:
-        given = weight, name
-        if not self._take_known(MinimumVelocity, given):
-            super().__init__(weight, name)
-            self._make_known(MinimumVelocity, given)
+        super().__init__(weight, name)
 
     def record(self, state: State) -> CriterionRecord:
         return CriterionRecord(CriterionKind.LEAST_VELOCITY, 0.0, state.scale**-2.0)

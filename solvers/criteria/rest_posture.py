@@ -9,6 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from ..tasks.checks import numbers
 from .base import CriterionKind, CriterionRecord, Potential
@@ -21,12 +22,10 @@ class RestPosture(Potential):
     Raises ConfigurationError, UnknownNameError, TaskError when the criterion is first used.
     """
 
+    @cached_settings
     def __init__(self, posture: object | None = None, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        given = posture, weight, gain, name
-        if not self._take_known(RestPosture, given):
-            super().__init__(weight, gain, name)
-            self.posture = dict(posture) if isinstance(posture, Mapping) else posture
-            self._make_known(RestPosture, given)
+        super().__init__(weight, gain, name)
+        self.posture = dict(posture) if isinstance(posture, Mapping) else posture
 
     def check(self, state: State) -> None:
         numbers(self._posture(state), f"{self.name}: posture")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.configuration import random_configuration
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Potential
 from .largest_eigenvalue import LargestEigenvalue
@@ -25,12 +26,10 @@ class SmallestSingularValue(Potential):
     Not smooth where the two smallest are equal; there `gradient` is that of one of them, `edge` tells all.
     """
 
+    @cached_settings
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        given = weight, gain, name
-        if not self._take_known(SmallestSingularValue, given):
-            super().__init__(weight, gain, name)
-            self._known: tuple[Any, int] = (None, 0)
-            self._make_known(SmallestSingularValue, given)
+        super().__init__(weight, gain, name)
+        self._known: tuple[Any, int] = (None, 0)
 
     def record(self, state: State) -> CriterionRecord | None:
         record = record_of_rows(CriterionKind.SMALLEST_SINGULAR_VALUE, self, state)
@@ -49,8 +48,8 @@ class SmallestSingularValue(Potential):
         return -np.einsum("r,rjk,j->k", U[:, at], change, Vt[at])
 
     def largest_eigenvalue(self, state: State) -> LargestEigenvalue | None:
-        """With singular vectors U and V, U'JV = S is diagonal, and symmetric nearby if they turn together: -S is the
-        matrix, its derivative the symmetric part of -U' dJ V."""
+        """The largest eigenvalue of -S. With singular vectors U and V, U'JV = S is diagonal, and symmetric nearby if
+        they turn together: -S is the matrix, its derivative the symmetric part of -U' dJ V."""
         J, change = task_jacobian(state)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if not len(s):

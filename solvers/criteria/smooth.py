@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
+from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from ..tasks.checks import positive
 from .base import Criterion, CriterionKind, CriterionRecord
@@ -17,12 +18,10 @@ class Smooth(Criterion):
     lag of about T. Alone, what is left keeps moving as it did. Raises TaskError.
     """
 
+    @cached_settings
     def __init__(self, time: float = 0.1, weight: float = 1.0, name: str = "") -> None:
-        given = time, weight, name
-        if not self._take_known(Smooth, given):
-            super().__init__(weight, name)
-            self.time = positive(time, f"{self.name}: time")
-            self._make_known(Smooth, given)
+        super().__init__(weight, name)
+        self.time = positive(time, f"{self.name}: time")
 
     def record(self, state: State) -> CriterionRecord:
         return CriterionRecord(CriterionKind.LEAST_VELOCITY, 1.0, self._stiffness(state))

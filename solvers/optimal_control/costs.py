@@ -12,6 +12,7 @@ from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
 from ...robokin.kinematics import require_mass
 from .discretization import DiscreteMotion, Discretization, differenced
+from .rows.drive_efforts import DriveEfforts
 
 STEP = 1e-5  # of central differences over configurations
 
@@ -133,32 +134,17 @@ class Torque(MotionCost):
         require_mass(grid.model)
 
     def value(self, at: DiscreteMotion) -> float:
-        return _half_square(self._effort(at, at.q, at.v, at.a)) * at.grid.dt
+        effort = DriveEfforts(at.grid, self.gravity)
+        return _half_square(at.grid.scale * effort.at(at.q, at.v, at.a)) * at.grid.dt
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
-        grid, q, v, a = at.grid, at.q, at.v, at.a
-        n, scale, dt, root = len(grid.scale), grid.scale, grid.dt, np.sqrt(grid.dt)
-        by_q, by_v = np.empty((2, len(at), n, n))
-        for j in range(n):
-            along = np.zeros(n)
-            along[j] = STEP * scale[j]
-            ends = [grid.backend.integrate(grid.model.tree, q, sign * along) for sign in (1.0, -1.0)]
-            up, down = (self._effort(at, end, v, a) for end in ends)
-            by_q[:, :, j] = (up - down) / (2.0 * STEP)
-            up, down = self._effort(at, q, v + along, a), self._effort(at, q, v - along, a)
-            by_v[:, :, j] = (up - down) / (2.0 * STEP)
-        by_a = grid.backend.mass_matrix(grid.model.tree, q) + np.diag(Drives.of(grid.model).rotor_inertia)
-        by_a *= scale[:, None] * scale
-        blocks = by_a[:, None] @ (at.change_blocks / dt**2)
-        blocks[:, :2] += by_v[:, None] @ (at.step_blocks / dt)
-        blocks[:, 0] += by_q
-        return gauss_newton(root * self._effort(at, q, v, a), root * blocks)
-
-    def _effort(self, at: DiscreteMotion, q: Array, v: Array, a: Array) -> Array:
-        """(F, n) times the scale of each degree of freedom."""
-        grid, drives = at.grid, Drives.of(at.grid.model)
-        of_links = grid.backend.inverse_dynamics(grid.model.tree, q, v, a, self.gravity)
-        return grid.scale * (of_links + drives.rotor_inertia * a + drives.damping * v)
+        grid, root = at.grid, np.sqrt(at.grid.dt)
+        effort = DriveEfforts(grid, self.gravity)
+        by_q, by_v, by_a = effort.derivatives(at.q, at.v, at.a)
+        blocks = (grid.scale[:, None] * by_a)[:, None] @ at.change_blocks
+        blocks[:, :2] += (grid.scale[:, None] * by_v)[:, None] @ at.step_blocks
+        blocks[:, 0] += grid.scale[:, None] * by_q
+        return gauss_newton(root * grid.scale * effort.at(at.q, at.v, at.a), root * blocks)
 
 
 class Weighted(MotionCost):

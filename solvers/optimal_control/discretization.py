@@ -7,7 +7,9 @@ with v_0 given. A derivative is an array of blocks (F, p + 1, n, n): block [k, s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +53,8 @@ class Discretization:
         self.free = [(iq, iv) for motion, iq, iv in nodes if motion == MotionPrimitive.FREE]
         balls = [iv for motion, _, iv in nodes if motion == MotionPrimitive.BALL]
         self.joined = [(iv, 3) for iv in balls] + [(iv, 6) for _, iv in self.free]  # first and count of each
+        wheels = [iv for base in model.rolling_bases for iv in base.wheel_v]
+        self.bends = np.setdiff1d(np.arange(len(self.scale)), wheels)  # those along which rows are curved
         # Degrees of freedom whose displacements do not simply add.
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 
@@ -65,10 +69,11 @@ class Discretization:
 
 
 class DiscreteMotion:
-    """The frames q (F, nq) of a discretization, and their derivatives."""
+    """The frames q (F, nq) of a discretization, and their derivatives. known: what others found out about it."""
 
     def __init__(self, grid: Discretization, q: Array) -> None:
         self.grid, self.q = grid, q
+        self.known: dict[object, Any] = {}
 
     def __len__(self) -> int:
         return len(self.q)
@@ -103,20 +108,38 @@ class DiscreteMotion:
         grid, n = self.grid, self.q.shape[1] and self.steps.shape[1]
         blocks = np.zeros((len(self), 2, n, n))
         blocks[1:, 0], blocks[1:, 1] = np.eye(n), -np.eye(n)
-        before, after = self.q[:-1], self.q[1:]
-        for j in grid.turning:
-            along = np.zeros(n)
-            along[j] = STEP * grid.scale[j]
-            for s, (q0, q1) in enumerate((((0.0, 0.0), (1.0, -1.0)), ((1.0, -1.0), (0.0, 0.0)))):
-                ends = [
-                    grid.difference(
-                        grid.backend.integrate(grid.model.tree, before, a * along) if a else before,
-                        grid.backend.integrate(grid.model.tree, after, b * along) if b else after,
-                    )
-                    for a, b in zip(q0, q1, strict=True)
-                ]
-                blocks[1:, s, :, j] = (ends[0] - ends[1]) / (2.0 * STEP)
+        self._of_turning(blocks, grid.difference)
         return blocks
+
+    @cached_property
+    def halves(self) -> Array:
+        """(F - 1, nq) half-way to each frame from the one before."""
+        return self._half_way(self.q[:-1], self.q[1:])
+
+    @cached_property
+    def half_blocks(self) -> Array:
+        """(F, 2, n, n) of the displacements of `halves`, each at the frame after it."""
+        grid, n = self.grid, self.steps.shape[1]
+        blocks = np.zeros((len(self), 2, n, n))
+        blocks[1:] = 0.5 * np.eye(n)
+        self._of_turning(blocks, lambda q0, q1: grid.difference(self.halves, self._half_way(q0, q1)))
+        return blocks
+
+    def _half_way(self, q0: Array, q1: Array) -> Array:
+        grid = self.grid
+        return grid.moved(q0, 0.5 * grid.difference(q0, q1))
+
+    def _of_turning(self, blocks: Array, of: Callable[[Array, Array], Array]) -> None:
+        """Set the columns of what turns in the blocks of `of`, of frames and those after them."""
+        grid = self.grid
+        tree, backend, (before, after) = grid.model.tree, grid.backend, (self.q[:-1], self.q[1:])
+        for j in grid.turning:
+            along = np.zeros(len(grid.scale))
+            along[j] = STEP * grid.scale[j]
+            for s, q in enumerate((after, before)):
+                ends = [backend.integrate(tree, q, sign * along) for sign in (1.0, -1.0)]
+                up, down = (of(before, end) if s == 0 else of(end, after) for end in ends)
+                blocks[1:, s, :, j] = (up - down) / (2.0 * STEP)
 
     @cached_property
     def change_blocks(self) -> Array:
@@ -178,7 +201,7 @@ class DiscreteMotion:
         return found
 
     def excess(self) -> float:
-        """By how much limits are broken, relative to each; of positions in L or radians."""
+        """The largest violation of limits, relative to each; of positions in L or radians."""
         grid, limits = self.grid, self.grid.limits
         model, dt = grid.model, grid.dt
         outside = np.maximum(model.lower - self.q, self.q - model.upper).max(initial=0.0)

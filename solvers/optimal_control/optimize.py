@@ -12,30 +12,50 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, checked_model
-from ..descent.engine import CONVERGED
+from ..descent.engine import CONVERGED, NOT_CONVERGED
 from ..ik.problem import part_names
 from ..motion.motion import Motion
-from ..tasks import PostureTask, Task
+from ..tasks import Task
 from ..tasks.protocols import VelocityTask
+from ..tracking.data import COLLIDED
 from ..tracking.result import EMPTY, TrackResult
-from ..tracking.track import track
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .cost_words import motion_cost
 from .discretization import DiscreteMotion, Discretization
+from .levels import better, by_levels, with_last
 from .result import OptimizedMotion
+from .rows.clearance_rows import ClearanceRows
+from .rows.limit_sources import MotionBounds, limit_sources, rolled
+from .rows.motion_rows import MotionRows
+from .rows.segments import TaskSegment
+from .rows.task_sources import TaskSource, task_sources
 from .sqp import ITERATIONS, MotionOptimum, optimise
-from .task_rows import TaskRows, TaskSegment
-
-GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
+from .start import start_near
 
 
 @dataclass(frozen=True, eq=False)
 class TrackedFrames:
-    """Frames in a row that were tracked with the same tasks. tasks: those that the result is of."""
+    """Frames in a row that were tracked with the same tasks. tasks: those that the result is of.   aims: per frame
+    their checked targets; only those of velocities are looked at, of others the result has them."""
 
     tasks: Sequence[Task]
     result: TrackResult
     influence: Array
+    aims: Sequence[Sequence[Any]] = ()
+
+    @property
+    def targets(self) -> Sequence[Sequence[Any]]:
+        """Per frame, checked and resolved."""
+        are_velocities = [isinstance(task, VelocityTask) for task in self.tasks]
+        if not any(are_velocities):
+            return self.result.targets
+        found = []
+        for aims, poses in zip(self.aims, self.result.targets, strict=True):
+            own = iter(poses)
+            found.append(
+                [aim if is_velocity else next(own) for aim, is_velocity in zip(aims, are_velocities, strict=True)]
+            )
+        return found
 
 
 def optimize_motion(
@@ -51,30 +71,38 @@ def optimize_motion(
     backend: str = "auto",
     progress: Callable[[int, int], object] | None = None,
     keep_best: bool = True,
+    limits: object = None,
+    gravity: object = None,
 ) -> OptimizedMotion:
     """The motion that meets the tasks at every frame with the least cost over all frames.
 
     It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, frames that
     lack something lack no more, the limits on position, velocity and acceleration hold at every frame, and so at half
-    frames. With q0 frame 0 stays where `track` has it; without, it is free. Local: another start may lead elsewhere.
+    frames. Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has
+    it; without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", {word: weight}, or a `MotionCost`.
     animation: (frames, nq) a motion to start from and, for the cost "animation", to stay near; inside the limits or
     not. targets: as of `track`; None with an animation: each task's own.
-    progress(done, most) is called after each step; when it returns False, the best so far is returned, or with
-    keep_best=False the start. The result is the start where nothing better is found; its `note` says so.
+    limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
+    limits, at frames and half frames. They come before the tasks, which give way where both cannot hold.
+    progress(done, most) is called after each step, anew for each level that the start misses; when it returns False,
+    the best so far is returned, or with keep_best=False the start. The result is the start where nothing better is
+    found; its `note` says so.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
     given = checked_tasks(tasks)
     counting = [bool(task.influence) for task in given]
     kept = [task for task, counts in zip(given, counting, strict=True) if counts]
-    checked_model(model)
+    bounds = MotionBounds.of(checked_model(model), limits, gravity)
     near = None if animation is None else Motion.of(model, dt * np.arange(len(_frames(animation))), animation).q
     aims = _targets(given, targets, near)
     own = [list(itertools.compress(frame, counting)) for frame in aims] if not all(counting) else aims
-    start = _start(model, kept, own, q0, dt, start_velocity, seed, backend, near)
-    frames = TrackedFrames(kept, start, np.tile([task.influence for task in kept], (len(start), 1)))
-    steps = optimize_steps(model, [frames], cost, near, q0 is not None or near is not None, backend, keep_best)
+    start = start_near(model, kept, own, q0, dt, start_velocity, seed, backend, near)
+    checked = [[task.checked_target(aim) for task, aim in zip(kept, frame, strict=True)] for frame in own]
+    frames = TrackedFrames(kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked)
+    is_fixed = q0 is not None or near is not None
+    steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds)
     while True:
         try:
             done = next(steps)
@@ -104,12 +132,12 @@ def optimize_steps(
     is_start_fixed: bool,
     backend: str = "auto",
     keep_best: bool = True,
+    bounds: MotionBounds | None = None,
 ) -> Generator[int, None, list[OptimizedMotion]]:
     """Yield the number of steps done; return the optimum of tracked frames that follow one another, part by part.
 
     `Stop`, thrown into it, ends it with the best so far.
     """
-    _check(model, parts)
     first, dt = parts[0].result, parts[0].result.dt
     levels = [TaskLevels(model, part.tasks, backend) for part in parts]
     length = max([level.length for level in levels])
@@ -119,72 +147,74 @@ def optimize_steps(
     wanted.check(grid)
     ends = np.cumsum([0, *(len(part.result) for part in parts)])
     segments = [
-        TaskSegment(int(end), level, part.result.targets, part.influence)
+        TaskSegment(int(end), level, part.targets, part.influence)
         for end, level, part in zip(ends, levels, parts, strict=False)
     ]
-    tasks = TaskRows(grid, segments)
-    at_start = tasks.at(start)
-    tasks.hold(at_start)
-    best = MotionOptimum(start, wanted.value(start), np.inf, at_start, 0)
-    before = best
-    search = optimise(start, tasks, wanted)
-    stopped = False
-    while True:
-        try:
-            now = next(search)
-            best = _better(best, now, before)
+    own = [task_sources(grid, segment) for segment in segments]
+    limits = limit_sources(grid, bounds or MotionBounds())
+    asked = MotionRows([*limits, *(source for sources in own for source in sources)])
+    before = best = MotionOptimum(start, wanted.value(start), np.inf, asked.at(start), 0)
+    there, reached, stopped = start, before, False
+    try:
+        for count, there in by_levels(asked, start):  # noqa: B007 - the last one counts
+            yield count
+        asked.hold(there)
+        if there is not start:
+            best = reached = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
+        for now in with_last(optimise(there, asked, wanted)):
+            best = better(best, now, reached)
             yield now.iterations
-        except StopIteration as ended:
-            best = _better(best, ended.value, before)
-            break
-        except Stop:
-            stopped = True
-            best = best if keep_best else before
-            break
-    note = _note(best, before, stopped)
+    except Stop:
+        stopped = True
+        if best is before and there is not start:
+            best = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
+        best = best if keep_best else before
+    note = _note(best, reached, before, stopped)
     return [
-        _result(part, best, before, number, slice(int(i), int(j)), note)
-        for number, (part, i, j) in enumerate(zip(parts, ends[:-1], ends[1:], strict=True))
+        _result(part, sources, best, before, slice(int(i), int(j)), note)
+        for part, sources, i, j in zip(parts, own, ends[:-1], ends[1:], strict=True)
     ]
 
 
-def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
-    """`now` when it costs less, keeps the limits, and misses nothing that was met."""
-    if abs(now.tasks.residual()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
-        return best
-    # Limits are never broken, nor more than in a start that breaks them.
-    if now.trajectory.excess() > before.trajectory.excess():
-        return best
-    return now
-
-
-HELD = 1e-8  # [rad, L] by which what is held may be off
-
-
-def _note(best: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
+def _note(best: MotionOptimum, reached: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
+    """reached: what the levels came to, from which the cost was made less."""
+    nearer = "nearer to tasks and limits than tracked; " if reached is not before else ""
     if stopped:
         return "stopped: the best motion so far" if best is not before else "stopped: the motion is as tracked"
     if best.is_optimal:
-        return "optimal: no motion nearby has less cost"
-    if best.cost >= before.cost * (1.0 - GAIN):
-        return "nothing better was found: the motion is as tracked"
-    return f"better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
+        return f"{nearer}optimal: no motion nearby has less cost"
+    if best is reached:
+        return f"{nearer}no less cost was found" if nearer else "nothing better was found: the motion is as tracked"
+    return f"{nearer}better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
 
 
 def _result(
-    part: TrackedFrames, best: MotionOptimum, before: MotionOptimum, number: int, own: slice, note: str
+    part: TrackedFrames,
+    sources: Sequence[TaskSource | ClearanceRows],
+    best: MotionOptimum,
+    before: MotionOptimum,
+    own: slice,
+    note: str,
 ) -> OptimizedMotion:
-    """The result of part `number`, whose frames are `own`."""
+    """The result of a part, whose frames are `own`."""
     start = part.result
-    codes, residuals = start.codes.copy(), start.residuals.copy()
+    codes, residuals, q = start.codes.copy(), start.residuals.copy(), start.q
+    remarks = list(start.remarks) if start.remarks else [""] * len(codes)
     if best is not before:
-        residuals[...] = best.tasks.residuals[number]
+        there = rolled(best.trajectory)
+        residuals[...] = np.stack([source.residuals(there) for source in sources], axis=1) if sources else 0.0
+        q = there.q[own]
     limit = tolerances(part.tasks)
     whole = part.influence >= 1.0
     met = (((residuals <= limit).all(axis=2)) | ~whole).all(axis=1) & (codes != EMPTY)
     codes[met] = CONVERGED
+    codes[~met & (codes == CONVERGED)] = NOT_CONVERGED  # a limit or an obstacle came before it
+    for source in sources:
+        if isinstance(source, ClearanceRows) and best is not before:
+            for frame, near in source.nearest(best.trajectory).items():
+                codes[frame], remarks[frame] = COLLIDED, near.sentence()
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
-    fields |= {"codes": codes, "residuals": residuals, "q": best.trajectory.q[own]}
+    fields |= {"codes": codes, "residuals": residuals, "q": q, "remarks": remarks}
     fields["behind"] = np.where(met[:, None], False, start.behind)
     costs = before.cost, best.cost
     return OptimizedMotion(
@@ -195,64 +225,6 @@ def _result(
         is_optimal=best.is_optimal,
         note=note,
         steps=best.iterations,
-    )
-
-
-def _check(model: RobotModel, parts: Sequence[TrackedFrames]) -> None:
-    if model.rolling_bases:
-        raise TaskError("the optimum of a whole motion is not for robots on wheels: bake them frame by frame")
-    for part in parts:
-        for task in part.tasks:
-            if isinstance(task, VelocityTask):
-                raise TaskError(f"{task.name}: a whole motion takes tasks on poses, not on velocities")
-
-
-def _start(
-    model: RobotModel,
-    tasks: Sequence[Task],
-    aims: Sequence[Sequence[Any]],
-    q0: Array | None,
-    dt: float,
-    start_velocity: object | None,
-    seed: int,
-    backend: str,
-    near: Array | None,
-) -> TrackResult:
-    """The frames one by one; near an animation where the tasks leave it free."""
-    if near is None:
-        return track(model, tasks, aims, q0, dt, start_velocity, seed, backend)
-    last = max((task.priority for task in tasks), default=0) + 1
-    posture = PostureTask(near[0], priority=last)
-    both = [[*aim, q] for aim, q in zip(aims, near, strict=True)]
-    found = track(model, [*tasks, posture], both, near[0] if q0 is None else q0, dt, start_velocity, seed, backend)
-    return _without_last(model, tasks, found, dt, backend)
-
-
-def near_animation(model: RobotModel, q: Array, dt: float) -> TrackResult:
-    """Frames that follow an animation q (F, nq) inside the limits, from rest, without any other task."""
-    return _start(model, (), [[]] * len(q), None, dt, None, 0, "auto", q)
-
-
-def _without_last(model: RobotModel, tasks: Sequence[Task], found: TrackResult, dt: float, backend: str) -> TrackResult:
-    """The result as one of all tasks but the last."""
-    from ..tracking.tracker import Tracker
-
-    residuals = found.residuals[:, :-1]
-    met = (residuals <= tolerances(tasks)).all(axis=(1, 2))
-    codes = np.where(met, CONVERGED if tasks else EMPTY, found.codes)
-    targets = [list(frame[:-1]) for frame in found.targets]
-    return TrackResult(
-        Tracker(model, tasks, dt, backend).problem,
-        dt,
-        found.start_velocity,
-        targets,
-        codes,
-        found.q,
-        residuals,
-        found.iterations,
-        np.where(met[:, None], False, found.behind),
-        part_names(tasks),
-        tolerances=tolerances(tasks),
     )
 
 

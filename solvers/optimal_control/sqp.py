@@ -1,14 +1,14 @@
 """Sequential quadratic programming over all frames of a motion.
 
-Each step solves a block-banded quadratic program: the cost's Hessian, how the tasks bend times their multipliers, the
-tasks as equations, the limits as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18). Where
-that is no minimum, as little is added to its diagonal as makes it one (section 3.4). A step is shortened until a filter
-takes it: it betters all before it in the cost or in what tasks lack (section 15.4).
+Each step solves a block-banded quadratic program: the cost's Hessian, how rows bend times their multipliers, the tasks
+as equations, limits and obstacles as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18).
+Where that is no minimum, how rows bend is left out, and more is added to its diagonal (section 3.4). A step is
+shortened until a filter takes it: it betters all before it in the cost or in what is lacking (section 15.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +18,11 @@ from ..qp.banded import BandedQPResult, solve_banded_qp
 from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
 from .discretization import DiscreteMotion
-from .task_rows import LinearisedTasks, TaskRows
+from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
 FLAT = 1e-6  # [rad, L] a gradient counts as at least that of such a displacement
-ITERATIONS = 40
+ITERATIONS = 100
 DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
 SHORTEST = 1e-4  # share of a step
 MARGIN = 1e-5  # by which a step has to better those before in cost or in what tasks lack
@@ -31,20 +31,20 @@ HELD = 1e-9  # [rad, L] by which what is held may be off
 RESTORATIONS = 2  # steps that take back what tasks lack by bending
 NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
-LEAST_ADDED, MOST_ADDED = 1e-9, 1e3  # relative, to the diagonal of the Hessian
-ADDED_LESS, ADDED_MORE = 0.3, 8.0  # times what the last step needed; and what was too little
+ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
+HUGE = 1e8  # multipliers over the gradient: rows contradict one another, and are not asked to be met at once
 LONGEST = 0.5  # [rad, L] of a frame in one step
 
 
 @dataclass(frozen=True, eq=False)
 class MotionOptimum:
-    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   tasks: what they lack there.
+    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   asked: what it lacks.
     iterations: of the method."""
 
     trajectory: DiscreteMotion
     cost: float
     kkt: float
-    tasks: LinearisedTasks
+    asked: LinearisedRows
     iterations: int
 
     @property
@@ -57,32 +57,32 @@ class _Local:
     """The program around a trajectory: cost, gradient, Hessian, rows."""
 
     at: DiscreteMotion
-    tasks: LinearisedTasks
+    asked: LinearisedRows
     value: float
     gradient: Array
     H: Array
     rows: SparseRows
     lower: Array
     upper: Array
-    count: int  # rows of tasks, which come first
+    count: int  # rows that are asked for, which come first
 
     @classmethod
-    def of(cls, at: DiscreteMotion, tasks: LinearisedTasks, cost: MotionCost) -> _Local:
+    def of(cls, at: DiscreteMotion, asked: LinearisedRows, cost: MotionCost) -> _Local:
         gradient, H = cost.quadratic(at)
-        rows, lower, upper, count = _all_rows(at, tasks)
-        width = max(H.shape[1], 3)  # limits on accelerations reach over three frames
+        rows, lower, upper, count = _all_rows(at, asked)
+        width = max(H.shape[1], 3, asked.asked.reach + 1)  # limits on accelerations reach over three frames
         wide = np.zeros((len(H), width, *H.shape[2:]))
         wide[:, : H.shape[1]] = H
-        return cls(at, tasks, cost.value(at), gradient, wide, rows, lower, upper, count)
+        return cls(at, asked, cost.value(at), gradient, wide, rows, lower, upper, count)
 
     @property
     def residual(self) -> float:
-        """What is lacking, summed over all tasks and frames."""
-        return float(abs(self.tasks.residual()).sum())
+        """What is lacking, summed over all that is asked for."""
+        return float(abs(self.asked.residual()).sum())
 
     @property
     def most_lacking(self) -> float:
-        return float(abs(self.tasks.residual()).max(initial=0.0))
+        return float(abs(self.asked.residual()).max(initial=0.0))
 
     def kkt(self, z: Array) -> float:
         """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
@@ -100,62 +100,80 @@ class _Local:
 
 
 def optimise(
-    start: DiscreteMotion, tasks: TaskRows, cost: MotionCost, iterations: int = ITERATIONS
+    start: DiscreteMotion, asked: MotionRows, cost: MotionCost, iterations: int = ITERATIONS
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step; return the optimum, or what was reached."""
-    here = _Local.of(start, tasks.at(start), cost)
+    here = _Local.of(start, asked.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
-    kkt, count, added = np.inf, 0, 0.0
+    kkt, count = np.inf, 0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
             z = np.zeros(len(here.rows))
         kkt = here.kkt(z)
         if kkt <= SOLVED and here.most_lacking <= HELD:
             break
-        yield MotionOptimum(here.at, here.value, kkt, here.tasks, count)
-        found, added = _direction(here, z, added)
-        if found is None:
-            break
-        z = found.multipliers
-        moved = _line_search(here, found.x, passed, tasks, cost)
+        yield MotionOptimum(here.at, here.value, kkt, here.asked, count)
+        moved = None
+        for found in _directions(here, z):
+            newest = found.multipliers
+            moved = _line_search(here, found.x, passed, asked, cost)
+            if moved is not None or here.kkt(newest) <= SOLVED:
+                z = newest
+                break
         if moved is None:
+            kkt = min(kkt, here.kkt(z))  # of the newest multipliers
             break
         here = moved
-    return MotionOptimum(here.at, here.value, kkt, here.tasks, count)
+    return MotionOptimum(here.at, here.value, kkt, here.asked, count)
 
 
-def _direction(here: _Local, z: Array, added: float) -> tuple[BandedQPResult | None, float]:
-    """The step, the multipliers after it, and what had to be added to the diagonal, `added` for the step before."""
-    H, n = here.H.copy(), here.H.shape[-1]
-    H[:, 0] += here.tasks.bending(z[: here.count])
-    size, more = float(abs(H).max(initial=0.0)), 0.0
-    while more <= MOST_ADDED:
+def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult]:
+    """Steps, and the multipliers after them, one after the other until one leads on.
+
+    First with how rows bend; where that leaves no minimum, or leads nowhere, without it; then with more and more added
+    to the diagonal, so that steps become shorter."""
+    bent, n = here.H.copy(), here.H.shape[-1]
+    here.asked.bend(bent, z[: here.count])
+    size = float(abs(here.H).max(initial=0.0))
+    found = _solved(here, bent, z)
+    if found is not None:
+        yield found
+    for more in ADDED:
+        H = here.H.copy()
         H[:, 0] += more * size * np.eye(n)
-        found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, here.at.grid.backend_name, z)
-        H[:, 0] -= more * size * np.eye(n)
+        found = _solved(here, H, z)
         if found is not None:
-            return found, more
-        more = max(ADDED_MORE * more, ADDED_LESS * added, LEAST_ADDED)
-    return None, more
+            yield found
+
+
+def _solved(here: _Local, H: Array, z: Array) -> BandedQPResult | None:
+    backend = here.at.grid.backend_name
+    most = HUGE * max(float(abs(here.gradient).max(initial=0.0)), FLAT * float(abs(H).max(initial=0.0)))
+    found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, backend, z)
+    if found is None or abs(found.multipliers).max(initial=0.0) <= most:
+        return found
+    # There is no such step: rows are not asked to be met at once.
+    lower, upper = np.minimum(here.lower, 0.0), np.maximum(here.upper, 0.0)
+    return solve_banded_qp(H, here.gradient, here.rows, lower, upper, backend)
 
 
 def _line_search(
-    here: _Local, step: Array, passed: list[tuple[float, float]], tasks: TaskRows, cost: MotionCost
+    here: _Local, step: Array, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
 ) -> _Local | None:
     """The program after as much of the step as the filter takes; None when it takes none. passed: what was lacking and
     the cost of trajectories that later ones have to better in one of the two."""
-    residual, slope = here.residual, float((here.gradient * step).sum())
-    most = float(abs(step).max(initial=0.0))
+    residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
+    most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
     t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
     rounding = ROUNDING * abs(here.value)
     while t > SHORTEST:
-        at, own = _restored(here, here.at.moved(t * step), tasks)
-        remaining, value = float(abs(own.residual()).sum()), cost.value(at)
+        at, own = _restored(here, here.at.moved(t * step), asked)
+        remaining, value = _beyond_rounding(float(abs(own.residual()).sum())), cost.value(at)
         allowed = all(
-            remaining <= (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
+            remaining < (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
             for other, its in [*passed, (residual, here.value)]
-        ) or (remaining <= NOTHING and value <= here.value + rounding)
+        )
         if allowed and remaining <= MOST_LACKING:
             is_descent = slope < 0.0 and -t * slope > residual
             if not is_descent:
@@ -166,16 +184,20 @@ def _line_search(
     return None
 
 
-def _all_rows(at: DiscreteMotion, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
-    """Rows and sides of the tasks, then of the limits; how many are of tasks."""
+def _beyond_rounding(residual: float) -> float:
+    return residual if residual > NOTHING else 0.0
+
+
+def _all_rows(at: DiscreteMotion, asked: LinearisedRows) -> tuple[SparseRows, Array, Array, int]:
+    """Rows and sides of what is asked for, then of the limits; how many the first are."""
     limits, lower, upper = at.limit_rows()
-    rows = SparseRows.joined([tasks.rows(), limits])
-    return rows, np.concatenate((tasks.lower, lower)), np.concatenate((tasks.upper, upper)), len(tasks.lower)
+    rows = SparseRows.joined([asked.rows(), limits])
+    return rows, np.concatenate((asked.lower, lower)), np.concatenate((asked.upper, upper)), len(asked.lower)
 
 
-def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[DiscreteMotion, LinearisedTasks]:
-    """The trajectory moved back to where the tasks lack nothing, near where it is in the measure of the cost."""
-    own = tasks.at(at)
+def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[DiscreteMotion, LinearisedRows]:
+    """The trajectory moved back to where nothing is lacking, near where it is in the measure of the cost."""
+    own = asked.at(at)
     residual = float(abs(own.residual()).sum())
     for _ in range(RESTORATIONS):
         if residual <= NOTHING:
@@ -185,7 +207,7 @@ def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[Discre
         if back is None:
             break
         moved = at.moved(back.x)
-        there = tasks.at(moved)
+        there = asked.at(moved)
         remaining = float(abs(there.residual()).sum())
         if remaining >= residual:
             break

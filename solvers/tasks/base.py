@@ -132,9 +132,9 @@ class Task(FixedArrays, ABC):
         is_another = name == "target" and "target" in vars(self)
         super().__setattr__(name, self.checked_target(value) if is_another else value)
 
-    def _set_target(self, checked: object) -> None:
+    def _set_target(self, target: object) -> None:
         """The target that the task is made with: faster than to set another one."""
-        is_whole = is_own(type(self))
+        checked, is_whole = self.checked_target(target), is_own(type(self))
         if is_whole and isinstance(checked, np.ndarray):
             checked.setflags(write=False)  # a new array: all checks of our own make one
             self.__dict__["target"] = checked

@@ -43,7 +43,7 @@ class ClearanceTask(Task):
             raise TaskError(f"{self.name}: collisions must be a CollisionModel, not {shown(collisions)}")
         self._keep(priority=0, collisions=collisions.avoidable(), margin=not_negative(margin, f"{self.name}: margin"))
         self.parts = (Part("clearance", "m", TOLERANCE),)
-        self._set_target(self.checked_target(target))
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Array | None:
         if target is None:

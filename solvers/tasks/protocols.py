@@ -74,6 +74,10 @@ class HistoryTask(Task):
         """The checked target after its frame, in the form that `advance_target` takes as `last`."""
         return target
 
+    def anew(self, target: Any) -> Any:
+        """The checked target without what the frames before made of it."""
+        return target
+
     def is_left(self, before: State, after: State, target: Any) -> bool:
         """Whether a frame meets the task only by leaving the motion that it asks for; `failure_note` says why."""
         return False

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from robokin_addon.cli.main import COMMANDS
 from robokin_addon.cli.text.tasks import KINDS
+from robokin_addon.properties.task_kinds import KINDS as TASK_KINDS
 from robokin_addon.solvers import Status
 from support.robots import robot
 
@@ -152,7 +153,9 @@ def test_operators_exist(page: Path) -> None:
 
 
 def test_every_operator_command_status_and_task_is_explained() -> None:
-    guide, keys, formats = text("docs/user-guide.md"), text("docs/property-keys.md"), text("docs/formats.md")
+    index = text("docs/user-guide.md")
+    guide = index + "".join(text(f"docs/{page}") for page in re.findall(r"\| \[[^\]]+\]\(([\w-]+\.md)\) \|", index))
+    keys, formats = text("docs/property-keys.md"), text("docs/formats.md")
     for name in operators():
         assert f"`robokin.{name}`" in guide or f"robokin.{name}(" in guide, name
         assert f"`{name}`" in keys, name
@@ -160,6 +163,8 @@ def test_every_operator_command_status_and_task_is_explained() -> None:
         assert f"`robokin {command} " in guide, command
     for kind in KINDS:
         assert f"kind={kind}," in formats, kind
+    types = re.findall(r"^\| ([^|]+) \|", text("docs/targets.md"), flags=re.MULTILINE)
+    assert {kind.label for kind in TASK_KINDS.values()} <= {label for cell in types for label in cell.split(", ")}
     for status in Status:
         assert f"`{status}`" in guide, status
 
@@ -195,6 +200,16 @@ def test_files_that_the_documents_name_exist() -> None:
             assert (ROOT / name).exists() or f"`{name}`, new" in shown, f"{page.name}: {name}"
         for name in [word for word in told if re.fullmatch(r"\w+\.(?:py|c|h)", word)]:
             assert name in sources, f"{page.name}: {name}"
+
+
+def test_messages_that_the_guide_explains_exist() -> None:
+    program = "".join(path.read_text("utf-8") for part in SOURCES[:7] for path in (ROOT / part).rglob("*.py"))
+    said = re.sub(r"\s*f?\"\n\s*f?\"", "", program)
+    rows = re.findall(r'^\| (".+?) \|', text("docs/when-something-is-wrong.md"), flags=re.MULTILINE)
+    assert rows
+    for message in [quoted for row in rows for quoted in re.findall(r'"([^"]+)"', row)]:
+        for part in re.split(r"\.\.\.|\(searched: |\)|\d+", message):
+            assert part.strip(" :") in said, message
 
 
 def test_the_version_agrees() -> None:

@@ -30,10 +30,10 @@ ALLOWED = {
 # The order inside a part: a package may import those before it, and modules that lie in the part itself.
 ORDER = {
     "solvers": "qp kinematics tasks limits criteria velocity descent optimum families singularities ik postures posing "
-    "motion tracking optimal_control trajectories retiming planning program traversal",
+    "motion tracking trajectories optimal_control retiming planning program traversal",
     "robokin": "spatial model structure files backend collision inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
-    "scene": "animation tasks criteria bake posing live conversion examples",
+    "scene": "animation tasks criteria bake repair posing live conversion examples",
 }
 FILES = 15  # in a folder, at most
 LINES = 340  # of a file, at most

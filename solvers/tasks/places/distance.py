@@ -9,6 +9,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Rows
 from ..checks import choice, link_name, not_negative, vector
@@ -33,6 +34,7 @@ class DistanceTask(PointTask, DistanceBoundTask, KernelTipTask):
 
     kind: ClassVar[str] = "distance"
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -48,14 +50,11 @@ class DistanceTask(PointTask, DistanceBoundTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, other, other_point, relation, point, weight, tolerance, band, name, priority, influence
-        if not self._take_known(DistanceTask, given):
-            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-            self.other = None if other is None else link_name(other, f"{self.name}: other link")
-            self.other_point = vector(other_point, f"{self.name}: other point")
-            self.relation = choice(relation, f"{self.name}: relation", tuple(RELATIONS))
-            self._make_known(DistanceTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self.other = None if other is None else link_name(other, f"{self.name}: other link")
+        self.other_point = vector(other_point, f"{self.name}: other point")
+        self.relation = choice(relation, f"{self.name}: relation", tuple(RELATIONS))
+        self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[float, Array]:
         distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)

@@ -9,7 +9,7 @@ import numpy as np
 from ....robokin.arrays import Array, shown
 from ....robokin.errors import TaskError
 from ....robokin.spatial.so3 import hat
-from ...fixed_arrays import Checks
+from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import direction, positive, vector
@@ -39,6 +39,7 @@ class LaserTask(TipTask, KernelTipTask):
     checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive}
     is_comparable: ClassVar[bool] = False
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -53,18 +54,15 @@ class LaserTask(TipTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, axis, surface, weight, offset, tolerance, beam_tolerance, name, priority, influence
-        if not self._take_known(LaserTask, given):
-            super().__init__(link, offset, name, priority, influence)
-            self.axis = direction(axis, f"{self.name}: axis")
-            self.surface = self._checked(surface)
-            self.weight = weight
-            self.parts = (
-                Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
-                Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
-            )
-            self._make_known(LaserTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, offset, name, priority, influence)
+        self.axis = direction(axis, f"{self.name}: axis")
+        self.surface = self._checked(surface)
+        self.weight = weight
+        self.parts = (
+            Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
+            Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
+        )
+        self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Surface]:
         spot, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import number
@@ -33,6 +34,7 @@ class OnCurveTask(PointTask, DistanceBoundTask):
     forms: ClassVar[Forms] = {"target": "curve"}
     is_comparable: ClassVar[bool] = False
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -46,12 +48,9 @@ class OnCurveTask(PointTask, DistanceBoundTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, closed, point, weight, tolerance, band, name, priority, influence
-        if not self._take_known(OnCurveTask, given):
-            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-            self.closed = bool(closed)
-            self._make_known(OnCurveTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self.closed = bool(closed)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Curve | Curves:
         return as_curve(target, self.closed, f"{self.name}: target")
@@ -109,6 +108,7 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
     part: ClassVar[str] = "position"
     has_path = True
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -122,12 +122,9 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, curve, closed, point, weight, tolerance, name, priority, influence
-        if not self._take_known(AlongCurveTask, given):
-            super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
-            self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
-            self._make_known(AlongCurveTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
+        self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Going:
         if isinstance(target, Going):
@@ -143,6 +140,9 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         if now != before:
             raise TaskError(f"{self.name}: the curve has {now} lines, {before} in the frame before")
         return target._replace(before=last.curve, at=last.at)
+
+    def anew(self, target: Going) -> Going:
+        return target._replace(at=None)
 
     def rows(self, state: State, target: Going) -> Rows:
         p, course = self.tip(state)[:3, 3], self._course(state, target)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.model.tree import axis_to_z
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import direction, vector
@@ -28,6 +29,7 @@ class OnLineTask(PointTask, DistanceBoundTask, KernelTipTask):
     kind: ClassVar[str] = "line"
     forms: ClassVar[Forms] = {"target": "point and direction"}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -40,11 +42,8 @@ class OnLineTask(PointTask, DistanceBoundTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, point, weight, tolerance, band, name, priority, influence
-        if not self._take_known(OnLineTask, given):
-            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-            self._make_known(OnLineTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, along = pair(target, f"{self.name}: target", "a line's point and direction")

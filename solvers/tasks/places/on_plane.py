@@ -8,6 +8,7 @@ import numpy as np
 
 from ....robokin.arrays import Array, shown
 from ....robokin.errors import TaskError
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import choice, direction, vector
@@ -30,6 +31,7 @@ class OnPlaneTask(PointTask, DistanceBoundTask, KernelTipTask):
     kind: ClassVar[str] = "plane"
     forms: ClassVar[Forms] = {"target": "point and direction"}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -43,12 +45,9 @@ class OnPlaneTask(PointTask, DistanceBoundTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, side, point, weight, tolerance, band, name, priority, influence
-        if not self._take_known(OnPlaneTask, given):
-            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-            self.side = choice(side, f"{self.name}: side", tuple(SIDES))
-            self._make_known(OnPlaneTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self.side = choice(side, f"{self.name}: side", tuple(SIDES))
+        self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, normal = pair(target, f"{self.name}: target", "a plane's point and normal")

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....robokin.arrays import Array
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, positive, vector
@@ -39,6 +40,7 @@ class AdvanceTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
     kind: ClassVar[str] = "advance"
     forms: ClassVar[Forms] = {"target": "vector"}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -51,14 +53,11 @@ class AdvanceTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, weights, frame, offset, tolerance, name, priority, influence
-        if not self._take_known(AdvanceTask, given):
-            super().__init__(link, offset, name, priority, influence)
-            self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-            self.weights = axis_weights(weights, f"{self.name}: weights")
-            self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
-            self._make_known(AdvanceTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, offset, name, priority, influence)
+        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+        self.weights = axis_weights(weights, f"{self.name}: weights")
+        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Advance:
         if isinstance(target, Advance):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.spatial.so3 import hat
-from ...fixed_arrays import Checks
+from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import direction, not_negative, positive, vector
@@ -35,6 +35,7 @@ class AimTask(TipTask, KernelTipTask):
     forms: ClassVar[Forms] = {"target": "vector"}
     checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive, "band": not_negative}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -48,14 +49,11 @@ class AimTask(TipTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, axis, weight, offset, tolerance, band, name, priority, influence
-        if not self._take_known(AimTask, given):
-            super().__init__(link, offset, name, priority, influence)
-            self.axis = direction(axis, f"{self.name}: axis")
-            self.weight, self.band = weight, band
-            self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
-            self._make_known(AimTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, offset, name, priority, influence)
+        self.axis = direction(axis, f"{self.name}: axis")
+        self.weight, self.band = weight, band
+        self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target point")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.model.tree import axis_to_z
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import direction, number, own_name
@@ -34,6 +35,7 @@ class AxisTask(FrameTask):
     record_kind: ClassVar[FrameKind] = FrameKind.AXIS
     is_gradient_equal: ClassVar[bool] = False  # A leaves out the turn about the axis
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -48,25 +50,21 @@ class AxisTask(FrameTask):
         influence: float = 1.0,
         band: float = 0.0,
     ) -> None:
-        given = link, axis, weights, frame, offset, tolerance, name, priority, influence, band
-        if not self._take_known(AxisTask, given):
-            cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
-            super().__init__(
-                link,
-                target,
-                position_weights=0.0,
-                orientation_weights=weights,
-                frame=frame,
-                offset=offset,
-                orientation_tolerance=tolerance,
-                name=name,
-                priority=priority,
-                influence=influence,
-                orientation_band=cone,
-            )
-            self.axis = direction(axis, f"{self.name}: axis")
-            self._make_known(AxisTask, given)
-        self._set_target(self.target_matrix(target))
+        cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
+        super().__init__(
+            link,
+            target,
+            position_weights=0.0,
+            orientation_weights=weights,
+            frame=frame,
+            offset=offset,
+            orientation_tolerance=tolerance,
+            name=name,
+            priority=priority,
+            influence=influence,
+            orientation_band=cone,
+        )
+        self.axis = direction(axis, f"{self.name}: axis")
 
     def target_matrix(self, target: object) -> Array:
         T = AT_LINK.copy()

@@ -21,7 +21,7 @@ from ....robokin.errors import TaskError
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.so3 import hat
 from ...alike import is_own
-from ...fixed_arrays import Checks
+from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Part, Rows, Task
 from ..checks import choice, per_axis, positive, rigid
@@ -69,6 +69,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
     # With equal weights the identity may stand for A: A'e = e, as a logarithm's Jacobian leaves its argument alone.
     is_gradient_equal: ClassVar[bool] = True
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -85,26 +86,22 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        given: tuple[object, ...] = (link, position_weights, orientation_weights, frame, offset)
-        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
-        if not self._take_known(FrameTask, given):
-            super().__init__(link, offset, name, priority, influence)
-            own = self.name
-            position = per_axis(position_weights, f"{own}: position weights")
-            orientation = per_axis(orientation_weights, f"{own}: orientation weights")
-            if not any(position.tolist() + orientation.tolist()):
-                raise TaskError(f"{own}: every axis is free (all weights are 0)")
-            self._keep(
-                frame=choice(frame, f"{own}: frame", FRAMES),
-                position_weights=position,
-                orientation_weights=orientation,
-                position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
-                orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
-                position_band=per_axis(position_band, f"{own}: position band"),
-                orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
-            )
-            self._make_known(FrameTask, given)
-        self._set_target(self.target_matrix(target))
+        super().__init__(link, offset, name, priority, influence)
+        own = self.name
+        position = per_axis(position_weights, f"{own}: position weights")
+        orientation = per_axis(orientation_weights, f"{own}: orientation weights")
+        if not any(position.tolist() + orientation.tolist()):
+            raise TaskError(f"{own}: every axis is free (all weights are 0)")
+        self._keep(
+            frame=choice(frame, f"{own}: frame", FRAMES),
+            position_weights=position,
+            orientation_weights=orientation,
+            position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
+            orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
+            position_band=per_axis(position_band, f"{own}: position band"),
+            orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
+        )
+        self._set_target(target)
 
     @abstractmethod
     def target_matrix(self, target: object) -> Array:

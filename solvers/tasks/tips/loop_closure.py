@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....robokin.arrays import Array
+from ...fixed_arrays import cached_settings
 from ..checks import share
 from ..tip_rows import TipForm
 from .relative import RelativePoseTask
@@ -27,6 +28,7 @@ class LoopClosureTask(RelativePoseTask):
 
     kind: ClassVar[str] = "loop closure"
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -40,25 +42,21 @@ class LoopClosureTask(RelativePoseTask):
         correction: float = 1.0,
         name: str = "",
     ) -> None:
-        given: tuple[object, ...] = (link, other, offset, other_offset, position_weights, orientation_weights)
-        given += (position_tolerance, orientation_tolerance, correction, name)
-        if not self._take_known(LoopClosureTask, given):
-            super().__init__(
-                link,
-                other,
-                None,
-                position_weights,
-                orientation_weights,
-                offset,
-                other_offset,
-                position_tolerance,
-                orientation_tolerance,
-                name,
-            )
-            self._keep(priority=0)
-            self.correction = share(correction, f"{self.name}: correction")
-            self._make_known(LoopClosureTask, given)
-        self._set_target(np.eye(4))
+        super().__init__(
+            link,
+            other,
+            None,
+            position_weights,
+            orientation_weights,
+            offset,
+            other_offset,
+            position_tolerance,
+            orientation_tolerance,
+            name,
+        )
+        self._keep(priority=0)
+        self.correction = share(correction, f"{self.name}: correction")
+        self._set_target(None)
 
     def checked_target(self, target: object | None) -> Array:
         return np.eye(4) if target is None else super().checked_target(target)

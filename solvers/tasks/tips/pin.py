@@ -8,6 +8,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import per_axis, positive, rigid
@@ -31,6 +32,7 @@ class PinTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
     kind: ClassVar[str] = "pin"
     forms: ClassVar[Forms] = {"target": "pose"}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -44,21 +46,17 @@ class PinTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given: tuple[object, ...] = (link, position_weights, orientation_weights, offset, position_tolerance)
-        given += (orientation_tolerance, name, priority, influence)
-        if not self._take_known(PinTask, given):
-            super().__init__(link, offset, name, priority, influence)
-            position = per_axis(position_weights, f"{self.name}: position weights")
-            orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
-            if not (position.any() or orientation.any()):
-                raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-            self.weights = np.concatenate((position, orientation))
-            self.parts = (
-                Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
-                Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
-            )
-            self._make_known(PinTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, offset, name, priority, influence)
+        position = per_axis(position_weights, f"{self.name}: position weights")
+        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
+        if not (position.any() or orientation.any()):
+            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+        self.weights = np.concatenate((position, orientation))
+        self.parts = (
+            Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
+            Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
+        )
+        self._set_target(target)
 
     def checked_target(self, target: object | None) -> Array | None:
         return None if target is None else rigid(target, f"{self.name}: target")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.spatial import so3
+from ...fixed_arrays import cached_settings
 from ..base import Forms
 from ..checks import rigid, rotation, vector
 from ..tip import AT_LINK
@@ -36,6 +37,7 @@ class _PosePart(PoseTask):
 
     part: ClassVar[str]
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -49,14 +51,10 @@ class _PosePart(PoseTask):
         influence: float = 1.0,
         band: object = 0.0,
     ) -> None:
-        given = link, weights, frame, offset, tolerance, name, priority, influence, band
-        if not self._take_known(_PosePart, given):
-            own = {"position_weights": 0.0, "orientation_weights": 0.0, f"{self.part}_weights": weights}
-            own |= {f"{self.part}_tolerance": tolerance, f"{self.part}_band": band}
-            whole = {"frame": frame, "offset": offset, "name": name, "priority": priority, "influence": influence}
-            FrameTask.__init__(self, link, target, **own, **whole)  # type: ignore[arg-type]
-            self._make_known(_PosePart, given)
-        self._set_target(self.target_matrix(target))
+        own = {"position_weights": 0.0, "orientation_weights": 0.0, f"{self.part}_weights": weights}
+        own |= {f"{self.part}_tolerance": tolerance, f"{self.part}_band": band}
+        whole = {"frame": frame, "offset": offset, "name": name, "priority": priority, "influence": influence}
+        FrameTask.__init__(self, link, target, **own, **whole)  # type: ignore[arg-type]
 
 
 class PositionTask(_PosePart):

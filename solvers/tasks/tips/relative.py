@@ -11,6 +11,7 @@ from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.se3 import inverse
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import link_name, own_name, per_axis, positive, rigid
@@ -35,6 +36,7 @@ class RelativePoseTask(TipTask, KernelTipTask):
     kind: ClassVar[str] = "relative pose"
     forms: ClassVar[Forms] = {"target": "pose"}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -52,26 +54,22 @@ class RelativePoseTask(TipTask, KernelTipTask):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        given: tuple[object, ...] = (link, other, position_weights, orientation_weights, offset, other_offset)
-        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
-        if not self._take_known(RelativePoseTask, given):
-            self.other = link_name(other, "a task's other link")
-            named = own_name(name, f"{type(self).__name__} of {link} and {other}")
-            super().__init__(link, offset, named, priority, influence)
-            self.other_offset = np.eye(4) if other_offset is None else rigid(other_offset, f"{self.name}: other offset")
-            position = per_axis(position_weights, f"{self.name}: position weights")
-            orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
-            self.weights = np.concatenate((position, orientation))
-            if not (position.any() or orientation.any()):
-                raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-            bands = (position_band, "position band"), (orientation_band, "orientation band")
-            self.band = np.concatenate([per_axis(band, f"{self.name}: {what}") for band, what in bands])
-            self.parts = (
-                Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
-                Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
-            )
-            self._make_known(RelativePoseTask, given)
-        self._set_target(self.checked_target(target))
+        self.other = link_name(other, "a task's other link")
+        named = own_name(name, f"{type(self).__name__} of {link} and {other}")
+        super().__init__(link, offset, named, priority, influence)
+        self.other_offset = np.eye(4) if other_offset is None else rigid(other_offset, f"{self.name}: other offset")
+        position = per_axis(position_weights, f"{self.name}: position weights")
+        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
+        self.weights = np.concatenate((position, orientation))
+        if not (position.any() or orientation.any()):
+            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+        bands = (position_band, "position band"), (orientation_band, "orientation band")
+        self.band = np.concatenate([per_axis(band, f"{self.name}: {what}") for band, what in bands])
+        self.parts = (
+            Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
+            Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
+        )
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Array:
         return rigid(target, f"{self.name}: target")

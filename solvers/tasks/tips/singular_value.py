@@ -49,7 +49,7 @@ class SingularValueTask(TipTask):
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
         self.weight, self.tolerance, self.orientation = weight, tolerance, bool(orientation)
-        self._set_target(self.checked_target(target))
+        self._set_target(target)
 
     @property
     def parts(self) -> tuple[Part, ...]:  # type: ignore[override]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.spatial import se3, so3
+from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
@@ -36,6 +37,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
     kind: ClassVar[str] = "twist"
     forms: ClassVar[Forms] = {"target": "twist", "weights": "six", "band": "six"}
 
+    @cached_settings
     def __init__(
         self,
         link: str,
@@ -50,18 +52,15 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = link, weights, frame, offset, linear_tolerance, angular_tolerance, band, name, priority, influence
-        if not self._take_known(TwistTask, given):
-            super().__init__(link, offset, name, priority, influence)
-            self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-            self.weights = axis_weights(weights, f"{self.name}: weights", 6)
-            self.band = per_axis(band, f"{self.name}: band", 6)
-            self.parts = (
-                Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
-                Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
-            )
-            self._make_known(TwistTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(link, offset, name, priority, influence)
+        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+        self.weights = axis_weights(weights, f"{self.name}: weights", 6)
+        self.band = per_axis(band, f"{self.name}: band", 6)
+        self.parts = (
+            Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
+            Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
+        )
+        self._set_target(target)
 
     @staticmethod
     def about(point: object, axis: object, speed: float, pitch: float = 0.0) -> Array:

@@ -11,7 +11,7 @@ from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ....robokin.kinematics import require_mass
 from ....robokin.model.robot import RobotModel
-from ...fixed_arrays import Checks
+from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
@@ -33,6 +33,7 @@ class CenterOfMassTask(KernelRobotTask):
     kind: ClassVar[str] = "center of mass"
     forms: ClassVar[Forms] = {"target": "vector"}
 
+    @cached_settings
     def __init__(
         self,
         target: object,
@@ -43,14 +44,11 @@ class CenterOfMassTask(KernelRobotTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = weights, tolerance, band, name, priority, influence
-        if not self._take_known(CenterOfMassTask, given):
-            super().__init__(own_name(name, type(self).__name__), priority, influence)
-            self.weights = axis_weights(weights, f"{self.name}: weights")
-            self.band = per_axis(band, f"{self.name}: band")
-            self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
-            self._make_known(CenterOfMassTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
+        self.weights = axis_weights(weights, f"{self.name}: weights")
+        self.band = per_axis(band, f"{self.name}: band")
+        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target position")
@@ -96,6 +94,7 @@ class SupportTask(KernelRobotTask):
     forms: ClassVar[Forms] = {"target": "points"}
     checks: ClassVar[Checks] = {**KernelRobotTask.checks, "margin": not_negative, "weight": positive}
 
+    @cached_settings
     def __init__(
         self,
         target: object,
@@ -107,14 +106,11 @@ class SupportTask(KernelRobotTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = margin, up, weight, tolerance, name, priority, influence
-        if not self._take_known(SupportTask, given):
-            super().__init__(own_name(name, type(self).__name__), priority, influence)
-            self.margin, self.weight = margin, weight
-            self.basis = across(direction(up, f"{self.name}: up"))
-            self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
-            self._make_known(SupportTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
+        self.margin, self.weight = margin, weight
+        self.basis = across(direction(up, f"{self.name}: up"))
+        self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Edges:
         if isinstance(target, Edges):

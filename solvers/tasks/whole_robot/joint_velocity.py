@@ -10,7 +10,7 @@ import numpy as np
 from ....robokin.arrays import Array, shown
 from ....robokin.errors import ConfigurationError, TaskError
 from ....robokin.model.robot import RobotModel
-from ...fixed_arrays import Checks, fixed
+from ...fixed_arrays import Checks, cached_settings, fixed
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import numbers, own_name, per_axis, positive
@@ -30,6 +30,7 @@ class JointVelocityTask(VelocityTask, KernelRobotTask):
     forms: ClassVar[Forms] = {"target": "joints", "band": "pair"}
     checks: ClassVar[Checks] = {**VelocityTask.checks, "weight": positive}
 
+    @cached_settings
     def __init__(
         self,
         target: Mapping[str, object],
@@ -41,17 +42,14 @@ class JointVelocityTask(VelocityTask, KernelRobotTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = weight, angular_tolerance, linear_tolerance, band, name, priority, influence
-        if not self._take_known(JointVelocityTask, given):
-            super().__init__(own_name(name, type(self).__name__), priority, influence)
-            self.weight = weight
-            self.band = per_axis(band, f"{self.name}: band", 2)
-            self.parts = (
-                Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
-                Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
-            )
-            self._make_known(JointVelocityTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
+        self.weight = weight
+        self.band = per_axis(band, f"{self.name}: band", 2)
+        self.parts = (
+            Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
+            Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
+        )
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Mapping[str, Array]:
         if not isinstance(target, Mapping) or not target:

@@ -10,7 +10,7 @@ import numpy as np
 from ....robokin.arrays import Array
 from ....robokin.errors import TaskError, UnknownNameError
 from ....robokin.model.robot import RobotModel
-from ...fixed_arrays import Checks, fixed
+from ...fixed_arrays import Checks, cached_settings, fixed
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, numbers, own_name, per_axis, positive
@@ -51,6 +51,7 @@ class LinearVelocityTask(VelocityTask, KernelRobotTask):
     forms: ClassVar[Forms] = {"A": "joints", "target": "number", "weights": "number", "band": "number"}
     checks: ClassVar[Checks] = {**VelocityTask.checks, "A": _law}
 
+    @cached_settings
     def __init__(
         self,
         A: object | Callable[[Array], object] | Mapping[str, object],
@@ -62,14 +63,11 @@ class LinearVelocityTask(VelocityTask, KernelRobotTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = A, weights, tolerance, band, name, priority, influence
-        if not self._take_known(LinearVelocityTask, given):
-            super().__init__(own_name(name, type(self).__name__), priority, influence)
-            self.A: Any = A
-            self.weights, self.band = weights, band
-            self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
-            self._make_known(LinearVelocityTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
+        self.A: Any = A
+        self.weights, self.band = weights, band
+        self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Array:
         return numbers(target, f"{self.name}: target")

@@ -12,7 +12,7 @@ from ....robokin.errors import TaskError
 from ....robokin.model.joint_types import MotionPrimitive
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial import quaternion, so3
-from ...fixed_arrays import fixed
+from ...fixed_arrays import cached_settings, fixed
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import not_negative, numbers, own_name, per_axis, positive
@@ -33,6 +33,7 @@ class PostureTask(KernelRobotTask):
     kind: ClassVar[str] = "posture"
     forms: ClassVar[Forms] = {"target": "joints", "weights": "joints", "band": "pair"}
 
+    @cached_settings
     def __init__(
         self,
         target: object,
@@ -44,22 +45,19 @@ class PostureTask(KernelRobotTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = weights, angle_tolerance, length_tolerance, band, name, priority, influence
-        if not self._take_known(PostureTask, given):
-            super().__init__(own_name(name, type(self).__name__), priority, influence)
-            if not (weights is None or isinstance(weights, Mapping)):
-                raise TaskError(f"{self.name}: weights must be {{joint name: weight}}, not {shown(weights)}")
-            self.weights = {
-                joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
-                for joint, weight in (weights or {}).items()
-            }
-            self.band = per_axis(band, f"{self.name}: band", 2)
-            self.parts = (
-                Part("angle", "rad", positive(angle_tolerance, f"{self.name}: angle tolerance")),
-                Part("length", "m", positive(length_tolerance, f"{self.name}: length tolerance")),
-            )
-            self._make_known(PostureTask, given)
-        self._set_target(self.checked_target(target))
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
+        if not (weights is None or isinstance(weights, Mapping)):
+            raise TaskError(f"{self.name}: weights must be {{joint name: weight}}, not {shown(weights)}")
+        self.weights = {
+            joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
+            for joint, weight in (weights or {}).items()
+        }
+        self.band = per_axis(band, f"{self.name}: band", 2)
+        self.parts = (
+            Part("angle", "rad", positive(angle_tolerance, f"{self.name}: angle tolerance")),
+            Part("length", "m", positive(length_tolerance, f"{self.name}: length tolerance")),
+        )
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Mapping[str, Array] | Array:
         if not isinstance(target, Mapping):
@@ -109,6 +107,7 @@ class JointTask(PostureTask):
     kind: ClassVar[str] = "joint"
     forms: ClassVar[Forms] = {"target": "joint value", "band": "number"}
 
+    @cached_settings
     def __init__(
         self,
         joint: str,
@@ -120,16 +119,13 @@ class JointTask(PostureTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = joint, weight, tolerance, band, name, priority, influence
-        if not self._take_known(JointTask, given):
-            if not isinstance(joint, str):
-                raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
-            self.joint = joint
-            own = own_name(name, f"{type(self).__name__} of {joint}")
-            weights = {joint: positive(weight, f"{own}: weight")}
-            super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
-            self._make_known(JointTask, given)
-        self._set_target(self.checked_target(target))
+        if not isinstance(joint, str):
+            raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
+        self.joint = joint
+        own = own_name(name, f"{type(self).__name__} of {joint}")
+        weights = {joint: positive(weight, f"{own}: weight")}
+        super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
+        self._set_target(target)
 
     def checked_target(self, target: object) -> Mapping[str, Array] | Array:
         return super().checked_target(target if isinstance(target, Mapping) else {self.joint: target})

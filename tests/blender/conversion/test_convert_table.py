@@ -1,4 +1,4 @@
-"""The table of Convert Rig in the user guide: what each constraint becomes, and that what is lost is said there."""
+"""The table of Convert Rig in the user's guide: what each constraint becomes, and that what is lost is said there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from test_convert_copies import CHAIN
 from test_convert_every_constraint import goal_for
 from test_convert_spaces import convert
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "user-guide.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "make-robot.md"
 LABELS = {
     item.name: item.identifier for item in bpy.types.Constraint.bl_rna.properties["type"].enum_items if item.identifier
 }

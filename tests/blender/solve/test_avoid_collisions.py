@@ -100,10 +100,19 @@ def test_a_pose_is_solved_away_from_the_obstacle(arm):
     assert clearances(arm, read_configuration(arm)[None]).min() >= 0.005 - FACETS
 
 
-def test_what_cannot_be_avoided_is_refused(arm):
+def test_a_whole_motion_goes_around_at_frames_and_half_frames(arm):
     settings = arm.robokin.solver
     settings.avoid_collisions, settings.bake_mode = True, "WHOLE"
-    assert "Whole Motion does not avoid" in called(bpy.ops.robokin.bake, arm)
+    q = baked(arm)
+    assert settings.bake_status == "CONVERGED" and "optimal" in settings.bake_reason, settings.bake_reason
+    assert clearances(arm, np.concatenate((q, 0.5 * (q[1:] + q[:-1])))).min() >= 0.005 - FACETS
+    target = arm.robokin.tasks[0].target
+    target.animation_data_clear()
+    target.location = bpy.data.objects["ball"].location
+    bpy.context.view_layer.update()
+    assert clearances(arm, baked(arm)).min() >= 0.005 - FACETS
+    found = [item for item in settings.bake_failures if item.status == "COLLISION"]
+    assert found and "ball" in found[0].reason, settings.bake_reason
 
 
 def test_as_commands(arm, tmp_path, capsys):

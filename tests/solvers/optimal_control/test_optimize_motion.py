@@ -7,17 +7,20 @@ import pytest
 from robokin_addon.robokin import RobokinError, forward_kinematics, random_configuration
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import (
+    AlongCurveTask,
     JointVelocityTask,
     PoseTask,
     PositionTask,
     Status,
+    TwistTask,
     check_motion,
     optimize_motion,
     track,
 )
 from robokin_addon.solvers.criteria import KineticEnergy
 from robokin_addon.solvers.optimal_control import sqp
-from robokin_addon.solvers.optimal_control.optimize import TrackedFrames, near_animation, optimize_steps
+from robokin_addon.solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from robokin_addon.solvers.optimal_control.start import near_animation
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from support.oracles.pinocchio_oracle import Oracle
@@ -137,7 +140,7 @@ def test_targets_out_of_reach_and_late_ones_are_results():
 @pytest.mark.parametrize("keep_best", [True, False])
 def test_it_can_be_stopped(keep_best):
     model, q, tasks = panda()
-    targets = circle(model, tasks[0].link, q, 20)
+    targets = circle(model, tasks[0].link, q, 20, radius=0.02)
     calls = []
 
     def progress(done, most):
@@ -147,6 +150,22 @@ def test_it_can_be_stopped(keep_best):
     whole = optimize_motion(model, tasks, targets, q, DT, progress=progress, keep_best=keep_best)
     assert whole.note.startswith("stopped") and len(calls) < 10
     assert (whole.cost_after < whole.cost_before) is keep_best
+
+
+def test_velocities_are_followed_from_frame_to_frame():
+    model, q, _ = panda()
+    hand = forward_kinematics(model, q)["panda_hand"][:3, 3]
+    angle = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    ring = hand + 0.1 * np.stack((np.cos(angle) - 1.0, np.sin(angle), 0.0 * angle), axis=1)
+    for task, target in (
+        (JointVelocityTask({"panda_joint1": 0.3}), {"panda_joint1": 0.3}),
+        (TwistTask("panda_hand", [0.1, 0.05, 0.0, 0.0, 0.0, 0.2]), [0.1, 0.05, 0.0, 0.0, 0.0, 0.2]),
+        (AlongCurveTask("panda_hand", ring, 0.15, closed=True), 0.15),
+    ):
+        whole = optimize_motion(model, [task], [[target]] * 10, q, DT, "kinetic_energy")
+        assert whole.converged.all() and whole.is_optimal and whole.cost_after <= whole.cost_before
+        assert check_motion(whole.motion, [task], [[target]] * 10).ok
+        assert_inside(whole)
 
 
 def test_bad_input_is_one_line():
@@ -163,9 +182,6 @@ def test_bad_input_is_one_line():
         given = {"tasks": tasks, "targets": targets, **arguments}
         with pytest.raises(RobokinError, match=match):
             optimize_motion(model, given.pop("tasks"), given.pop("targets"), q, DT, **given)
-    with pytest.raises(RobokinError, match="velocities"):
-        velocity = JointVelocityTask({"panda_joint1": 0.1})
-        optimize_motion(model, [velocity], [[{"panda_joint1": 0.1}]] * 3, q, DT)
 
 
 @pytest.mark.parametrize("cost", ["acceleration", "jerk", "kinetic_energy", "torque"])

@@ -17,8 +17,9 @@ from robokin_addon.solvers import (
     PostureTask,
     Task,
 )
-from robokin_addon.solvers.optimal_control.discretization import Discretization
-from robokin_addon.solvers.optimal_control.rows_of_frames import task_frames
+from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
+from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
+from robokin_addon.solvers.optimal_control.rows.task_sources import task_frames
 from robokin_addon.solvers.tasks import Rows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.problems.tracked import panda
@@ -66,7 +67,8 @@ def test_rows_of_all_frames_are_those_of_each(name):
         aims = [tasks_of(model, p)[i].target for p in q]
         own = task_frames(grid, levels, i, aims, SHARES * task.influence)
         states = [levels.state(p, levels.targets, grid.dt) for p in q]
-        found = own.rows(q, states.__getitem__)
+        segment = TaskSegment(0, levels, [levels.targets] * len(q), np.ones((len(q), len(levels.tasks))))
+        found = own.rows(DiscreteMotion(grid, q), segment)
         for k, share in enumerate(SHARES):
             one = task.rows(states[k], aims[k]).weighted(share) if share else Rows.none(model.nv)
             for field in ("J", "lower", "upper", "weight", "part"):
@@ -80,7 +82,8 @@ def test_bending_is_how_rows_change(frame):
     T, h = forward_kinematics(model, q)["panda_hand"], 1e-6
     levels = TaskLevels(model, [PoseTask("panda_hand", T, orientation_weights=(1.0, 2.0, 0.0), frame=frame)])
     grid = Discretization(model, 0.04, np.zeros(model.nv))
-    rows = task_frames(grid, levels, 0, [T], np.ones(1)).rows(q[None], None)
+    segment = TaskSegment(0, levels, [[T]], np.ones((1, 1)))
+    rows = task_frames(grid, levels, 0, [T], np.ones(1)).rows(DiscreteMotion(grid, q[None]), segment)
     z = np.random.default_rng(2).normal(size=len(rows.frame))
     J = lambda p: levels.tasks[0].rows(levels.state(p, [T], 0.04), T).J  # noqa: E731
     steps = h * np.eye(model.nv)

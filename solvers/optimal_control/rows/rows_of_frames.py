@@ -5,32 +5,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.backend import Reference
-from ...robokin.spatial import so3
-from ..alike import is_own
-from ..kinematics.state import State
-from ..tasks import FrameTask, PinTask, PoseTask, PostureTask, Rows, Task
-from ..tasks.tips.frame import PART
-from ..tasks.whole_robot.posture import difference_rows
-from ..velocity.task_levels import TaskLevels
-from .discretization import Discretization
-
-StateOf = Callable[[int], State]
+from ....robokin.arrays import Array
+from ....robokin.backend import Reference
+from ....robokin.spatial import so3
+from ...tasks import FrameTask, PoseTask, PostureTask, Rows, Task
+from ...tasks.tips.frame import PART
+from ...tasks.whole_robot.posture import difference_rows
+from ..discretization import DiscreteMotion, Discretization
+from .segments import TaskSegment
 
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
     """Rows of all frames, one after the other; `frame` (m,): the index of each one's, ascending.
-    bending: of multipliers (m,) the derivative (frames, n, n) of J'z along y; None where it is not known."""
+    bending: of multipliers (m,) the derivative (frames, n, n) of J'z along y; None where it is not known.
+    before: of velocities, (m, nv) along the frame before."""
 
     rows: Rows
     frame: Array
     bending: Callable[[Array], Array] | None = None
+    before: tuple[Array, ...] = ()
 
     @classmethod
     def wanted(cls, J: Array, e: Array, weight: Array, part: Array, band: Array) -> FrameRows:
@@ -43,37 +41,24 @@ class FrameRows:
 
 class TaskFrames(ABC):
     """One task at the frames of a segment. targets: per frame, checked and resolved.
-    shares: (frames,) its influence at each, over that which it was made with."""
+    shares: (frames,) its influence at each, over that which it was made with.   reach: how many frames before its own
+    its rows reach to."""
+
+    reach: ClassVar[int] = 0
 
     def __init__(self, grid: Discretization, task: Task, targets: Sequence[Any], shares: Array) -> None:
         self.grid, self.task, self.targets, self.shares = grid, task, targets, shares
 
     @abstractmethod
-    def rows(self, q: Array, state: StateOf) -> FrameRows:
-        """At configurations q (frames, nq); `state` of each frame's index."""
+    def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
+        """At the segment's frames of a trajectory."""
 
 
-def task_frames(
-    grid: Discretization, levels: TaskLevels, i: int, targets: Sequence[Any], influence: Array
-) -> TaskFrames:
-    """The i-th task at frames with such an influence (frames,)."""
-    task: Task | None = levels.tasks[i]
-    assert task is not None
-    shares = influence / task.influence if task.influence else np.zeros(len(targets))
-    if isinstance(task, PinTask) and is_own(type(task)):
-        task = task.pose_task() or task
-    if isinstance(task, FrameTask) and type(task).rows is FrameTask.rows:
-        return _TipFrames(grid, task, targets, shares)
-    if isinstance(task, PostureTask) and is_own(type(task)):
-        return _PostureFrames(grid, task, targets, shares)
-    return _SingleFrames(grid, task, targets, shares)
-
-
-class _SingleFrames(TaskFrames):
+class SingleFrames(TaskFrames):
     """A task that states its rows at one state."""
 
-    def rows(self, q: Array, state: StateOf) -> FrameRows:
-        nv = self.grid.model.nv
+    def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
+        nv, state = self.grid.model.nv, segment.states(here)
         found = [
             self.task.rows(state(k), target).weighted(share) if share else Rows.none(nv)
             for k, (target, share) in enumerate(zip(self.targets, self.shares.tolist(), strict=True))
@@ -86,7 +71,7 @@ class _SingleFrames(TaskFrames):
         return FrameRows(Rows(J, lower, upper, weight, part), frame)
 
 
-class _PostureFrames(TaskFrames):
+class PostureFrames(TaskFrames):
     """Values of joints. They hardly bend: only the turns of balls do."""
 
     task: PostureTask
@@ -97,13 +82,13 @@ class _PostureFrames(TaskFrames):
         self.wanted = np.array([q for q, _ in wanted])
         self.weight = np.array([weight for _, weight in wanted]) * shares[:, None]
 
-    def rows(self, q: Array, state: StateOf) -> FrameRows:
-        e, J = difference_rows(self.grid.model, q, self.wanted)
+    def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
+        e, J = difference_rows(self.grid.model, here.q[segment.frames], self.wanted)
         part = self.grid.model.is_length.astype(int)
         return FrameRows.wanted(J, e, self.weight, part, self.task.band[part])
 
 
-class _TipFrames(TaskFrames):
+class TipFrames(TaskFrames):
     """A task on the pose of a tip."""
 
     task: FrameTask
@@ -114,8 +99,8 @@ class _TipFrames(TaskFrames):
         self.wanted = np.array(targets, float).reshape(-1, 4, 4)
         self.weight = shares[:, None] * task.weights
 
-    def rows(self, q: Array, state: StateOf) -> FrameRows:
-        T, tip = self._tip(q)
+    def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
+        T, tip = self._tip(here.q[segment.frames])
         if type(self.task).tip_rows is PoseTask.tip_rows:
             e, A = self.task.own_rows(T, self.wanted)
         else:  # of other makers, who wrote it for one pose

@@ -1,0 +1,1 @@
+"""Commands on motions that are there."""

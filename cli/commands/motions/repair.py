@@ -1,0 +1,38 @@
+"""Solve again the frames of an animation that miss a task or break a limit; all others stay as they are. Exit code 1
+when some still do."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...arguments import add_blend_file, add_frames, add_json, add_step, output_blend
+from ...report import kept_report, show_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_blend_file(parser)
+    add_frames(parser)
+    add_step(parser)
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from ...blend_saving import save_as
+    from ...blender import blender_file, chosen_frames, find_robot, run_steps
+
+    with blender_file(arguments):
+        import bpy
+
+        from ....scene.repair.again import repair_steps
+
+        robot = find_robot(arguments.robot)
+        scene, layer = bpy.context.scene, bpy.context.view_layer
+        frames = chosen_frames(robot, arguments.frames, arguments.step)
+        result = run_steps(repair_steps(scene, layer, robot, frames))
+        target = arguments.output or bpy.data.filepath
+        report = result.to_dict()
+        with kept_report(report, arguments.json):
+            save_as(target)
+    show_report(report, arguments.json, f"{target}: {len(frames)} frames: {result.summary()}", target)
+    return not result.after

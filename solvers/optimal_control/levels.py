@@ -1,0 +1,61 @@
+"""Levels that the start of a motion misses: each comes as near as the others allow, before the cost counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator
+
+import numpy as np
+
+from .discretization import DiscreteMotion
+from .level_costs import Lack
+from .rows.motion_rows import MotionRows
+from .rows.row_blocks import FIRST
+from .sqp import MotionOptimum, optimise
+
+LEVEL_ITERATIONS = 20  # of a level that the start misses
+GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
+SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
+HELD = 1e-8  # [rad, L] by which what is held may be off
+
+
+def by_levels(asked: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
+    """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
+    each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
+    tasks do not let them hold, tasks give way, and then come back as near as they can."""
+    shown, gives_way = here, False
+    for level in asked.levels:
+        lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
+        for asked.last in lasts:
+            if not asked.is_lacking(here, level):
+                break
+            asked.hold(here)
+            gives_way |= asked.last == level
+            cost = Lack(asked, level)
+            best = before = MotionOptimum(here, cost.value(here), np.inf, asked.at(here), 0)
+            for now in with_last(optimise(here, asked, cost, LEVEL_ITERATIONS)):
+                best = better(best, now, before)
+                here = best.trajectory
+                shown = shown if gives_way else here
+                yield now.iterations, shown
+                if not asked.is_lacking(here, level):
+                    break
+        asked.last = math.inf
+    yield 0, here
+
+
+def with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterator[MotionOptimum]:
+    """What a search yields, and then what it returns."""
+    yield (yield from search)
+
+
+def better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
+    """`now` when it costs less, or as much and is nearer to an optimum, keeps the limits, and misses nothing that was
+    met."""
+    is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + SAME))
+    if abs(now.asked.residual()).max(initial=0.0) > HELD or not (is_nearer or now.cost <= best.cost * (1.0 + GAIN)):
+        return best
+    # Limits are never broken, nor more than in a start that breaks them.
+    if now.trajectory.excess() > before.trajectory.excess():
+        return best
+    return now

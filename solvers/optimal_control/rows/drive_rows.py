@@ -1,0 +1,95 @@
+"""Limits on what drives give, at frames and half frames, and on the jerk: rows that a start may break."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....robokin.arrays import Array
+from ....robokin.dynamics import Drives
+from ..discretization import DiscreteMotion, Discretization, differenced
+from .drive_efforts import DriveEfforts
+from .row_blocks import RowBlock, RowSource
+
+UNUSED = 1e-6  # share of a limit that is left unused: a program is solved to less
+LEAST = 1e-6  # share of a limit on the effort that dry friction leaves
+
+
+class _DriveSource(RowSource):
+    """Rows of values of drives over their limits (nv,), where there are some: -1 <= value <= 1."""
+
+    def __init__(self, limit: Array) -> None:
+        self.limit = limit
+        self.limited = np.flatnonzero(np.isfinite(limit))
+
+    def is_lacking(self, here: DiscreteMotion) -> bool:
+        return bool((abs(self.block(here).lack) > 0.5 * UNUSED).any())
+
+    def _block(self, number: int, frame: Array, value: Array, blocks: Array) -> tuple[Array, ...]:
+        """J, frame, lower, upper and key of values (k, nv) with derivative blocks (k, w, nv, n)."""
+        k, width, _, n = blocks.shape
+        J = np.swapaxes(blocks[:, :, self.limited], 1, 2) / self.limit[self.limited, None, None]
+        share = (value / self.limit)[:, self.limited]
+        frames = np.repeat(frame, len(self.limited))
+        key = (2 * frames + number) * len(self.limit) + np.tile(self.limited, k)
+        room = 1.0 - UNUSED
+        return J.reshape(-1, width, n), frames, (-room - share).ravel(), (room - share).ravel(), key
+
+
+class EffortRows(_DriveSource):
+    """No drive gives more than its limit, dry friction included; at half frames with the velocity and acceleration of
+    the frame after them, as linear keys have them. A limit on power likewise.
+
+    gravity: (3,) [m/s^2] in the root frame.   power: (nv,) [W], infinite where there is none.
+    """
+
+    reach = 2
+
+    def __init__(self, grid: Discretization, gravity: Array, power: Array | None = None) -> None:
+        self.friction = Drives.of(grid.model).friction
+        effort = grid.model.effort
+        super().__init__(np.maximum(effort - self.friction, LEAST * effort) if power is None else power)
+        self.efforts, self.is_power = DriveEfforts(grid, gravity), power is not None
+
+    def block(self, here: DiscreteMotion) -> RowBlock:
+        known = here.known.setdefault(self, [])
+        if not known:
+            frames = np.arange(len(here))
+            eye = np.broadcast_to(np.eye(here.steps.shape[1]), (len(here), *[here.steps.shape[1]] * 2))
+            whole = np.stack((eye, np.zeros_like(eye)), axis=1)
+            parts = [self._at(here, 0, frames, here.q, whole)]
+            if len(here) > 1:
+                parts.append(self._at(here, 1, frames[1:], here.halves, here.half_blocks[1:]))
+            J, frame, lower, upper, key = (np.concatenate(each) for each in zip(*parts, strict=True))
+            order = np.argsort(key, kind="stable")
+            all_of_it = np.ones(len(order), bool)
+            known.append(RowBlock(J[order], frame[order], lower[order], upper[order], key[order], all_of_it))
+        return known[0]
+
+    def _at(self, here: DiscreteMotion, number: int, frame: Array, q: Array, blocks: Array) -> tuple[Array, ...]:
+        """blocks: (k, 2, n, n) of the displacements of q (k, nq)."""
+        v, a = here.v[frame], here.a[frame]
+        effort = self.efforts.at(q, v, a)
+        by_q, by_v, by_a = self.efforts.derivatives(q, v, a)
+        if self.is_power:
+            by_q, by_v, by_a = (v[:, :, None] * each for each in (by_q, by_v, by_a))
+            pull = np.eye(v.shape[1]) * (effort + self.friction * np.sign(v))[:, :, None]
+            by_v = by_v + pull * (here.grid.scale / here.grid.dt)
+            effort = effort * v + self.friction * abs(v)
+        own = by_a[:, None] @ here.change_blocks[frame]
+        own[:, :2] += by_v[:, None] @ here.step_blocks[frame]
+        own[:, :2] += by_q[:, None] @ blocks
+        return self._block(number, frame, effort, own)
+
+
+class JerkRows(_DriveSource):
+    """No acceleration changes faster than a limit (nv,) [SI per s^3]; before the first frame it is 0."""
+
+    reach = 3
+
+    def block(self, here: DiscreteMotion) -> RowBlock:
+        scale = here.grid.scale / here.grid.dt**3
+        jerk = np.diff(here.changes, axis=0, prepend=0.0) * scale
+        blocks = differenced(here.change_blocks) * scale[:, None]
+        frames = np.arange(1, len(here))
+        J, frame, lower, upper, key = self._block(0, frames, jerk[1:], blocks[1:])
+        return RowBlock(J, frame, lower, upper, key, np.ones(len(key), bool))

@@ -1,0 +1,82 @@
+"""All that a motion is asked for as rows of one program over its frames, level by level.
+
+What a trajectory lacks of a row it may go on lacking, when it is held, but no more. So tasks that are met stay met,
+those that cannot be met lack no more than they did, and a level below never costs one above.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....robokin.arrays import Array
+from ...qp.sparse_rows import SparseRows
+from ..discretization import DiscreteMotion
+from .row_blocks import RowBlock, RowSource
+
+
+class MotionRows:
+    """What sources ask of a motion. last: levels below this one count for nothing, until it is set back."""
+
+    def __init__(self, sources: Sequence[RowSource]) -> None:
+        self.sources, self.last = list(sources), math.inf
+        self.levels = sorted({source.level for source in sources})
+        self.reach = max([source.reach for source in sources], default=0)
+        self.least: list[RowBlock] | None = None
+
+    def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
+        if self not in here.known:
+            here.known[self] = [source.block(here) for source in self.sources]
+        return here.known[self]
+
+    def at(self, here: DiscreteMotion) -> LinearisedRows:
+        return LinearisedRows(self, here, self.blocks(here))
+
+    def hold(self, here: DiscreteMotion) -> None:
+        """Ask from now on that rows lack no more than they do here."""
+        self.least = self.blocks(here)
+
+    def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
+        blocks = zip(self.sources, self.blocks(here), strict=True)
+        return [block for source, block in blocks if source.level == level]
+
+    def is_lacking(self, here: DiscreteMotion, level: int) -> bool:
+        return any(source.is_lacking(here) for source in self.sources if source.level == level)
+
+
+class LinearisedRows:
+    """The rows of all frames at a trajectory."""
+
+    def __init__(self, asked: MotionRows, here: DiscreteMotion, blocks: list[RowBlock]) -> None:
+        self.asked, self.here, self.blocks = asked, here, blocks
+        sides: list[tuple[Array, Array]] = []
+        for number, (source, block) in enumerate(zip(asked.sources, blocks, strict=True)):
+            if source.level > asked.last:
+                sides.append((np.full(len(block.lower), -np.inf), np.full(len(block.lower), np.inf)))
+            elif asked.least is None:
+                sides.append((block.lower, block.upper))
+            else:
+                low, high = block.kept(asked.least[number])
+                sides.append((block.lower - low, block.upper - high))
+        none = np.zeros(0)
+        self.lower, self.upper = (np.concatenate([none, *(own[i] for own in sides)]) for i in (0, 1))
+
+    def rows(self) -> SparseRows:
+        """(m, F n)"""
+        frames, n = self.here.steps.shape
+        empty = SparseRows.of(np.zeros((0, n)), np.zeros(0, int), frames * n)
+        return SparseRows.joined([empty, *(block.rows(frames) for block in self.blocks)])
+
+    def bend(self, H: Array, z: Array) -> None:
+        """Add to H (F, p + 1, n, n) the derivative of C'z, z (m,), of rows of which it is known."""
+        end = 0
+        for block in self.blocks:
+            begin, end = end, end + len(block.lower)
+            if block.bend is not None and z[begin:end].any():
+                block.bend(H, z[begin:end])
+
+    def residual(self) -> Array:
+        """(m,) what is lacking beyond what is held."""
+        return np.clip(0.0, self.lower, self.upper)

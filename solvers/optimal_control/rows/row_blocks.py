@@ -1,0 +1,90 @@
+"""Rows of a program over all frames of a motion: what they ask for, and what of it the start may go on lacking."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....robokin.arrays import Array
+from ...qp.sparse_rows import SparseRows
+from ..discretization import DiscreteMotion
+
+MET = 1e-5  # what an equation lacks that counts as met: it stays as it is
+SLACK = 5e-8  # more that rows may lack: else, at the least that is possible, nothing could move
+FIRST = 0  # the level of limits and obstacles, before all tasks
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """lower <= C y <= upper, dimensionless and weighted.
+
+    J: (m, w, n), J[i, s] along y of frame[i] - s.   frame: (m,).   lower, upper: (m,).   key: (m,) integers, ascending:
+    which row is which at other trajectories.   is_whole: (m,) bool, rows whose lack is to become less; of others it
+    stays what it is.   bend(H, z): adds the derivative of C'z, z (m,), to H (F, p + 1, n, n); None where it is not
+    known.
+    """
+
+    J: Array
+    frame: Array
+    lower: Array
+    upper: Array
+    key: Array
+    is_whole: Array
+    bend: Callable[[Array, Array], None] | None = None
+
+    @property
+    def lack(self) -> Array:
+        """(m,) positive where C y should be larger."""
+        return np.clip(0.0, self.lower, self.upper)
+
+    def kept(self, before: RowBlock) -> tuple[Array, Array]:
+        """(m,) (m,) by how much lower and upper sides are moved when rows lack no more than they did `before`."""
+        at = np.searchsorted(before.key, self.key)
+        at[at == len(before.key)] = 0
+        known = before.key[at] == self.key if len(before.key) else np.zeros(len(at), bool)
+        lack = np.where(known, before.lack[at], 0.0) if len(before.key) else np.zeros(len(at))
+        is_equation = self.lower == self.upper
+        stays = ~self.is_whole | (is_equation & (abs(lack) <= MET))
+        room = lack + SLACK * np.sign(lack)
+        return np.where(stays, lack, np.maximum(room, 0.0)), np.where(stays, lack, np.minimum(room, 0.0))
+
+    def rows(self, frames: int) -> SparseRows:
+        """(m, F n)"""
+        m, width, n = self.J.shape
+        reversed_blocks = self.J[:, ::-1].reshape(m, width * n)
+        return SparseRows.of(reversed_blocks, (self.frame - (width - 1)) * n, frames * n)
+
+    def gradient(self, z: Array, frames: int) -> Array:
+        """(F, n) C'z."""
+        found = np.zeros((frames, self.J.shape[2]))
+        for s in range(self.J.shape[1]):
+            own = self.frame >= s
+            np.add.at(found, self.frame[own] - s, z[own, None] * self.J[own, s])
+        return found
+
+    def squares(self, used: Array, H: Array) -> None:
+        """Add the sum of the squares of some rows, (m,) bool, to H (F, p + 1, n, n)."""
+        J, frame = self.J[used], self.frame[used]
+        width = J.shape[1]
+        for s in range(width):
+            for t in range(s, width):
+                own = frame >= t
+                np.add.at(H[:, t - s], frame[own] - s, J[own, s, :, None] * J[own, t, None, :])
+
+
+class RowSource(ABC):
+    """What asks for rows. level: the priority; rows of a lower level lack no more for those of a higher one.
+    reach: how many frames before its own a row reaches to."""
+
+    level: int = FIRST
+    reach: int = 0
+
+    @abstractmethod
+    def block(self, here: DiscreteMotion) -> RowBlock: ...
+
+    @abstractmethod
+    def is_lacking(self, here: DiscreteMotion) -> bool:
+        """Whether more is missing than tolerances allow."""

@@ -1,0 +1,106 @@
+"""Edited curves: what they break is known without a Check, and solved again where it is, the rest staying as it was."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.handlers import edited_frames
+from robokin_addon.panels.overlays.motion import problem_spans
+from robokin_addon.properties.results import readouts
+from robokin_addon.scene.animation.curves import own_keys
+from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.scene.repair import broken_frames
+from robokin_addon.solvers.progress import finish
+from support.blender.windows import called
+
+FRAMES = range(1, 41)
+
+
+@pytest.fixture
+def baked(scene, robot, target):
+    assert called(bpy.ops.robokin.bake, robot) == {"FINISHED"}
+    return robot
+
+
+def edited(obj):
+    bpy.context.view_layer.update()
+    readouts.broken(obj)
+    edited_frames.finish_work()
+    return readouts.broken(obj)
+
+
+def checked(obj):
+    steps = check_steps(bpy.context.scene, bpy.context.view_layer, obj, FRAMES, with_collisions=False)
+    return finish(steps)
+
+
+def drag(obj, frame, by, joint=1):
+    """A key moved as in the Graph Editor."""
+    key = sorted(own_keys(obj))[joint]
+    curve = fcurves(obj)[key]
+    point = next(point for point in curve.keyframe_points if point.co.x == frame)
+    point.co.y += by
+    curve.update()
+    obj.animation_data.action.update_tag()
+    return curve
+
+
+def values(obj, frames):
+    return np.array([[fcurves(obj)[key].evaluate(f) for f in frames] for key in sorted(own_keys(obj))])
+
+
+def test_what_an_edit_breaks_is_known_at_once_and_is_what_check_says(baked, monkeypatch):
+    monkeypatch.setattr(broken_frames, "PIECE", 11)
+    assert problem_spans(baked) == [] and not edited(baked).rows
+    drag(baked, 20, 0.3)
+    found, oracle = edited(baked), checked(baked)
+    assert [(row.first, row.last, row.reason) for row in found.rows] == [
+        (row.first, row.last, row.reason) for row in oracle.rows()
+    ]
+    assert problem_spans(baked) == [(row.first, row.last) for row in found.rows]
+    assert {20, 21} <= {f for first, last in problem_spans(baked) for f in range(first, last + 1)}
+    drag(baked, 20, -0.3)
+    assert not edited(baked).rows
+
+
+def test_the_broken_frames_alone_are_solved_again(baked, tmp_path):
+    before = values(baked, FRAMES)
+    drag(baked, 20, 0.3)
+    assert edited(baked).count
+    report = tmp_path / "report.json"
+    assert called(bpy.ops.robokin.solve_again, baked, report_path=str(report)) == {"FINISHED"}
+    told = json.loads(report.read_text("utf-8"))
+    assert told["broken_after"] == 0 and checked(baked).passed and not edited(baked).rows
+    (stretch,) = told["solved"]
+    first, last = stretch["frames"]
+    assert 20 in range(first, last + 1) and last - first < 8
+    kept = [i for i, frame in enumerate(FRAMES) if not first <= frame <= last]
+    assert np.array_equal(values(baked, FRAMES)[:, kept], before[:, kept])
+
+
+def test_curves_of_few_keys_stay_as_they_were_beside(baked):
+    baked.robokin.tasks[0].position_tolerance = baked.robokin.tasks[0].orientation_tolerance = 0.02
+    called(bpy.ops.robokin.reduce_keys, baked, position=2.0)
+    curve = drag(baked, 1, 0.0)
+    curve.keyframe_points.insert(20.0, curve.evaluate(20.0) + 0.4)
+    curve.update()
+    bpy.context.view_layer.update()
+    before = values(baked, FRAMES)
+    assert edited(baked).count
+    called(bpy.ops.robokin.solve_again, baked)
+    after = values(baked, FRAMES)
+    assert checked(baked).limits.violations == ()
+    changed = np.flatnonzero((abs(after - before) > 1e-6).any(axis=0))
+    assert len(changed) and changed[-1] - changed[0] < 30
+
+
+def test_without_a_task_the_curves_are_followed_as_near_as_limits_allow(baked):
+    baked.robokin.tasks.clear()
+    drag(baked, 20, 0.3)
+    assert checked(baked).limits.violations
+    called(bpy.ops.robokin.solve_again, baked)
+    assert checked(baked).limits.violations == ()

@@ -1,0 +1,164 @@
+"""A whole motion keeps what tracking frame by frame does not: efforts, powers, jerks, clearances, rolling wheels."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobokinError, RobotModel, forward_kinematics, integrate
+from robokin_addon.robokin.collision import Box, CollisionModel, Cylinder, Obstacle
+from robokin_addon.robokin.library import library_robot
+from robokin_addon.solvers import ClearanceTask, PositionTask, Status, optimize_motion
+from robokin_addon.solvers.motion.collisions import collision_violations
+from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
+from robokin_addon.solvers.optimal_control.rows.clearance_rows import ClearanceRows
+from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows, JerkRows
+from robokin_addon.solvers.optimal_control.rows.rolling_rows import RollingRows
+from support.oracles.pinocchio_oracle import Oracle
+from support.problems.limits import with_rates
+from support.problems.obstructed import at, panda_among_boxes, planar_arm
+from support.problems.tracked import assert_inside, assert_residuals_are_true, circle, panda
+from support.problems.wheeled import platform, slip
+
+DT = 1.0 / 24.0
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+def reach():
+    """A Panda whose hand goes round, three of seven joints of freedom used."""
+    model, q, _ = panda()
+    targets = [[T[0, :3, 3]] for T in circle(model, "panda_hand", q, 24, radius=0.07)]
+    return model, q, [PositionTask("panda_hand", np.zeros(3))], targets
+
+
+def efforts(model, q, v, a) -> np.ndarray:
+    """[N m] by Pinocchio, of a robot with damping and friction of its drives."""
+    oracle = Oracle.from_model(model)
+    found = np.array([oracle.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])
+    joints = [joint for joint in model.moving_joints if joint.mimic is None]
+    damping, friction = (np.array([getattr(joint, name) for joint in joints]) for name in ("damping", "friction"))
+    return found + damping * v + friction * np.sign(v)
+
+
+def test_efforts_are_kept_at_frames_and_half_frames_by_pinocchio():
+    model, q, tasks, targets = reach()
+    joints = [dataclasses.replace(joint, effort=25.0, damping=0.5, friction=0.3) for joint in model.joints[1:]]
+    model = RobotModel(model.name, model.links, joints)
+    free = optimize_motion(model, tasks, targets, q, DT)
+    held = optimize_motion(model, tasks, targets, q, DT, gravity=GRAVITY)
+    for found, is_kept in ((free, False), (held, True)):
+        motion = found.motion
+        assert found.is_optimal and found.converged.all()
+        halves = 0.5 * (motion.q[1:] + motion.q[:-1])
+        given = efforts(
+            model, np.concatenate((motion.q, halves)), *(np.concatenate((x, x[1:])) for x in (motion.v, motion.a))
+        )
+        assert (abs(given).max() <= 25.0) == is_kept
+    assert_inside(held)
+    assert_residuals_are_true(held)
+    spent = [
+        abs(efforts(model, found.q, found.motion.v, found.motion.a) * found.motion.v).max()
+        for found in (free, optimize_motion(model, tasks, targets, q, DT, gravity=GRAVITY, limits={"power": 9.0}))
+    ]
+    assert spent[1] <= 9.0 < spent[0]
+
+
+def test_jerk_is_kept_and_tasks_give_way_to_it():
+    model, q, tasks, targets = reach()
+    share = np.concatenate((np.zeros(3), np.linspace(0.0, 1.0, 15), np.ones(3)))
+    slow = [[targets[0][0] + 0.05 * s * s * (3.0 - 2.0 * s)] for s in share]
+    found = optimize_motion(model, tasks, slow, q, DT, limits={"jerk": 60.0})
+    assert abs(np.diff(found.motion.a, axis=0) / DT).max() <= 60.0 and found.is_optimal and found.converged.all()
+    assert_inside(found)
+    assert_residuals_are_true(found)
+    sudden = optimize_motion(model, tasks, targets[:10], q, DT, limits={"jerk": 50.0})
+    assert abs(np.diff(sudden.motion.a, axis=0) / DT).max() <= 50.0
+    assert 0 < sudden.converged.sum() < 10 and sudden.status[1] is not Status.CONVERGED
+
+
+@pytest.mark.parametrize("shape", [Cylinder(0.1, 1.0), Box((0.3, 0.3, 1.0))])
+def test_an_animation_through_an_obstacle_goes_around_it(shape):
+    model = with_rates(planar_arm(4), velocity=3.0, acceleration=40.0)
+    collisions = CollisionModel(model, [Obstacle("post", shape, at(3.0, 0.9))])
+    share = 0.5 - 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, 40))
+    wild = np.array([-0.2, 0.2, 0.2, 0.2]) + share[:, None] * np.array([0.8, 0.0, 0.0, 0.0])
+    tasks, targets = [ClearanceTask(collisions)], [[None]] * len(wild)
+    found = optimize_motion(model, tasks, targets, None, DT, {"animation": 1.0, "acceleration": 1e-4}, animation=wild)
+    assert collisions.distances(wild)[0][..., 0].min() < -0.1
+    halves = 0.5 * (found.q[1:] + found.q[:-1])
+    nearest = collisions.distances(np.concatenate((found.q, halves)))[0][..., 0].min()
+    assert 0.005 <= nearest < 0.006 and found.kkt <= 1e-5  # it touches the margin
+    assert not collision_violations(found.motion, collisions) and found.converged.all()
+    assert_inside(found)
+
+
+def test_a_target_inside_an_obstacle_is_a_collision_with_a_name():
+    model = planar_arm(3)
+    post = at(1.2, 1.6)
+    collisions = CollisionModel(model, [Obstacle("post", Cylinder(0.1, 1.0), post)])
+    targets = [[post[:3, 3], None]] * 12
+    found = optimize_motion(
+        model, [PositionTask("l2", np.zeros(3)), ClearanceTask(collisions)], targets, np.zeros(3), DT
+    )
+    assert found.status[-1] in (Status.COLLISION, Status.LIMIT)
+    assert collisions.distances(found.q)[0][..., 0].min() >= 0.0
+
+
+@pytest.mark.parametrize("cost", ["acceleration", "kinetic_energy"])
+def test_wheels_roll(cost):
+    model = platform()
+    q = model.limits.clamp(model.neutral())
+    tool = forward_kinematics(model, q)["tool"][:3, 3]
+    share = 0.5 - 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, 24))
+    targets = [[tool + np.array([s, 0.5 * s * s, 0.0])] for s in share]
+    found = optimize_motion(model, [PositionTask("tool", tool)], targets, q, DT, cost)
+    assert found.converged.all() and found.cost_after < 0.9 * found.cost_before
+    assert slip(model, found.q) <= 1e-9
+    assert_inside(found)
+
+
+def rows_and_motions():
+    rng = np.random.default_rng(0)
+    wheels = platform()
+    yield lambda grid: RollingRows(wheels.rolling_bases[0]), wheels, rng.normal(size=(4, wheels.nq))
+    puppet = with_rates(library_robot("puppet"), effort=10.0)
+    q = [integrate(puppet, puppet.limits.middle(puppet.neutral()), 0.1 * rng.normal(size=puppet.nv))]
+    for _ in range(3):
+        q.append(integrate(puppet, q[-1], 0.1 * rng.normal(size=puppet.nv)))
+    yield lambda grid: JerkRows(np.full(puppet.nv, 10.0)), puppet, np.array(q)
+    yield lambda grid: EffortRows(grid, GRAVITY), puppet, np.array(q)
+    yield lambda grid: EffortRows(grid, GRAVITY, np.full(puppet.nv, 5.0)), puppet, np.array(q)
+    collisions = panda_among_boxes().avoidable()
+    middle = collisions.model.limits.middle(collisions.model.neutral())
+    near = middle + 0.1 * rng.normal(size=(3, len(middle)))
+    yield lambda grid: ClearanceRows(grid, 0, ClearanceTask(collisions), [None] * 3, 0.7), collisions.model, near
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_rows_are_derivatives(number):
+    make, model, q = list(rows_and_motions())[number]
+    grid = Discretization(model, 0.1, np.zeros(model.nv), 0.7, False)
+    here, source, h = DiscreteMotion(grid, q), make(grid), 1e-6
+    source.block(here)  # which rows there are
+    block = source.block(DiscreteMotion(grid, q))
+    (frames, n), J = here.steps.shape, block.rows(len(q))
+    assert len(block.lower)
+    for y in h * np.random.default_rng(1).normal(size=(8, frames, n)):
+        up, down = (source.block(here.moved(sign * y)).lower for sign in (1.0, -1.0))
+        np.testing.assert_allclose(J.times(y.ravel() / h), (down - up) / (2.0 * h), atol=1e-6 * (1.0 + abs(up).max()))
+
+
+def test_bad_limits_are_one_line():
+    model, q, tasks, targets = reach()
+    for limits, gravity, match in (
+        ({"speed": 1.0}, None, "speed"),
+        ({"power": 1.0}, None, "need gravity"),
+        ({"jerk": -1.0}, None, "positive"),
+        (3, None, "mapping"),
+        (None, "down", "gravity"),
+    ):
+        with pytest.raises(RobokinError, match=match):
+            optimize_motion(model, tasks, targets[:3], q, DT, limits=limits, gravity=gravity)
+    with pytest.raises(RobokinError, match="mass"):
+        optimize_motion(planar_arm(2), [], [[]] * 3, np.zeros(2), DT, gravity=GRAVITY)
