@@ -98,7 +98,8 @@ class StepLimits:
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
-        max_step, max_change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        with np.errstate(over="ignore"):  # a limit that means none
+            max_step, max_change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
         max_change = np.maximum(max_change, LEAST**2)  # distances are divided by it
         return cls(dt, max_step, max_change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 

@@ -52,6 +52,19 @@ def test_what_is_too_far_away_comes_into_reach(robot):
     assert world_error(robot, TOOL, target)[0] < 1e-4 and robot.robokin.solver.status == "CONVERGED"
 
 
+def test_where_no_joint_turns_the_tool_so_the_base_is_not_to_blame(scene):
+    robot = build(library_robot("gantry"))
+    robot.robokin.live = False
+    target = add_target(robot, robot.pose.bones[-1].name)
+    target.rotation_euler.rotate_axis("X", 0.5)
+    moved(robot, target)
+    assert robot.robokin.solver.status == "OUT_OF_REACH" and "no joint turns it so" in robot.robokin.solver.reason
+    assert "ROTATION" in offered(robot) and "BASE" not in offered(robot)
+    run(robot, "task_relax", task=robot.robokin.tasks[0].name, how="ROTATION")
+    run(robot, "solve_pose")
+    assert robot.robokin.solver.status == "CONVERGED"
+
+
 @pytest.fixture(params=[True, False], ids=["live", "solved"])
 def held(request, scene):
     """A six-axis arm whose last joint may not turn the tool about its own axis as its target asks."""

@@ -158,3 +158,14 @@ def test_a_pose_alone_is_called_singular_and_what_contradicts_itself_is_not() ->
     assert found.status is Status.SINGULAR and "in a singular configuration" in found.reason
     ahead = track(planar_arm(3), [closed, along("l1", 0.5)], [[None, (0.5, 0, 0, 0, 0, 0)]] * 3, np.array(square), DT)
     assert ahead.converged.all()
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_joint_as_fast_as_may_be_is_not_why_another_level_is_impossible(backend: str) -> None:
+    """A planar arm does not leave its plane, at whatever speed."""
+    arm = library_robot("planar_2r")
+    turn = JointVelocityTask({"joint_1": float(arm.velocity[0])})
+    up = TwistTask("tool", (0, 0, 0.5, 0, 0, 0), (0, 0, 1, 0, 0, 0), priority=2)
+    result = track(arm, [turn, up], [[turn.target, up.target]] * 4, np.array([-1.0, 0.5]), DT, backend=backend)
+    assert set(result.status[1:]) == {Status.MAX_ITERATIONS} and not result.behind.any()
+    assert result.diagnosis(3).status is Status.SINGULAR
