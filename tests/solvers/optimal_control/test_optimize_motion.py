@@ -8,6 +8,7 @@ from robokin_addon.robokin import RobokinError, forward_kinematics, random_confi
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import (
     AlongCurveTask,
+    JointVelocityTask,
     PoseTask,
     PositionTask,
     Status,
