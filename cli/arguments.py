@@ -161,7 +161,7 @@ def output_file(text: str) -> str:
 
 
 def _is_standard_output(path: str) -> bool:
-    """Also of the file that it has been led to (> FILE)."""
+    """Whether a path is standard output, or the file that it is redirected to (> FILE)."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(1))
     except (OSError, ValueError):

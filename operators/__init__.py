@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
+from ..scene import obstacles
 from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
@@ -60,7 +61,7 @@ from .solve import (
     solve_again,
 )
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
-from .tools import grab_link, jog, toolbar, turn_joint
+from .tools import blender_keys, grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -92,11 +93,13 @@ MODULES: tuple[ModuleType, ...] = (
     jog,
     next_target,
     toolbar,
+    blender_keys,
     criteria,
     criterion_readouts,
     scene_marks,
     task_readouts,
     shown_shapes,
+    obstacles,
     shown_goals,
     shown_motion,
     edited_frames,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..properties.results.result_text import in_scene_units
 from ..properties.selected.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
 from ..robokin.files.text_file import write_text
@@ -39,7 +40,7 @@ class RobotOperator:
         try:
             outcome = self.run(context, active_robot(context))
         except RobokinError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, in_scene_units(context.scene, str(error)))
             return {"CANCELLED"}
         robot = active_robot(context)
         if robot is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..properties.results.result_text import in_scene_units
 from ..properties.selected.active_robot import active_robot
 from ..robokin import RobokinError
 from ..solvers.progress import finish
@@ -89,7 +90,7 @@ class ModalOperator(RobotOperator):
                     return {"RUNNING_MODAL"}
         except RobokinError as error:
             self._close()
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, in_scene_units(context.scene, str(error)))
             return {"CANCELLED"}
         except ReferenceError:
             self._close()

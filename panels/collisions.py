@@ -45,9 +45,12 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("robokin.obstacle", icon="MESH_CUBE")
         row.operator("robokin.obstacle", text="", icon="X").clear = True
-        obstacles = [each for each in context.scene.objects if each.type == "MESH" and each.robokin.is_obstacle]
-        for each in obstacles[:_SHOWN]:
-            layout.label(text=each.name, icon="OBJECT_DATA")
+        collection = context.collection
+        layout.prop(collection.robokin, "is_obstacle", text=f"Collection {collection.name}", icon="OUTLINER_COLLECTION")
+        obstacles = [each.name for each in context.scene.objects if each.robokin.is_obstacle]
+        obstacles += [f"Collection {each.name}" for each in bpy.data.collections if each.robokin.is_obstacle]
+        for name in obstacles[:_SHOWN]:
+            layout.label(text=name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
             layout.label(text=f"and {len(obstacles) - _SHOWN} more obstacles")
         layout.prop(obj.robokin.solver, "avoid_collisions")

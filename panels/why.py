@@ -31,9 +31,9 @@ class ROBOKIN_PT_why(bpy.types.Panel):
         layout, blamed = self.layout, why(obj)
         _draw_status(context, layout, obj)
         if blamed.joints:
-            draw_text(context, layout, f"At their limits: {', '.join(held_joints(obj))}", "LOCKED")
+            draw_text(context, layout, f"At their limits: {', '.join(held_joints(obj))}", "LOCKED", WIDTH)
         if blamed.tasks:
-            draw_text(context, layout, f"Tasks: {', '.join(blamed.tasks)}", "CONSTRAINT_BONE")
+            draw_text(context, layout, f"Tasks: {', '.join(blamed.tasks)}", "CONSTRAINT_BONE", WIDTH)
         layout.separator(type="LINE")
         column = layout.column(align=True)
         for remedy in remedies(obj):
@@ -66,13 +66,14 @@ def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
             layout,
             f"{status_words(settings.status)}: {in_scene_units(context.scene, settings.reason)}",
             "INFO",
+            WIDTH,
         )
         return
     layout.label(text=status_words(settings.status), icon="INFO")
     for task, readout in zip(obj.robokin.tasks, task_readouts(obj), strict=False):
         if readout is not None and not readout.reached and not readout.problem:
             off = residual_text(context.scene, task.kind, readout)
-            draw_text(context, layout, f"{task.name}: {off[:1].lower()}{off[1:]}", "BLANK1")
+            draw_text(context, layout, f"{task.name}: {off[:1].lower()}{off[1:]}", "BLANK1", WIDTH)
 
 
 def draw_why(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

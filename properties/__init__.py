@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    collection,
     criteria,
     handlers,
     joint,
@@ -31,6 +32,7 @@ CLASSES = (
     *link_pairs.CLASSES,
     *retarget_pairs.CLASSES,
     *robot.CLASSES,
+    *collection.CLASSES,
     *overlays.CLASSES,
     *preferences.CLASSES,
 )
@@ -45,6 +47,7 @@ def register() -> None:
     # Bone and EditBone share one storage: what is edited in one mode is there in the other.
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
+    bpy.types.Collection.robokin = bpy.props.PointerProperty(type=collection.RobokinCollection, name="Robokin")
     bpy.types.Scene.robokin = bpy.props.PointerProperty(type=overlays.RobokinScene, name="Robokin")
     bpy.types.WindowManager.robokin_page = pages.new_property()
     bpy.types.PoseBone.robokin_range = joint_range.new_property()
@@ -57,6 +60,7 @@ def unregister() -> None:
     del bpy.types.PoseBone.robokin_angles
     del bpy.types.WindowManager.robokin_page
     del bpy.types.Scene.robokin
+    del bpy.types.Collection.robokin
     del bpy.types.PoseBone.robokin_range
     del bpy.types.EditBone.robokin
     del bpy.types.Bone.robokin

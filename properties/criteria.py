@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
-from .overrides import STATIC, VALUE
+from .overrides import field, static_field
 
 KINDS = (
     ("MINIMUM_VELOCITY", "Least Velocity", "Move the joints as little as possible", "MOD_TIME", 0),
@@ -44,63 +45,44 @@ MODES = (
 class RobokinCriterion(bpy.types.PropertyGroup):
     """One criterion. `name` (from PropertyGroup) labels it."""
 
-    kind: bpy.props.EnumProperty(
-        override=VALUE, options=STATIC, name="Type", description="What is preferred", items=KINDS
-    )
-    enabled: bpy.props.BoolProperty(
-        override=VALUE, options=STATIC, name="Enabled", description="Take part in solving", default=True
-    )
-    weight: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Weight",
-        description="How much the criterion counts against the others",
+    kind: static_field(EnumProperty, "Type", "What is preferred", items=KINDS)
+    enabled: static_field(BoolProperty, "Enabled", "Take part in solving", default=True)
+    weight: field(
+        FloatProperty,
+        "Weight",
+        "How much the criterion counts against the others",
         default=1.0,
         min=1e-6,
         soft_max=10.0,
     )
-    gain: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Gain 1/s",
-        description="How fast the cost is descended, per second",
-        default=1.0,
-        min=1e-6,
-        soft_max=10.0,
+    gain: field(
+        FloatProperty, "Gain 1/s", "How fast the cost is descended, per second", default=1.0, min=1e-6, soft_max=10.0
     )
-    time: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Time",
-        description="Time over which velocities change",
+    time: static_field(
+        FloatProperty,
+        "Time",
+        "Time over which velocities change",
         default=0.1,
         min=1e-3,
         soft_max=2.0,
         unit="TIME_ABSOLUTE",
     )
-    damping: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Damping 1/s",
-        description="Damping of the motions that the tasks leave free, per second; 0: none",
+    damping: static_field(
+        FloatProperty,
+        "Damping 1/s",
+        "Damping of the motions that the tasks leave free, per second; 0: none",
         default=100.0,
         min=0.0,
         soft_max=500.0,
     )
-    posture: bpy.props.StringProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Posture",
-        description="Name of the stored posture to keep near; empty: every joint at zero",
+    posture: static_field(
+        StringProperty, "Posture", "Name of the stored posture to keep near; empty: every joint at zero"
     )
-    cost: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Cost",
-        description="Cost of the motion, as the last bake keyed it",
-        precision=5,
-    )
-    slope: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Slope",
-        description="How steeply the cost rises, as the last bake keyed it: the length of its gradient, per radian or "
+    cost: field(FloatProperty, "Cost", "Cost of the motion, as the last bake keyed it", precision=5)
+    slope: field(
+        FloatProperty,
+        "Slope",
+        "How steeply the cost rises, as the last bake keyed it: the length of its gradient, per radian or "
         "robot size, of what costs velocities per second",
         precision=5,
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from .overrides import STATIC, VALUE
+from .overrides import field, static_field
 
 MOVE_KINDS = (
     ("JOINT", "Joint Move", "All joints go to a stored posture, and arrive together", "POSE_HLT", 0),
@@ -18,68 +19,40 @@ MOVE_KINDS = (
 class RobokinMove(bpy.types.PropertyGroup):
     """A move of a program. It begins where the one before ends, and goes from rest to rest."""
 
-    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Name of the move")
-    kind: bpy.props.EnumProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Type",
-        description="Path of the move: in the joints, or of the tip",
-        items=MOVE_KINDS,
+    name: field(StringProperty, "Name", "Name of the move")
+    kind: static_field(EnumProperty, "Type", "Path of the move: in the joints, or of the tip", items=MOVE_KINDS)
+    posture: field(StringProperty, "Posture", "Stored posture in which a joint move ends")
+    tip: field(StringProperty, "Tip", "Link that the move places")
+    target: field(
+        PointerProperty, "Target", "Object at which the tip ends, or curve that it follows", type=bpy.types.Object
     )
-    posture: bpy.props.StringProperty(
-        override=VALUE, name="Posture", description="Stored posture in which a joint move ends"
-    )
-    tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Link that the move places")
-    target: bpy.props.PointerProperty(
-        override=VALUE,
-        type=bpy.types.Object,
-        name="Target",
-        description="Object at which the tip ends, or curve that it follows",
-    )
-    via: bpy.props.PointerProperty(
-        override=VALUE, type=bpy.types.Object, name="Via", description="Object through which the circle goes"
-    )
-    speed: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Speed",
-        description="Speed, in percent of the fastest motion inside the limits",
+    via: field(PointerProperty, "Via", "Object through which the circle goes", type=bpy.types.Object)
+    speed: static_field(
+        FloatProperty,
+        "Speed",
+        "Speed, in percent of the fastest motion inside the limits",
         subtype="PERCENTAGE",
         default=100.0,
         min=1.0,
         max=100.0,
     )
-    tool_speed: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Tool Speed",
-        description="How fast the tip goes at most; 0: as fast as the joints can",
+    tool_speed: static_field(
+        FloatProperty,
+        "Tool Speed",
+        "How fast the tip goes at most; 0: as fast as the joints can",
         unit="VELOCITY",
         min=0.0,
     )
-    blend: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Blend",
-        description="How far from its end the tip leaves for the next move, without rest; 0: it rests there",
+    blend: static_field(
+        FloatProperty,
+        "Blend",
+        "How far from its end the tip leaves for the next move, without rest; 0: it rests there",
         unit="LENGTH",
         min=0.0,
     )
-    first: bpy.props.IntProperty(
-        override=VALUE, options=STATIC, name="First", description="First frame that the last Bake Moves gave it"
-    )
-    last: bpy.props.IntProperty(
-        override=VALUE, options=STATIC, name="Last", description="Last frame that the last Bake Moves gave it"
-    )
-    wait: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Wait",
-        description="Pause after the move",
-        subtype="TIME_ABSOLUTE",
-        min=0.0,
-        max=1000.0,
-    )
+    first: static_field(IntProperty, "First", "First frame that the last Bake Moves gave it")
+    last: static_field(IntProperty, "Last", "Last frame that the last Bake Moves gave it")
+    wait: static_field(FloatProperty, "Wait", "Pause after the move", subtype="TIME_ABSOLUTE", min=0.0, max=1000.0)
 
 
 CLASSES = (RobokinMove,)

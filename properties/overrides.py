@@ -3,11 +3,23 @@ What animation may change."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 VALUE = {"LIBRARY_OVERRIDABLE"}
 LIST = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
-STATIC: set = set()  # options of what is read once, not at every frame: it cannot be keyed
+STATIC: set = set()  # options of what cannot be keyed
+
+
+def field(kind: Any, name: str, description: str, **options: Any) -> Any:
+    """A property of one of the kinds of `bpy.props`, which an override may change and keys may animate."""
+    return kind(override=VALUE, name=name, description=description, **options)
+
+
+def static_field(kind: Any, name: str, description: str, **options: Any) -> Any:
+    """A field that is read once, not at every frame: it cannot be keyed."""
+    return field(kind, name, description, options=STATIC, **options)
 
 
 def takes_keys(obj: bpy.types.Object) -> bool:

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import bpy
 import numpy as np
+from bpy.props import StringProperty
 
 from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
 from ..robokin.arrays import Array
@@ -18,7 +19,7 @@ from ..robokin.model.robot import JointValue
 from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
 from .handlers import going_on
-from .overrides import VALUE
+from .overrides import VALUE, field
 
 HOME = "home"  # the name by which a posture is home without being marked so
 
@@ -46,16 +47,11 @@ def _renamed(item: RobokinPosture, context: bpy.types.Context) -> None:
 class RobokinPosture(bpy.types.PropertyGroup):
     """A named posture."""
 
-    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Name of the posture", update=_renamed)
+    name: field(StringProperty, "Name", "Name of the posture", update=_renamed)
     known_name: bpy.props.StringProperty(override=VALUE, description="The name before it is edited", options={"HIDDEN"})
-    values: bpy.props.StringProperty(
-        override=VALUE, name="Values", description="Joint values by joint names as JSON, SI units and radians"
-    )
-    links: bpy.props.StringProperty(
-        override=VALUE,
-        name="Links",
-        description="The link that each joint moved when it was stored, as JSON",
-        options={"HIDDEN"},
+    values: field(StringProperty, "Values", "Joint values by joint names as JSON, SI units and radians")
+    links: field(
+        StringProperty, "Links", "The link that each joint moved when it was stored, as JSON", options={"HIDDEN"}
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .bridge import is_robot
 from .criteria import RobokinCriterion
 from .moves import RobokinMove
-from .overrides import LIST, STATIC, VALUE
+from .overrides import LIST, STATIC, VALUE, field, static_field
 from .pairs.link_pairs import RobokinLinkPair
 from .pairs.retarget_pairs import RobokinRetargetPair
 from .postures import RobokinPosture
@@ -60,11 +61,8 @@ class RobokinRobot(bpy.types.PropertyGroup):
         description="This armature carries a robot",
         get=_is_robot,
     )
-    is_obstacle: bpy.props.BoolProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Obstacle",
-        description="Robots may not touch this mesh object; it counts as its convex hull",
+    is_obstacle: static_field(
+        BoolProperty, "Obstacle", "Robots may not touch this mesh object, or what this object instances"
     )
     tasks: bpy.props.CollectionProperty(
         type=RobokinTask,
@@ -72,11 +70,10 @@ class RobokinRobot(bpy.types.PropertyGroup):
         description="What the tips must do",
         override=LIST,
     )
-    live: bpy.props.BoolProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Live",
-        description="The robot follows its targets at once, whenever they or its tasks change",
+    live: static_field(
+        BoolProperty,
+        "Live",
+        "The robot follows its targets at once, whenever they or its tasks change",
         default=True,
         update=_look_again,
     )
@@ -93,23 +90,17 @@ class RobokinRobot(bpy.types.PropertyGroup):
         size=2,
         default=(1, 0),
     )
-    active_task: bpy.props.IntProperty(override=VALUE, name="Active Task", description="Task shown in the panel")
-    table_kind: bpy.props.EnumProperty(
-        override=VALUE, name="Table", description="The robot's table that is shown", items=TABLES
-    )
-    table_tip: bpy.props.StringProperty(
-        override=VALUE, name="Tip", description="Bone at which the table ends; empty: the robot's only tip"
-    )
+    active_task: field(IntProperty, "Active Task", "Task shown in the panel")
+    table_kind: field(EnumProperty, "Table", "The robot's table that is shown", items=TABLES)
+    table_tip: field(StringProperty, "Tip", "Bone at which the table ends; empty: the robot's only tip")
     postures: bpy.props.CollectionProperty(
         override=LIST, type=RobokinPosture, name="Postures", description="Stored postures: joint values with a name"
     )
-    active_posture: bpy.props.IntProperty(
-        override=VALUE, name="Active Posture", description="Posture chosen in the panel"
-    )
-    home_posture: bpy.props.StringProperty(
-        override=VALUE,
-        name="Home",
-        description="Name of the posture that is home. Without one it is the posture called home, or else rest",
+    active_posture: field(IntProperty, "Active Posture", "Posture chosen in the panel")
+    home_posture: field(
+        StringProperty,
+        "Home",
+        "Name of the posture that is home. Without one it is the posture called home, or else rest",
     )
     active_joint: bpy.props.IntProperty(
         name="Active Joint",
@@ -123,38 +114,33 @@ class RobokinRobot(bpy.types.PropertyGroup):
         description="What the robot prefers where the tasks leave it free",
         override=LIST,
     )
-    active_criterion: bpy.props.IntProperty(
-        override=VALUE, name="Active Criterion", description="Criterion shown in the panel"
-    )
+    active_criterion: field(IntProperty, "Active Criterion", "Criterion shown in the panel")
     moves: bpy.props.CollectionProperty(
         override=LIST, type=RobokinMove, name="Moves", description="The robot's program: one move after another"
     )
-    active_move: bpy.props.IntProperty(override=VALUE, name="Active Move", description="Move shown in the panel")
+    active_move: field(IntProperty, "Active Move", "Move shown in the panel")
     link_pairs: bpy.props.CollectionProperty(
         override=LIST, type=RobokinLinkPair, name="Pairs of Links", description="Which links may touch each other"
     )
-    active_link_pair: bpy.props.IntProperty(override=VALUE, name="Active Pair", description="Pair chosen in the panel")
-    retarget_source: bpy.props.PointerProperty(
-        override=VALUE,
+    active_link_pair: field(IntProperty, "Active Pair", "Pair chosen in the panel")
+    retarget_source: field(
+        PointerProperty,
+        "Source",
+        "Armature whose motion the robot is to follow",
         type=bpy.types.Object,
-        name="Source",
-        description="Armature whose motion the robot is to follow",
         poll=_is_other_armature,
     )
-    retarget_scale: bpy.props.FloatProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Scale",
-        description="Of the source's motion; 0: as the robot's legs are to the source's",
+    retarget_scale: static_field(
+        FloatProperty,
+        "Scale",
+        "Of the source's motion; 0: as the robot's legs are to the source's",
         min=0.0,
         soft_max=10.0,
     )
     retarget_pairs: bpy.props.CollectionProperty(
         override=LIST, type=RobokinRetargetPair, name="Pairs", description="Which tip follows which bone of the source"
     )
-    active_retarget_pair: bpy.props.IntProperty(
-        override=VALUE, name="Active Pair of Bones", description="Pair chosen in the panel"
-    )
+    active_retarget_pair: field(IntProperty, "Active Pair of Bones", "Pair chosen in the panel")
     solver: bpy.props.PointerProperty(override=VALUE, type=RobokinSolverSettings, name="Solver")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .criteria import MODES
-from .overrides import LIST, VALUE
+from .overrides import LIST, VALUE, field
 
 POSES = (
     (
@@ -85,116 +86,97 @@ class RobokinFailure(bpy.types.PropertyGroup):
     """Frames in a row of the last bake that fail alike, or in which the last check found the same. Without a status it
     is none: an override cannot remove those that are in its file."""
 
-    first: bpy.props.IntProperty(override=VALUE, name="First", description="First of the frames", subtype="TIME")
-    last: bpy.props.IntProperty(override=VALUE, name="Last", description="Last of the frames", subtype="TIME")
-    status: bpy.props.StringProperty(override=VALUE, name="Status", description="Status of these frames")
-    reason: bpy.props.StringProperty(
-        override=VALUE, name="Reason", description="Why their tasks are not met, and which"
-    )
+    first: field(IntProperty, "First", "First of the frames", subtype="TIME")
+    last: field(IntProperty, "Last", "Last of the frames", subtype="TIME")
+    status: field(StringProperty, "Status", "Status of these frames")
+    reason: field(StringProperty, "Reason", "Why their tasks are not met, and which")
 
 
 class RobokinSolverSettings(bpy.types.PropertyGroup):
     """Settings of the Solve, Bake, Check and Export panels; the operators take them as their own properties."""
 
-    posture: bpy.props.StringProperty(
-        override=VALUE,
-        name="Posture",
-        description="The stored posture that bakes start from: its name; or joint values as JSON, in SI units",
+    posture: field(
+        StringProperty,
+        "Posture",
+        "The stored posture that bakes start from: its name; or joint values as JSON, in SI units",
         update=_posture_chosen,
     )
-    mode: bpy.props.EnumProperty(
-        override=VALUE, name="Mode", description="How tasks and criteria are combined", items=MODES
-    )
-    seed: bpy.props.IntProperty(
-        override=VALUE,
-        name="Seed",
-        description="Which restarts are drawn when the first attempt fails; the same seed gives the same pose",
+    mode: field(EnumProperty, "Mode", "How tasks and criteria are combined", items=MODES)
+    seed: field(
+        IntProperty,
+        "Seed",
+        "Which restarts are drawn when the first attempt fails; the same seed gives the same pose",
         min=0,
     )
-    key: bpy.props.BoolProperty(
-        override=VALUE, name="Insert Keyframe", description="Key the robot's channels after solving"
+    key: field(BoolProperty, "Insert Keyframe", "Key the robot's channels after solving")
+    start: field(EnumProperty, "Start", "The pose that the bake starts from", items=STARTS, default="PRESENT")
+    bake_mode: field(
+        EnumProperty, "Bake", "Whether a bake solves its frames one by one or all at once", items=BAKE_MODES
     )
-    start: bpy.props.EnumProperty(
-        override=VALUE, name="Start", description="The pose that the bake starts from", items=STARTS, default="PRESENT"
+    motion_cost: field(EnumProperty, "Cost", "What the whole motion minimizes", items=MOTION_COSTS)
+    bake_jerk: field(
+        BoolProperty,
+        "Jerk",
+        "A whole motion limits the jerks of the joints, too: accelerations are reached within a tenth of a second",
     )
-    bake_mode: bpy.props.EnumProperty(
-        override=VALUE,
-        name="Bake",
-        description="Whether a bake solves its frames one by one or all at once",
-        items=BAKE_MODES,
-    )
-    motion_cost: bpy.props.EnumProperty(
-        override=VALUE, name="Cost", description="What the whole motion minimizes", items=MOTION_COSTS
-    )
-    bake_jerk: bpy.props.BoolProperty(
-        override=VALUE,
-        name="Jerk",
-        description="A whole motion limits the jerks of the joints, too: accelerations are reached within a tenth of a "
-        "second",
-    )
-    at_singularities: bpy.props.EnumProperty(
-        override=VALUE,
-        name="At Singularities",
-        description="What an arm with one task on the pose of its tip does where joint speeds would pass their limits",
+    at_singularities: field(
+        EnumProperty,
+        "At Singularities",
+        "What an arm with one task on the pose of its tip does where joint speeds would pass their limits",
         items=AT_SINGULARITIES,
     )
-    deviation_position: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Most Distance",
-        description="How far beside its path the tip may be",
+    deviation_position: field(
+        FloatProperty,
+        "Most Distance",
+        "How far beside its path the tip may be",
         default=0.005,
         min=0.0,
         precision=4,
         subtype="DISTANCE",
     )
-    deviation_orientation: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Most Angle",
-        description="By how much the tip may be turned away from its path",
+    deviation_orientation: field(
+        FloatProperty,
+        "Most Angle",
+        "By how much the tip may be turned away from its path",
         default=0.0349066,
         min=0.0,
         subtype="ANGLE",
     )
-    start_values: bpy.props.StringProperty(
-        override=VALUE,
-        name="Start Values",
-        description="Joint values of the pose that the last bake from the present pose started from, as JSON",
+    start_values: field(
+        StringProperty,
+        "Start Values",
+        "Joint values of the pose that the last bake from the present pose started from, as JSON",
         options={"HIDDEN"},
     )
-    retime_mode: bpy.props.EnumProperty(
-        override=VALUE, name="Timing", description="How fast a retimed animation goes", items=RETIME_MODES
-    )
-    retime_duration: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Duration",
-        description="How long a retimed animation takes",
+    retime_mode: field(EnumProperty, "Timing", "How fast a retimed animation goes", items=RETIME_MODES)
+    retime_duration: field(
+        FloatProperty,
+        "Duration",
+        "How long a retimed animation takes",
         subtype="TIME_ABSOLUTE",
         default=5.0,
         min=0.0,
         soft_max=1000.0,
     )
-    retime_jerk: bpy.props.BoolProperty(
-        override=VALUE,
-        name="Jerk",
-        description="Retime limits the jerks of the joints, too: accelerations are reached within a tenth of a second",
+    retime_jerk: field(
+        BoolProperty,
+        "Jerk",
+        "Retime limits the jerks of the joints, too: accelerations are reached within a tenth of a second",
     )
-    retime_power: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Power W",
-        description="What each drive gives at most in a retimed animation [W]; 0: not limited",
-        min=0.0,
+    retime_power: field(
+        FloatProperty, "Power W", "What each drive gives at most in a retimed animation [W]; 0: not limited", min=0.0
     )
-    retime_tool_speed: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Tool Speed",
-        description="How fast each tool is at most in a retimed animation; 0: not limited",
+    retime_tool_speed: field(
+        FloatProperty,
+        "Tool Speed",
+        "How fast each tool is at most in a retimed animation; 0: not limited",
         unit="VELOCITY",
         min=0.0,
     )
-    retime_tool_acceleration: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Tool Acceleration",
-        description="How much each tool accelerates at most in a retimed animation; 0: not limited",
+    retime_tool_acceleration: field(
+        FloatProperty,
+        "Tool Acceleration",
+        "How much each tool accelerates at most in a retimed animation; 0: not limited",
         unit="ACCELERATION",
         min=0.0,
     )
@@ -205,15 +187,15 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Frames in which the same limit keeps the retimed animation from being faster",
     )
     retime_mark: bpy.props.StringProperty(override=VALUE, description=_MARK, options={"HIDDEN"})
-    avoid_collisions: bpy.props.BoolProperty(
-        override=VALUE,
-        name="Avoid Collisions",
-        description="Solve and Bake keep links away from one another and from obstacles, before all tasks",
+    avoid_collisions: field(
+        BoolProperty,
+        "Avoid Collisions",
+        "Solve, Live and Bake keep links away from one another and from obstacles, before all tasks",
     )
-    collision_margin: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Margin",
-        description="No link comes nearer to another one or to an obstacle where collisions are avoided",
+    collision_margin: field(
+        FloatProperty,
+        "Margin",
+        "No link comes nearer to another one or to an obstacle where collisions are avoided",
         subtype="DISTANCE",
         unit="LENGTH",
         default=0.005,
@@ -221,86 +203,53 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         soft_max=1.0,
         precision=4,
     )
-    range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
-    frame_start: bpy.props.IntProperty(
-        override=VALUE, name="First", description="First frame", default=1, subtype="TIME"
+    range: field(EnumProperty, "Range", "Which frames", items=RANGES)
+    frame_start: field(IntProperty, "First", "First frame", default=1, subtype="TIME")
+    frame_end: field(IntProperty, "Last", "Last frame", default=250, subtype="TIME")
+    step: field(IntProperty, "Step", "Frames between two keys", default=1, min=1)
+    new_action: field(BoolProperty, "New Action", "Write into a new action and keep the present one", default=False)
+    markers: field(
+        BoolProperty, "Timeline Markers", "Put a marker where a limit or a task begins to fail", default=True
     )
-    frame_end: bpy.props.IntProperty(override=VALUE, name="Last", description="Last frame", default=250, subtype="TIME")
-    step: bpy.props.IntProperty(override=VALUE, name="Step", description="Frames between two keys", default=1, min=1)
-    new_action: bpy.props.BoolProperty(
-        override=VALUE,
-        name="New Action",
-        description="Write into a new action and keep the present one",
-        default=False,
+    efforts: field(
+        BoolProperty,
+        "Efforts",
+        "Check, Retime and whole motions hold what the drives must give against their effort limits, too",
     )
-    markers: bpy.props.BoolProperty(
-        override=VALUE,
-        name="Timeline Markers",
-        description="Put a marker where a limit or a task begins to fail",
-        default=True,
-    )
-    efforts: bpy.props.BoolProperty(
-        override=VALUE,
-        name="Efforts",
-        description="Check, Retime and whole motions hold what the drives must give against their effort limits, too",
-    )
-    singularity: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Singularity",
-        description=(
-            "Check warns of frames in which the smallest singular value of a tool's Jacobian is less, with lengths "
-            "counted in that of the arm; 0: it does not look"
-        ),
+    singularity: field(
+        FloatProperty,
+        "Singularity",
+        "Check warns of frames in which the smallest singular value of a tool's Jacobian is less, with lengths "
+        "counted in that of the arm; 0: it does not look",
         default=0.02,
         min=0.0,
         soft_max=0.2,
         precision=3,
         step=0.1,
     )
-    rate: bpy.props.FloatProperty(
-        override=VALUE,
-        name="Rate",
-        description="Samples per second; 0 takes the scene's frame rate",
-        min=0.0,
-        soft_max=1000.0,
-    )
-    format: bpy.props.EnumProperty(
-        override=VALUE, name="Format", description="File format of the motion", items=FORMATS
-    )
+    rate: field(FloatProperty, "Rate", "Samples per second; 0 takes the scene's frame rate", min=0.0, soft_max=1000.0)
+    format: field(EnumProperty, "Format", "File format of the motion", items=FORMATS)
 
-    solve_mark: bpy.props.StringProperty(override=VALUE, name="Solve Of", description=_MARK, options={"HIDDEN"})
-    bake_mark: bpy.props.StringProperty(override=VALUE, name="Bake Of", description=_MARK, options={"HIDDEN"})
-    check_mark: bpy.props.StringProperty(override=VALUE, name="Check Of", description=_MARK, options={"HIDDEN"})
-    status: bpy.props.StringProperty(override=VALUE, name="Status", description="Status of the last solve")
-    reason: bpy.props.StringProperty(
-        override=VALUE, name="Reason", description="Why the last solve did not reach its targets"
-    )
-    why: bpy.props.StringProperty(
-        override=VALUE,
-        name="Why",
-        description="Joints and tasks that the last solve blames, as JSON",
-        options={"HIDDEN"},
-    )
-    bake_status: bpy.props.StringProperty(override=VALUE, name="Bake", description="Status of the last bake")
-    bake_reason: bpy.props.StringProperty(
-        override=VALUE, name="Bake Reason", description="Why frames of the last bake fail"
-    )
+    solve_mark: field(StringProperty, "Solve Of", _MARK, options={"HIDDEN"})
+    bake_mark: field(StringProperty, "Bake Of", _MARK, options={"HIDDEN"})
+    check_mark: field(StringProperty, "Check Of", _MARK, options={"HIDDEN"})
+    status: field(StringProperty, "Status", "Status of the last solve")
+    reason: field(StringProperty, "Reason", "Why the last solve did not reach its targets")
+    why: field(StringProperty, "Why", "Joints and tasks that the last solve blames, as JSON", options={"HIDDEN"})
+    bake_status: field(StringProperty, "Bake", "Status of the last bake")
+    bake_reason: field(StringProperty, "Bake Reason", "Why frames of the last bake fail")
     bake_failures: bpy.props.CollectionProperty(
         override=LIST, type=RobokinFailure, name="Bake Failures", description="Frames of the last bake that are not met"
     )
-    check_summary: bpy.props.StringProperty(override=VALUE, name="Check", description="What the last check found")
-    check_passed: bpy.props.BoolProperty(
-        override=VALUE, name="Passed", description="The last check found nothing wrong"
-    )
+    check_summary: field(StringProperty, "Check", "What the last check found")
+    check_passed: field(BoolProperty, "Passed", "The last check found nothing wrong")
     check_failures: bpy.props.CollectionProperty(
         override=LIST,
         type=RobokinFailure,
         name="Check Findings",
         description="Frames in which the last check found something",
     )
-    check_markers: bpy.props.StringProperty(
-        override=VALUE, name="Check Markers", description="The timeline markers of the last check, as JSON"
-    )
+    check_markers: field(StringProperty, "Check Markers", "The timeline markers of the last check, as JSON")
 
 
 CLASSES = (RobokinFailure, RobokinSolverSettings)

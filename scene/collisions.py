@@ -1,8 +1,8 @@
-"""What of a scene a robot may not touch: its own links, and the objects that are marked as obstacles."""
+"""What of a scene a robot may not touch: its own links, and obstacles."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache
 
 import bpy
@@ -12,22 +12,13 @@ from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.mesh_hulls import mesh_hull
 from ..properties.pairs.link_pairs import link_pairs
 from ..robokin.arrays import Array
-from ..robokin.collision import CollisionModel, Hull, Obstacle
+from ..robokin.collision import CollisionModel, Obstacle
 from ..robokin.errors import RobokinError
 from ..robokin.model.robot import RobotModel
 from ..solvers import ClearanceTask
-from .animation import frames as animation
+from .obstacles import SceneObstacle, obstacle_shape, obstacles_in, worlds_over
 from .tasks.root_frames import roots_from_world
-from .tasks.shapes import parts_of, points_of
 from .tasks.targets import world_matrix
-
-_PARTS = 64  # loose parts of an obstacle that count for themselves
-_CHUNK = 32  # frames of the scene visited between two reports of progress
-
-
-def obstacles_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The mesh objects that are marked as obstacles."""
-    return [obj for obj in scene.objects if obj.type == "MESH" and obj.robokin.is_obstacle]
 
 
 def collisions_over(
@@ -40,59 +31,52 @@ def collisions_over(
     """Yield the share of the work done (0..1) now and then; return what may not touch over the frames; None for a robot
     without collision shapes.
 
-    A mesh counts as its convex hull, an obstacle as that of each of its loose parts, with the form that it has now.
+    A mesh of a link counts as its convex hull, an obstacle as its convex parts, with the form that it has now.
     Links that a joint connects, and those that may touch (`pairs_left_out`), do not count. Raises RobokinError.
     """
     robot = robot or binding(obj)
     model = robot.model
     if not any(link.collisions for link in model.links):
         return None
-    owners = obstacles_in(scene)
-    places = [(owner, "") for owner in (obj, *owners)]
+    found = obstacles_in(scene, obj)
     worlds: dict[bpy.types.Object, Array] = {}
-    for owner, _ in places if owners else ():
-        if animation.moved_by_keys_only(owner):
-            worlds[owner] = animation.keyed_matrices(owner, frames)
-    visited = [place for place in places if owners and place[0] not in worlds]
-    for owner, _ in visited:
-        animation.check_evaluated(owner, view_layer, f"obstacle {owner.name!r}" if owner != obj else f"{obj.name!r}")
-        worlds[owner] = np.empty((len(frames), 4, 4))
-    if visited:
-        for index in animation.visit_frames(scene, frames):
-            for place in visited:
-                worlds[place[0]][index] = world_matrix(place)
-            if index % _CHUNK == 0:
-                yield index / len(frames)
-    return _collisions(obj, robot, owners, worlds)
+    if found:
+        owners = dict.fromkeys((obj, *(owner for each in found for owner in each.owners)))
+        worlds = yield from worlds_over(scene, view_layer, obj, [*owners], frames)
+    return _collisions(obj, robot, found, worlds.__getitem__)
 
 
 def collisions_now(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> CollisionModel | None:
     """What may not touch, as `collisions_over` says it, with obstacles where they are in the scene as it stands."""
-    owners = obstacles_in(scene)
     if not any(link.collisions for link in robot.model.links):
         return None
-    return _collisions(obj, robot, owners, {owner: world_matrix((owner, ""))[None] for owner in (obj, *owners)})
+    return _collisions(obj, robot, obstacles_in(scene, obj), _world_now)
+
+
+def _world_now(owner: bpy.types.Object) -> Array:
+    return world_matrix((owner, ""))[None]
 
 
 def _collisions(
     obj: bpy.types.Object,
     robot: Binding,
-    owners: Sequence[bpy.types.Object],
-    worlds: Mapping[bpy.types.Object, Array],
+    obstacles: Sequence[SceneObstacle],
+    world_of: Callable[[bpy.types.Object], Array],
 ) -> CollisionModel:
-    """worlds: (frames, 4, 4) of the robot and each obstacle."""
+    """world_of: (frames, 4, 4) of the robot, or of what moves an obstacle."""
     found = []
-    for owner in owners:
-        who = f"obstacle {owner.name!r}"
-        placement = roots_from_world(obj, worlds[obj], worlds[owner], who, robot)
-        found += [Obstacle(owner.name, Hull(points), placement) for points in _parts(obj, owner, who)]
+    for each in obstacles:
+        shape = obstacle_shape(obj, each, each.world(_world_now)[0])
+        placement = obstacle_placement(obj, robot, each, world_of)
+        found += [Obstacle(each.name, hull, placement) for hull in shape.hulls]
     return CollisionModel(robot.model, found, pairs_left_out(obj, robot.model), mesh_hull)
 
 
-def _parts(obj: bpy.types.Object, owner: bpy.types.Object, who: str) -> list[Array]:
-    """(n, 3) points of each loose part of an obstacle; of all together where they are many, as in a soup of faces."""
-    parts = parts_of(obj, owner, who)
-    return parts if len(parts) <= _PARTS else [points_of(obj, owner, who)]
+def obstacle_placement(
+    obj: bpy.types.Object, robot: Binding, obstacle: SceneObstacle, world_of: Callable[[bpy.types.Object], Array]
+) -> Array:
+    """(frames, 4, 4) of an obstacle in the root frame. world_of: (frames, 4, 4) of the robot, or of what moves it."""
+    return roots_from_world(obj, world_of(obj), obstacle.world(world_of), f"obstacle {obstacle.name!r}", robot)
 
 
 def pairs_left_out(obj: bpy.types.Object, model: RobotModel) -> list[tuple[str, str]]:

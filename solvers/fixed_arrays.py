@@ -59,8 +59,8 @@ class FixedArrays:
 
 
 def cached_settings(initialize: Init) -> Init:
-    """For the `__init__` of our own classes: settings of the same arguments are checked once, only the target is
-    checked anew."""
+    """Decorator of `__init__` of our own classes: the same arguments are checked once, only the target is checked
+    anew."""
     parameters = list(inspect.signature(initialize).parameters.values())[1:]
     names = [parameter.name for parameter in parameters]
     place = names.index(FREE) if FREE in names else None

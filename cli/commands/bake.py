@@ -26,7 +26,7 @@ from ..errors import UsageError
 from ..report import frame_rows, kept_report, read_joint_values, show_report
 from ..text.criteria import GRAMMAR as CRITERIA
 from ..text.criteria import parse_criterion
-from ..text.scene_tasks import given_tasks
+from ..text.scene_tasks import ad_hoc_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.task_grammar import VELOCITIES
 
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> bool:
         criteria = [parse_criterion(text, model) for text in arguments.criterion] or None
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        given, use_own = given_tasks(arguments, model)
+        ad_hoc, use_own = ad_hoc_tasks(arguments, model)
         seed = settings.seed if arguments.seed is None else arguments.seed
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
         if cost is None and (arguments.efforts or arguments.jerk):
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> bool:
             raise UsageError("--deviation is for --singularities deviate, which the robot's settings do not say")
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(
-            *(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost, past),
+            *(scene, view_layer, robot, frames, q0, seed, new, criteria, ad_hoc, use_own, cost, past),
             arguments.avoid,
             bounds,
         )

@@ -8,7 +8,7 @@ import argparse
 
 from ..arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step, threshold
 from ..report import frame_rows, write_report
-from ..text.scene_tasks import given_tasks
+from ..text.scene_tasks import ad_hoc_tasks
 from ..text.task_grammar import GRAMMAR, VELOCITIES
 
 EPILOG = f"{GRAMMAR}\n\n{VELOCITIES}"
@@ -44,10 +44,10 @@ def run(arguments: argparse.Namespace) -> bool:
         robot = find_robot(arguments.robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         near = robot.robokin.solver.singularity if arguments.singularity is None else arguments.singularity
-        given, use_own = given_tasks(arguments, robot_model(robot))
+        ad_hoc, use_own = ad_hoc_tasks(arguments, robot_model(robot))
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         found = run_steps(
-            check_steps(scene, view_layer, robot, frames, given, use_own, arguments.efforts, singularity=near)
+            check_steps(scene, view_layer, robot, frames, ad_hoc, use_own, arguments.efforts, singularity=near)
         )
     record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []

@@ -132,17 +132,17 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
 
         from ...properties.bridge import binding, read_configuration
         from ...scene.collisions import clearance_now
-        from ...scene.tasks.solver_tasks import given_now
+        from ...scene.tasks.solver_tasks import ad_hoc_now
 
-        given = parse_scene_tasks(arguments.task, model)
-        _refuse_velocities(arguments.task, [each.task for each in given])
+        ad_hoc = parse_scene_tasks(arguments.task, model)
+        _refuse_velocities(arguments.task, [each.task for each in ad_hoc])
         padlocked = binding(robot).model_at(read_configuration(robot))
         if arguments.obstacles is not None:
             raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
         scene = bpy.context.scene
         assert scene is not None  # an open file has one
         apart: list[Task] = [*clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin)]
-        return padlocked, q0, given_now(bpy.context, robot, given), apart
+        return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart
 
 
 def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:

@@ -15,7 +15,7 @@ from .tasks import build_task, check_task
 if TYPE_CHECKING:
     import bpy
 
-    from ...scene.tasks.given import AdHocTask
+    from ...scene.tasks.ad_hoc import AdHocTask
 
 # What an object stands for, and what is read there until it is known where the object is. Of a twist: the axes in which
 # it is reported.
@@ -40,13 +40,13 @@ _BESIDE = ("other", "about", "closed")  # what else would say of a target what i
 
 def parse_scene_tasks(texts: Sequence[str], model: RobotModel) -> list[AdHocTask]:
     """In the open file, for its robot. Raises TaskError or UnknownNameError."""
-    given = [parse_scene_task(text) for text in texts]
-    for text, each in zip(texts, given, strict=True):
+    parsed = [parse_scene_task(text) for text in texts]
+    for text, each in zip(texts, parsed, strict=True):
         check_task(text, each.task, model)
-    return given
+    return parsed
 
 
-def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[AdHocTask], bool]:
+def ad_hoc_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[AdHocTask], bool]:
     """The tasks of `add_scene_tasks`, and whether the file's own count beside them. Raises UsageError, or as
     `parse_scene_tasks`."""
     if arguments.only_given and not arguments.task:
@@ -56,7 +56,7 @@ def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[
 
 def parse_scene_task(text: str) -> AdHocTask:
     """Raises TaskError or UnknownNameError, naming the field or the object."""
-    from ...scene.tasks.given import AdHocTask
+    from ...scene.tasks.ad_hoc import AdHocTask
 
     fields = parse_fields(text, "task")
     is_on_place = "object" in fields and not {"surface", "surface_object"} & set(fields)

@@ -33,11 +33,11 @@ def shown_moves(obj: bpy.types.Object) -> ShownMoves | None:
         return _work.last(obj, "")
     try:
         robot = binding(obj)
-        q0 = _start(obj, robot)
+        q0, frame = _start(obj, robot)
     except RobokinError:
         return None
-    mark = robot.model, np.round(q0, DIGITS).tobytes(), *_asked(obj)
-    return _work.result(obj, "", mark, lambda: _previewed(obj.name, q0))
+    mark = robot.model, np.round(q0, DIGITS).tobytes(), frame, *_asked(obj)
+    return _work.result(obj, "", mark, lambda: _previewed(obj.name, q0, frame))
 
 
 def finish_work() -> None:
@@ -49,14 +49,15 @@ def _is_playing() -> bool:
     return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
 
 
-def _start(obj: bpy.types.Object, robot: Binding) -> Array:
-    """(nq,) the present pose; at other frames than that where the moves were baked, the pose of the keys there."""
+def _start(obj: bpy.types.Object, robot: Binding) -> tuple[Array, int | None]:
+    """(nq,) the present pose, and None; at other frames than that where the moves were baked, the pose of the keys
+    there, and that frame."""
     first = obj.robokin.moves[0]
     if first.last > first.first != bpy.context.scene.frame_current:
         found = shown_by_keys(obj, [first.first])
         if found is not None:
-            return found[0]
-    return read_configuration(obj, robot)
+            return found[0], first.first
+    return read_configuration(obj, robot), None
 
 
 def _asked(obj: bpy.types.Object) -> Iterator[object]:
@@ -71,7 +72,7 @@ def _asked(obj: bpy.types.Object) -> Iterator[object]:
             yield _curves[0]
 
 
-def _previewed(name: str, q0: Array) -> Generator[float, None, ShownMoves]:
+def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None, ShownMoves]:
     obj = bpy.data.objects[name]
     robot, moves, problem = binding(obj), [], ""
     model = robot.model_at(q0)
@@ -83,7 +84,8 @@ def _previewed(name: str, q0: Array) -> Generator[float, None, ShownMoves]:
             problem = str(error)
             break
     found = yield from preview_steps(model, moves, clamp(model, q0))
-    return ShownMoves(tuple(names), found.q, found.owner, found.problem or problem)
+    failing = len(moves) if problem and not found.problem else found.failing
+    return ShownMoves(tuple(names), found.q, found.owner, found.problem or problem, failing, frame)
 
 
 def _count_curves(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:

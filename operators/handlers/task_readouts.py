@@ -1,4 +1,4 @@
-"""By how much the tasks of a robot are missed as it stands now, while Blender draws."""
+"""Residuals of a robot's tasks in the present pose, while Blender draws."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class ROBOKIN_OT_fit_collisions(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_obstacle(bpy.types.Operator):
-    """Mark the selected mesh objects as obstacles, which robots may not touch"""
+    """Mark the selected mesh objects, or instances of collections, as obstacles, which robots may not touch"""
 
     bl_idname = "robokin.obstacle"
     bl_label = "Mark as Obstacle"
@@ -74,18 +74,22 @@ class ROBOKIN_OT_obstacle(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if any(obj.type == "MESH" for obj in context.selected_objects):
+        if any(map(_may_be, context.selected_objects)):
             return True
-        cls.poll_message_set("Select mesh objects first")
+        cls.poll_message_set("Select mesh objects, or instances of collections, first")
         return False
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        chosen = [obj for obj in context.selected_objects if obj.type == "MESH"]
+        chosen = [obj for obj in context.selected_objects if _may_be(obj)]
         for obj in chosen:
             obj.robokin.is_obstacle = not self.clear
         names = ", ".join(obj.name for obj in chosen[:6]) + (" ..." if len(chosen) > 6 else "")
         self.report({"INFO"}, f"{'no obstacles any more' if self.clear else 'obstacles'}: {names}")
         return {"FINISHED"}
+
+
+def _may_be(obj: bpy.types.Object) -> bool:
+    return obj.type == "MESH" or obj.instance_type == "COLLECTION"
 
 
 CLASSES = (ROBOKIN_OT_fit_collisions, ROBOKIN_OT_obstacle)

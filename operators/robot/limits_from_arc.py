@@ -74,7 +74,7 @@ def _bone(obj: bpy.types.Object, robot: Binding, name: str) -> bpy.types.Bone:
 
 
 def _turns(joint: Joint, freedom: int) -> bool:
-    """Its coordinate is an angle (a screw's is too)."""
+    """Whether the coordinate is an angle (that of a screw is)."""
     motions = joint.kind.motions
     return freedom < len(motions) and motions[freedom] in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL)
 

@@ -70,7 +70,7 @@ class Gesture(RobotOperator):
             """(nq,) Raises RobokinError."""
 
         def header_text(self, context: bpy.types.Context) -> str:
-            """For the header."""
+            """The text of the header."""
 
         def key(self, context: bpy.types.Context, kind: str) -> bool:
             """Whether a key that was pressed means something."""

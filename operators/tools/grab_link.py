@@ -9,11 +9,10 @@ import numpy as np
 from mathutils import Vector
 
 from ...properties.results.result_text import quantity_text
-from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.spatial import so3
-from ...scene.posing.link_pull import LinkPull
+from ...scene.posing.link_pull import grabbed_link
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...solvers.posing.on_screen import along_line, turned_since
 from .gesture import Gesture
@@ -29,9 +28,10 @@ class _Pulling(Gesture):
     is_self_motion = False
 
     def begin(self, context: bpy.types.Context, bone: str, point: Array | None) -> None:
-        pinned = [name for name in selected_bones(self._robot) if name != bone]
+        seen = context.selected_pose_bones_from_active_object or ()  # not what is hidden, as tool frames are
+        pinned = [one.name for one in seen if one.name != bone]
         self._bone, self._is_turn, self._axis, self._is_own = bone, False, -1, False
-        self._pull = LinkPull(self._robot, bone, point, pinned, self.is_self_motion)
+        self._pull = grabbed_link(self._robot, bone, point, pinned, self.is_self_motion)
         if not self._pull.freedom:
             anchors = ", ".join(self._pull.anchors)
             raise RobokinError(f"no joint is left to move {bone!r} while these stay: {anchors}")

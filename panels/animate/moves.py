@@ -6,6 +6,7 @@ import bpy
 
 from ...properties.moves import MOVE_KINDS
 from ...properties.results import readouts
+from ...properties.results.result_text import in_scene_units
 from ..prepared.robot_panel import RobotPanel, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in MOVE_KINDS}
@@ -18,7 +19,10 @@ class ROBOKIN_UL_moves(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row()
-        row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        preview = readouts.moves(item.id_data)
+        is_failing = preview is not None and preview.failing == index
+        row.alert = is_failing
+        row.prop(item, "name", text="", emboss=False, icon="ERROR" if is_failing else _KIND_ICONS[item.kind])
         if item.last > item.first:
             row.label(text=f"{item.first} - {item.last}")
 
@@ -44,7 +48,8 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.bake_moves", icon="ACTION")
         preview = readouts.moves(obj)
         if preview is not None and preview.problem:
-            draw_text(context, layout, preview.problem, "ERROR")
+            start = "From the present pose" if preview.start is None else f"From frame {preview.start}"
+            draw_text(context, layout, f"{start}: {in_scene_units(context.scene, preview.problem)}", "ERROR")
 
 
 def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item: bpy.types.PropertyGroup) -> None:

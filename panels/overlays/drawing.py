@@ -16,6 +16,8 @@ from .scene_view import SceneOverlays, shows_anything
 
 WIDTH = 1.8  # of lines, in pixels of a screen of usual resolution
 SIZE = 11  # of letters
+NAVIGATION = 50  # pixels that the buttons of navigation take at the right
+_SIDES = ("TOOLS", "UI")
 
 _handles: list[Any] = []
 _shown = SceneOverlays()
@@ -89,11 +91,12 @@ def _draw_labels() -> None:
         blf.enable(0, blf.SHADOW)
         blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.85)
         taken: list[tuple[float, float, float]] = []
+        least, most = _uncovered(context)
         for label in _shown.labels:
             at = location_3d_to_region_2d(context.region, context.region_data, Vector(label.point))
             if at is not None:
                 width = blf.dimensions(0, label.text)[0]
-                left = max(min(at.x + 8.0 * scale, context.region.width - width - 60.0 * scale), 8.0 * scale)
+                left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
                 x, y = _free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken)
                 blf.color(0, *label.color)
                 blf.position(0, x, y, 0.0)
@@ -101,10 +104,26 @@ def _draw_labels() -> None:
         blf.disable(0, blf.SHADOW)
 
 
+def _uncovered(context: bpy.types.Context) -> tuple[float, float]:
+    """From where to where along x neither toolbar nor sidebar nor the buttons of navigation lie over the region."""
+    own, least, most = context.region, 0.0, float(context.region.width)
+    for other in context.area.regions:
+        x = other.x - own.x
+        if other.type not in _SIDES or other.width <= 1 or not 0 <= x < own.width:
+            continue  # is none, is hidden, or stands beside it
+        if other.alignment == "LEFT":
+            least = max(least, float(x + other.width))
+        elif other.alignment == "RIGHT":
+            most = min(most, float(x))
+    if context.preferences.view.show_navigate_ui and context.space_data.show_gizmo_navigate:
+        most -= NAVIGATION * context.preferences.system.ui_scale
+    return least, max(most, least)
+
+
 def _free(
     x: float, y: float, width: float, height: float, taken: list[tuple[float, float, float]]
 ) -> tuple[float, float]:
-    """Above what stands there already."""
+    """The place of a label, moved up past labels that are drawn already."""
     for left, right, at in sorted(taken, key=lambda one: one[2]):
         if left < x + width and x < right and abs(at - y) < height:
             y = at + height

@@ -198,9 +198,10 @@ def active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.
     return obj.data.bones.active
 
 
-def lines(context: bpy.types.Context, text: str, indent: int = 0) -> list[str]:
-    """`text` broken into lines that fit the region's width, so that nothing is cut off."""
-    return wrap(text, max(16, int(_letters(context, 55)) - indent)) or [""]
+def lines(context: bpy.types.Context, text: str, indent: int = 0, units: int = 0) -> list[str]:
+    """`text` broken into lines that fit the region's width, so that nothing is cut off; units: the width of a popover
+    instead, in units of the interface (20 pixels)."""
+    return wrap(text, max(16, int(_letters(context, 55, units)) - indent)) or [""]
 
 
 def clipped(context: bpy.types.Context, text: str, share: float) -> str:
@@ -213,10 +214,10 @@ def clipped(context: bpy.types.Context, text: str, share: float) -> str:
     return f"{text[: count - tail - 1]}\u2026{text[-tail:]}"
 
 
-def _letters(context: bpy.types.Context, margin: int) -> float:
-    """How many fit the region's width, less a margin in pixels."""
-    width = context.region.width if context.region else 250
+def _letters(context: bpy.types.Context, margin: int, units: int = 0) -> float:
+    """How many fit the region's width, or that of so many units, less a margin in pixels."""
     scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
+    width = 20.0 * units * scale if units else context.region.width if context.region else 250
     scale *= context.preferences.ui_styles[0].widget.points / 11
     return (width - margin) / (6.2 * scale)
 
@@ -243,7 +244,7 @@ class RobotPanel:
 
 
 def options(layout: bpy.types.UILayout, name: str, text: str = "Options") -> bpy.types.UILayout | None:
-    """Below a line that unfolds it: what is rare. None while it is folded."""
+    """The layout for rarely used settings, below a line that unfolds it; None while it is folded."""
     header, body = layout.panel(name, default_closed=True)
     header.label(text=text)
     return body
@@ -262,11 +263,13 @@ def draw_entries(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, ent
         buttons.operator(f"robokin.{entry}_move", text="", icon="TRIA_DOWN").direction = "DOWN"
 
 
-def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:
-    """A paragraph, the icon before its first line."""
+def draw_text(
+    context: bpy.types.Context, layout: bpy.types.UILayout, text: str, icon: str = "NONE", units: int = 0
+) -> None:
+    """A paragraph, the icon before its first line. units: as of `lines`."""
     column = layout.column(align=True)
     column.scale_y = 0.8
-    for i, line in enumerate(lines(context, text, 3 if icon != "NONE" else 0)):
+    for i, line in enumerate(lines(context, text, 3 if icon != "NONE" else 0, units)):
         first = icon if i == 0 else ("BLANK1" if icon != "NONE" else "NONE")
         column.label(text=line, icon=first)
 

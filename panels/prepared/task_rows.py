@@ -37,7 +37,7 @@ def task_readouts(obj: bpy.types.Object) -> list[TaskReadout | None]:
 
 
 def residual_text(scene: bpy.types.Scene, kind: str, readout: TaskReadout) -> str:
-    """By how much a task of a kind is missed, in the scene's units; the parts are named where the panel's reader could
+    """The residual of a task in the scene's units; the parts are named where the panel's reader could
     take them for others."""
     parts = []
     for label, quantity in KINDS[kind].parts:

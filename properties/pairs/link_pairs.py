@@ -6,24 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import bpy
+from bpy.props import BoolProperty, StringProperty
 
-from ..overrides import STATIC, VALUE
+from ..overrides import field, static_field
 
 
 class RobokinLinkPair(bpy.types.PropertyGroup):
     """Two links. `name` has both, for the filter of the list."""
 
-    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Both links")
-    link_a: bpy.props.StringProperty(override=VALUE, name="First Link", description="Name of a link")
-    link_b: bpy.props.StringProperty(override=VALUE, name="Second Link", description="Name of another link")
-    may_touch: bpy.props.BoolProperty(
-        override=VALUE,
-        options=STATIC,
-        name="May Touch",
-        description="The two are not looked at for collisions",
-        default=True,
-    )
-    reason: bpy.props.StringProperty(override=VALUE, name="Reason", description="Why the two may touch")
+    name: field(StringProperty, "Name", "Both links")
+    link_a: field(StringProperty, "First Link", "Name of a link")
+    link_b: field(StringProperty, "Second Link", "Name of another link")
+    may_touch: static_field(BoolProperty, "May Touch", "The two are not looked at for collisions", default=True)
+    reason: field(StringProperty, "Reason", "Why the two may touch")
 
 
 CLASSES = (RobokinLinkPair,)

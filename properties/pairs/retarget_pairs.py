@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from ..overrides import STATIC, VALUE
+from ..overrides import field, static_field
 
 RETARGET_KINDS = (
     ("POSE", "Pose", "The tip moves and turns as the bone does, from how both stand now", "EMPTY_ARROWS", 0),
@@ -16,23 +17,11 @@ RETARGET_KINDS = (
 class RobokinRetargetPair(bpy.types.PropertyGroup):
     """A bone of the robot and one of the source."""
 
-    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Part of the body; name of the task")
-    tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Bone of the robot that follows")
-    source: bpy.props.StringProperty(
-        override=VALUE, name="Source Bone", description="Bone of the source; without one the pair is left out"
-    )
-    kind: bpy.props.EnumProperty(
-        override=VALUE, options=STATIC, name="Type", description="What the tip follows", items=RETARGET_KINDS
-    )
-    priority: bpy.props.IntProperty(
-        override=VALUE,
-        options=STATIC,
-        name="Priority",
-        description="Level of the task, 1 first",
-        default=1,
-        min=1,
-        soft_max=5,
-    )
+    name: field(StringProperty, "Name", "Part of the body; name of the task")
+    tip: field(StringProperty, "Tip", "Bone of the robot that follows")
+    source: field(StringProperty, "Source Bone", "Bone of the source; without one the pair is left out")
+    kind: static_field(EnumProperty, "Type", "What the tip follows", items=RETARGET_KINDS)
+    priority: static_field(IntProperty, "Priority", "Level of the task, 1 first", default=1, min=1, soft_max=5)
 
 
 CLASSES = (RobokinRetargetPair,)

@@ -37,9 +37,10 @@ class LiveReadout:
 
 @dataclass(frozen=True)
 class TaskReadout:
-    """By how much a task is missed now. position: Blender units.   orientation: radians.   reached: it is within its
-    tolerances.   problem: why it cannot be asked for at all.   singular_value: the smallest of its tip's Jacobian;
-    None of what is no pose, position or orientation.   singularity: which one is near, in words; "" when none is."""
+    """The residual of a task in the present pose. position: Blender units.   orientation: radians.   reached: it is
+    within its tolerances.   problem: why it cannot be asked for at all.   singular_value: the smallest of its tip's
+    Jacobian; None of what is no pose, position or orientation.   singularity: which one is near, in words; "" when none
+    is."""
 
     position: float
     orientation: float
@@ -75,12 +76,15 @@ class ShownMotion:
 @dataclass(frozen=True, eq=False)
 class ShownMoves:
     """Where the moves of a list will go. names: of the moves.   q: (n, nq).   owner: (n,) which move each belongs to.
-    problem: why there is no more of it, or ""."""
+    problem: why there is no more of it, or "".   failing: index of the move that cannot be made, or -1.   start: the
+    frame whose pose it begins from; None for the present pose."""
 
     names: tuple[str, ...]
     q: Array
     owner: Array
     problem: str
+    failing: int = -1
+    start: int | None = None
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def joint_of(a: TaskContext) -> Joint:
 
 
 def _joint_target(a: TaskContext) -> dict[str, list[float]]:
-    """Its lengths from the location, its angles from the rotation, each in their order."""
+    """The joint's value: lengths from the location, angles from the rotation, each in their order."""
     lengths = iter(a.number("location") * a.robot.metres_per_unit)
     angles = iter(a.number("rotation"))
     ball = iter(Euler(a.number("rotation")).to_quaternion())

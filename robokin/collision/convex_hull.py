@@ -12,6 +12,7 @@ from ..errors import ModelError
 # lifted out of it anyhow: the edges that they have in it are among those that they then have.
 JOGGLES = (1e-11, 1e-9, 1e-7)
 FLAT = 1e-14  # of the largest extent
+_NOT_FOUND = "the convex hull of these points cannot be found"
 SPREAD = 64  # directions whose farthest points come first, so that most others are inside; then ever twice as many
 
 
@@ -32,11 +33,14 @@ def hull_triangles(points: Array) -> Array:
     for joggle in JOGGLES:
         rng = np.random.default_rng(len(points))
         moved = placed + np.where(is_flat, 1.0, joggle) * rng.uniform(-1.0, 1.0, points.shape)
-        found = _inserted(moved, rng)
+        try:
+            found = _inserted(moved, rng)
+        except ModelError:
+            continue
         corners, edges = np.unique(found), np.sort(found[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
         if len(found) == 2 * len(corners) - 4 and len(np.unique(edges, axis=0)) * 2 == len(edges):
             return found
-    raise ModelError("the convex hull of these points cannot be found")
+    raise ModelError(_NOT_FOUND)
 
 
 def hull_edges(triangles: Array) -> tuple[Array, Array]:
@@ -108,9 +112,11 @@ class _Hull:
         codes, back = edges @ (len(self.points), 1), edges @ (1, len(self.points))
         rim = edges[~np.isin(codes, back)]
         if not len(rim):
-            raise ModelError("the convex hull of these points cannot be found")
+            raise ModelError(_NOT_FOUND)
         new = np.column_stack((rim, np.full(len(rim), i)))
         more = len(new) - len(seen)
+        if self.count + more > len(self.faces):
+            raise ModelError(_NOT_FOUND)
         if more >= 0:
             self._put(np.append(seen, np.arange(self.count, self.count + more)), new)
             return

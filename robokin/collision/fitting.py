@@ -93,7 +93,7 @@ _FITS = {"box": _box, "capsule": _capsule, "sphere": _sphere}
 
 
 def _grown(size: Any, points: Array) -> Any:
-    """By what rounding may hide."""
+    """The size, larger by what rounding may hide."""
     return size + 1e-12 * (1.0 + abs(points).max())
 
 

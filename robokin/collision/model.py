@@ -115,7 +115,7 @@ class CollisionModel:
 
     @property
     def placed(self) -> list[tuple[int, Array]]:
-        """For each shape of a link the index of that link, and (4, 4) T_link_shape."""
+        """(index of its link, (4, 4) T_link_shape) of each shape of a link."""
         return list(zip(self._link, self._own, strict=True))
 
     @property
@@ -142,7 +142,7 @@ class CollisionModel:
         return out, status
 
     def not_found(self, pair: int, where: str = "") -> ModelError:
-        """That the distance of a pair, by its number, cannot be found."""
+        """The error: the distance of a pair, by its number, cannot be found."""
         a, b = (self.names[i] for i in self.pairs[pair])
         return ModelError(f"the distance of {a!r} and {b!r} cannot be found{where}")
 

@@ -26,7 +26,7 @@ def read_text(path: str | os.PathLike, what: str, most: int = MAX_BYTES) -> str:
 
 
 def read_bytes(path: str | os.PathLike, what: str, most: int = MAX_BYTES) -> bytes:
-    """At most so many bytes, and one more, of the file, which should be `what`. Raises FileFormatError."""
+    """The first bytes of the file, one more than allowed at most, which should be `what`. Raises FileFormatError."""
     name = checked_path(path, what)
     try:
         if not os.path.exists(name):

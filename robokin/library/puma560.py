@@ -52,7 +52,7 @@ MOTORS = (
 
 
 def puma560(root: str = "fixed") -> RobotModel:
-    """At zero the upper arm is level along x and the forearm points up; `tool` is the wrist's centre."""
+    """The arm. At zero the upper arm is level along x and the forearm points up; `tool` is the wrist's centre."""
     rows = []
     for geometry, body, motor, shapes in zip(GEOMETRY, BODIES, MOTORS, _shapes(), strict=True):
         (d, a, alpha, lower, upper), (gear, inertia, viscous, coulomb) = geometry, motor

@@ -26,8 +26,8 @@ from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
-from ...scene.tasks.given import AdHocTask
-from ...scene.tasks.solver_tasks import check_given, enabled_tasks
+from ...scene.tasks.ad_hoc import AdHocTask
+from ...scene.tasks.solver_tasks import check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import targets_over
 from ...solvers.criteria import Criterion, criterion_names
 from ...solvers.ik.problem import part_names
@@ -50,7 +50,7 @@ def bake_steps(
     seed: int = 0,
     new_action: bool = False,
     criteria: Sequence[Criterion] | None = None,
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     use_own: bool = True,
     cost: object | None = None,
     past: AtSingularities | None = None,
@@ -62,8 +62,8 @@ def bake_steps(
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
     is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
-    are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
-    to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
+    are keyed. ad_hoc: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion
+    minimizes, as in `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
     past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
     obstacles and itself, in place of the robot's setting.   bounds: what else a whole motion keeps.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
@@ -73,13 +73,13 @@ def bake_steps(
             raise RobokinError("At Singularities must be Follow with a whole motion or criteria")
         if avoids_collisions(obj, avoid):
             raise RobokinError("At Singularities must be Follow with Avoid Collisions")
-        return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, given, use_own))
+        return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, ad_hoc, use_own))
     robot = binding(obj)
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
-    check_given(obj, given)
-    count = len(tasks) + len(given)
+    check_ad_hoc(obj, ad_hoc)
+    count = len(tasks) + len(ad_hoc)
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
     hint = nearest_within_limits(robot.model) if q0 is None else q0
@@ -88,7 +88,7 @@ def bake_steps(
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, given, own, robot)
+        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot)
         targets = yield from scaled(reading, 0.0, 0.38)
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
@@ -96,7 +96,7 @@ def bake_steps(
     animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, avoid) else None
-    planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole, clearance)
+    planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance)
     plans = yield from scaled(planning, 0.4, 0.5)
     segments = [plan.segment for plan in plans]
 

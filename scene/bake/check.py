@@ -15,8 +15,8 @@ from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import root_gravity
-from ...scene.tasks.given import AdHocTask
-from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
+from ...scene.tasks.ad_hoc import AdHocTask
+from ...scene.tasks.solver_tasks import SolverTasks, check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
 from ...solvers import Status
 from ...solvers.ik.tip_ik import is_plain
@@ -86,7 +86,7 @@ class AnimationCheck:
         return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{more}"
 
     def rows(self) -> list[CheckRow]:
-        """By frame."""
+        """The rows of the report, by frame."""
         missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units)
         broken = limit_rows(self.frames, self.limits.violations)
         near = limit_rows(self.frames, self.singularities.near) if self.singularities else []
@@ -116,7 +116,7 @@ def check_steps(
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
     frames: Sequence[int],
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     use_own: bool = True,
     efforts: bool = False,
     with_collisions: bool = True,
@@ -125,7 +125,7 @@ def check_steps(
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
-    given: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
+    ad_hoc: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
     are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
     singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked.
     Raises RobokinError.
@@ -133,8 +133,8 @@ def check_steps(
     robot = binding(obj)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
-    check_given(obj, given)
-    steps = check_of_tasks(scene, view_layer, obj, robot, frames, tasks, given, efforts, with_collisions, singularity)
+    check_ad_hoc(obj, ad_hoc)
+    steps = check_of_tasks(scene, view_layer, obj, robot, frames, tasks, ad_hoc, efforts, with_collisions, singularity)
     return (yield from steps)
 
 
@@ -145,16 +145,16 @@ def check_of_tasks(
     robot: Binding,
     frames: Sequence[int],
     tasks: Sequence[bpy.types.PropertyGroup],
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     efforts: bool = False,
     with_collisions: bool = True,
     singularity: float = 0.0,
 ) -> Generator[float, None, AnimationCheck]:
     """`check_steps` of some of the robot's tasks. Raises RobokinError."""
     motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
-    reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
+    reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)
-    forms = SolverTasks(obj, robot, tasks, given)
+    forms = SolverTasks(obj, robot, tasks, ad_hoc)
     judged = _task_statuses(forms, motion, targets)
     seen = yield from scaled(judged, 0.6, 0.9)
     collisions = None

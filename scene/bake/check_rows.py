@@ -39,7 +39,7 @@ def needs(time: float) -> str:
 
 
 def limit_rows(frames: Sequence[int], violations: Sequence[Violation]) -> list[CheckRow]:
-    """By frame; of each joint the worst in a row."""
+    """Violations of limits by frame; of neighbouring frames the worst of each joint."""
     rows = []
     ordered = sorted(violations, key=lambda v: (v.joint, v.kind, v.frame))
     for _, own in itertools.groupby(ordered, key=lambda v: (v.joint, v.kind)):
@@ -93,7 +93,7 @@ def _runs(violations: list[Violation]) -> list[list[Violation]]:
 
 
 def _excess(violation: Violation) -> float:
-    """By how much, to compare violations of one limit."""
+    """The size of a violation, to compare those of one limit."""
     return (
         abs(violation.value) if violation.kind in ("velocity", "acceleration", "effort", "slip") else _beyond(violation)
     )

@@ -20,7 +20,7 @@ from ...solvers.tracking.result import TrackResult, joined
 from ...solvers.tracking.starts import Segment
 from ..collisions import obstacle_placements
 from ..criteria.solver_criteria import enabled_criteria
-from ..tasks.given import AdHocTask
+from ..tasks.ad_hoc import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
 from ..tasks.targets import Targets
 
@@ -62,7 +62,7 @@ def bake_plans(
     targets: Targets,
     criteria: Sequence[Criterion] | None,
     dt: float,
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     is_whole: bool = False,
     clearance: ClearanceTask | None = None,
     near: Array | None = None,
@@ -74,7 +74,7 @@ def bake_plans(
     clearance: what the robot keeps away from, with obstacles placed at each frame. near: (frames, nq) what it stays
     near to in what all tasks leave free.
     """
-    forms, extends = SolverTasks(obj, robot, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
+    forms, extends = SolverTasks(obj, robot, tasks, ad_hoc), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     closing: list[Task] = []
     plans = []

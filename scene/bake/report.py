@@ -104,7 +104,7 @@ class BakeResult:
         ]
 
     def hits(self) -> list[tuple[int, str]]:
-        """For each two that collide the frame where they are deepest in each other, and a sentence."""
+        """The pairs that collide: the frame of the deepest penetration, and a sentence."""
         deepest = {each.links: each for each in sorted(self.collisions, key=lambda each: -each.value)}
         return [(int(self.frames[each.frame]), each.sentence()) for each in deepest.values()]
 

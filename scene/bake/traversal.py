@@ -20,9 +20,9 @@ from ...solvers.traversal.traverse import Past, Traversal, traverse_steps
 from ..animation.columns import PATH, clear_columns, key_columns
 from ..animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves
 from ..collisions import collisions_over
-from ..tasks.given import AdHocTask
+from ..tasks.ad_hoc import AdHocTask
 from ..tasks.root_frames import metres_per_world_unit
-from ..tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
+from ..tasks.solver_tasks import SolverTasks, check_ad_hoc, enabled_tasks
 from ..tasks.targets import targets_over
 from .report import BakeResult
 from .retime import refuse_later_keys
@@ -60,7 +60,7 @@ def traversal_steps(
     q0: Array | None,
     at: AtSingularities,
     new_action: bool = False,
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     use_own: bool = True,
 ) -> Generator[float, None, BakeResult]:
     """Bake as `bake_steps` does, for one task on the whole pose of an arm with a closed form. A motion that slows down
@@ -70,12 +70,12 @@ def traversal_steps(
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
-    check_given(obj, given)
+    check_ad_hoc(obj, ad_hoc)
     model = robot.model_at(read_configuration(obj, robot))
     with pose_held(obj, nearest_within_limits(robot.model) if q0 is None else q0, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
+        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.5)
-    forms = SolverTasks(obj, robot, tasks, given)
+    forms = SolverTasks(obj, robot, tasks, ad_hoc)
     counting, wanted = forms.at(targets, 0, (targets.influence > 0.0).any(axis=0).astype(float))
     if len(wanted) != 1 or type(wanted[0]) is not PoseTask or (targets.influence[:, counting] < 1.0).any():
         raise RobokinError(

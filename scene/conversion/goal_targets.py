@@ -52,7 +52,7 @@ def _along_bone(obj: bpy.types.Object, goal: ConstraintGoal) -> bpy.types.Object
 
 
 def _floor(context: bpy.types.Context, obj: bpy.types.Object, goal: ConstraintGoal) -> bpy.types.Object:
-    """Its Z axis is the normal, towards the side where the tip may be."""
+    """The pose of the plane: its Z axis is the normal, towards the side where the tip may be."""
     axis = Vector([float(letter == goal.axis[-1]) for letter in "XYZ"])
     normal = -axis if goal.axis[0] == "-" else axis
     plane = Matrix.LocRotScale(goal.distance * axis, normal.to_track_quat("Z", "Y"), None)

@@ -38,8 +38,8 @@ MADE_OF = "robokin_retarget"  # on a target: the armature that it follows
 def check_source(obj: bpy.types.Object, source: bpy.types.Object | None) -> bpy.types.Object:
     """Raises RobokinError for what is no armature other than the robot."""
     if source is None or source == obj or source.type != "ARMATURE":
-        given = "" if source is None else f", not {source.name!r}"
-        raise RobokinError(f"choose the armature whose motion {obj.name!r} is to follow as the source{given}")
+        instead = "" if source is None else f", not {source.name!r}"
+        raise RobokinError(f"choose the armature whose motion {obj.name!r} is to follow as the source{instead}")
     return source
 
 

@@ -20,13 +20,13 @@ def enabled_entries(obj: bpy.types.Object) -> list[RobokinCriterion]:
 
 
 def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> list[Criterion]:
-    """The criteria that take part. settings: (c, 2) weight and gain of each, as they stand unless given.
+    """The criteria that take part. settings: (c, 2) weight and gain of each, the present ones unless stated.
 
     Raises RobokinError naming the criterion.
     """
     items = enabled_entries(obj)
-    given = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
-    return [solver_criterion(obj, item, *own) for item, own in zip(items, given, strict=True)]
+    numbers = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
+    return [solver_criterion(obj, item, *own) for item, own in zip(items, numbers, strict=True)]
 
 
 def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:

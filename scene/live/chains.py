@@ -10,7 +10,7 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...robokin import forward_kinematics
 from ...robokin.arrays import Array
-from ...scene.tasks.given import Place
+from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.targets import places_of, world_matrix
 
 

@@ -16,7 +16,7 @@ from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
-from ...scene.tasks.given import Place
+from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shapes import has_shape
 from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count
 from ...scene.tasks.solver_tasks import enabled_tasks

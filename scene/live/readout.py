@@ -28,6 +28,8 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
         return LiveReadout(f"Too far: {settings.reason}", False, notes)
     if not settings.status:
         return LiveReadout("No task counts now", True, notes)
+    if settings.status == "COLLISION":
+        return LiveReadout(f"Kept away: {settings.reason}", False, notes)
     below = _missed_below(obj)
     if below:
         return LiveReadout(f"Follows; as near as the tasks above allow: {_named(below)}", True, notes)

@@ -13,7 +13,7 @@ from mathutils import Euler, Matrix
 from ...properties.bridge import Binding, world_from_root
 from ...properties.task_kinds import KINDS
 from ...robokin.arrays import Array
-from ...scene.tasks.given import Place
+from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.root_frames import roots_from_world
 from ...scene.tasks.targets import Reading, places_of
 

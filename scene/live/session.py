@@ -22,9 +22,10 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
-from ...scene.tasks.given import Place
+from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shown_shapes import shown_shape
 from ...solvers import IKProblem, SolveResult, Task
+from ...solvers.posing.clear import ClearFollower
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
@@ -32,6 +33,7 @@ from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
+from .surroundings import Surroundings, Watch
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
@@ -58,15 +60,20 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What a pose follows from. settings, numbers, worlds: as `inputs` reads them."""
+    """What a pose follows from. settings, numbers, worlds: as `inputs` reads them.   around: what it keeps
+    away from."""
 
     settings: tuple
     numbers: Numbers
     worlds: dict[tuple[int, str], bytes]
+    around: Surroundings | None = None
 
     def is_as(self, other: Read | None) -> bool:
         return other is not None and (
-            self.worlds == other.worlds and self.numbers == other.numbers and self.settings == other.settings
+            self.worlds == other.worlds
+            and self.numbers == other.numbers
+            and self.settings == other.settings
+            and _is_same(self.around, other.around)
         )
 
 
@@ -83,6 +90,7 @@ class Session:
         self._descents: dict[tuple, tuple[TargetFollower, list[Task]]] = {}
         self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
         self._baked: tuple[int, ...] = NOT_BAKED
+        self._watch = Watch()
 
     # -- looking -------------------------------------------------------------------------------------------------------
 
@@ -122,7 +130,10 @@ class Session:
         for place in worlds:
             ahead = event.moved(place)
             worlds[place] = worlds[place] if ahead is None else ahead
-        read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds))
+        assert self.robot is not None
+        moved = {owner: world for (owner, bone), world in worlds.items() if not bone}
+        around = self._watch.look(event.scene, obj, self.robot, moved)
+        read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds), around)
         before, last, q = self._read, self.q, self._arrays(obj).read(obj)
         is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
         if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
@@ -236,7 +247,9 @@ class Session:
         assert self.robot is not None and self._root is not None and self._read is not None
         model = self.robot.model
         locked_q = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
-        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, locked_q
+        around = self._read.around
+        clearance = None if around is None else around.clearance
+        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, locked_q, clearance
         found = self._descents.get(key)
         if found is None:
             whole = [replace(one, influence=1.0) for one in asked]
@@ -245,7 +258,12 @@ class Session:
             problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
             if len(self._descents) >= KEPT:
                 del self._descents[next(iter(self._descents))]
-            found = self._descents[key] = TargetFollower(problem), wanted
+            follower = TargetFollower(problem)
+            if clearance is not None:
+                follower = ClearFollower(problem, clearance, ATTEMPTS, ITERATIONS)
+            found = self._descents[key] = follower, wanted
+        if around is not None and isinstance(found[0], ClearFollower):
+            found[0].obstacles = around.placements
         return found
 
     def _solved(
@@ -279,6 +297,12 @@ def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
     model = descent.problem.model
     at_limit = model.limits.at_limit(q) & descent.problem.search.depends()
     return tuple(joint.name for joint in model.moving_joints if at_limit[model.slot(joint.name).q].any())
+
+
+def _is_same(one: Surroundings | None, other: Surroundings | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.clearance is other.clearance and np.array_equal(one.placements, other.placements)
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

@@ -53,21 +53,19 @@ def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Arr
     return _rigid(robot, owner, points, who)
 
 
-def parts_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> list[Array]:
-    """(n, 3) vertices of each loose part of a mesh object. Raises RobokinError that begins with `who`."""
+def triangles_of(owner: bpy.types.Object) -> tuple[Array, Array]:
+    """(n, 3) vertices of a mesh object in its own space, (m, 3) indices of its triangles; of a wire one is there
+    twice."""
     with _evaluated_mesh(owner) as mesh:
-        points = _vertices(mesh)
-        ends = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.calc_loop_triangles()
+        corners, ends = np.empty(3 * len(mesh.loop_triangles), np.int32), np.empty(2 * len(mesh.edges), np.int32)
+        is_loose = np.empty(len(mesh.edges), bool)
+        mesh.loop_triangles.foreach_get("vertices", corners)
         mesh.edges.foreach_get("vertices", ends)
-    part = np.arange(len(points))
-    a, b = ends.reshape(-1, 2).T
-    while (part[a] != part[b]).any():  # the lowest number of a neighbour, and of that one's, until all have one
-        least = np.minimum(part[a], part[b])
-        np.minimum.at(part, part[a], least)
-        np.minimum.at(part, part[b], least)
-        part = part[part]
-    placed = _rigid(robot, owner, points, who)
-    return [placed[part == each] for each in np.unique(part)]
+        mesh.edges.foreach_get("is_loose", is_loose)
+        points = _vertices(mesh)
+    loose = ends.reshape(-1, 2)[is_loose]
+    return points, np.concatenate((corners.reshape(-1, 3), loose[:, [0, 1, 1]]))
 
 
 def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> MeshSurface:
@@ -84,9 +82,14 @@ def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Me
 def _rigid(robot: bpy.types.Object, owner: bpy.types.Object, points: Array, who: str) -> Array:
     """(n, 3) points of an object's own space, at its scale, in its axes [m]. Raises RobokinError that begins with
     `who`."""
-    stretch = np.array(owner.matrix_world, float)[:3, :3]
+    return placed_points(robot, owner.name, np.array(owner.matrix_world, float)[:3, :3], points, who)
+
+
+def placed_points(robot: bpy.types.Object, name: str, stretch: Array, points: Array, who: str) -> Array:
+    """(n, 3) points of a space that a matrix (3, 3) turns and scales, at its scale, in its axes [m]. Raises
+    RobokinError that begins with `who`."""
     if not (np.isfinite(stretch).all() and np.isfinite(points).all() and np.linalg.det(stretch)):
-        raise RobokinError(f"{who}: {owner.name!r} has no size, or its scale or its points are not numbers")
+        raise RobokinError(f"{who}: {name!r} has no size, or its scale or its points are not numbers")
     turn = rotations_of(stretch[None])[0]
     return points @ (turn.T @ stretch).T * metres_per_world_unit(robot)
 

@@ -15,8 +15,8 @@ from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, UnknownNameError
 from ...robokin.arrays import Array
 from ...solvers import Task
+from .ad_hoc import AdHocTask
 from .cycles import refuse_cycles
-from .given import AdHocTask
 from .root_frames import metres_per_world_unit
 from .targets import Targets, needs_target, target_bone, targets_now
 
@@ -71,7 +71,7 @@ def _check_target(obj: bpy.types.Object, task: RobokinTask) -> None:
     _check_place(obj, task.name, task.target, target_bone(task), wanted)
 
 
-def check_given(obj: bpy.types.Object, tasks: Sequence[AdHocTask]) -> None:
+def check_ad_hoc(obj: bpy.types.Object, tasks: Sequence[AdHocTask]) -> None:
     """Raises RobokinError naming the task whose target is unusable."""
     for each in tasks:
         if each.place is not None:
@@ -113,42 +113,42 @@ def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
         raise UnknownNameError(f"posture of task {task.name!r}", task.posture, [item.name for item in postures])
 
 
-def given_now(context: bpy.types.Context, obj: bpy.types.Object, given: Sequence[AdHocTask]) -> list[Task]:
+def ad_hoc_now(context: bpy.types.Context, obj: bpy.types.Object, ad_hoc: Sequence[AdHocTask]) -> list[Task]:
     """Tasks of their own level and influence, towards where the scene stands. Raises RobokinError naming the task."""
-    check_given(obj, given)
-    targets = targets_now(context, obj, (), given)
-    return [_solver_form(each, targets, i, 0, each.influence) for i, each in enumerate(given)]
+    check_ad_hoc(obj, ad_hoc)
+    targets = targets_now(context, obj, (), ad_hoc)
+    return [_solver_form(each, targets, i, 0, each.influence) for i, each in enumerate(ad_hoc)]
 
 
-def _solver_form(given: AdHocTask, targets: Targets, i: int, frame: int, influence: float) -> Task:
-    task = copy(given.task)
-    task.target, task.influence = _given_target(given, targets, i, frame), influence
+def _solver_form(ad_hoc: AdHocTask, targets: Targets, i: int, frame: int, influence: float) -> Task:
+    task = copy(ad_hoc.task)
+    task.target, task.influence = _ad_hoc_target(ad_hoc, targets, i, frame), influence
     return task
 
 
-def _given_target(given: AdHocTask, targets: Targets, i: int, frame: int) -> Any:
+def _ad_hoc_target(ad_hoc: AdHocTask, targets: Targets, i: int, frame: int) -> Any:
     """i: of what it reads, among the targets."""
     reading = targets.readings[i]
     surface = None if reading.surface is None else reading.surface[frame]
-    return given.target(reading.T[frame], surface, reading.shape)
+    return ad_hoc.target(reading.T[frame], surface, reading.shape)
 
 
 class SolverTasks:
-    """The solver's form of the scene's tasks, and of those given after them, for any targets and influences."""
+    """The solver's form of the scene's tasks, and then of ad-hoc tasks, for any targets and influences."""
 
     def __init__(
-        self, obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], given: Sequence[AdHocTask] = ()
+        self, obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], ad_hoc: Sequence[AdHocTask] = ()
     ) -> None:
         """Raises BridgeError."""
-        self._obj, self._tasks, self._given, self._robot = obj, tasks, given, robot
+        self._obj, self._tasks, self._ad_hoc, self._robot = obj, tasks, ad_hoc, robot
         self._levels = obj.robokin.solver.mode == "PRIORITIES"
         self._unit = metres_per_world_unit(obj, robot)
         self._whole: dict[int, Task] = {}
 
     @property
     def names(self) -> list[str]:
-        """What people call the tasks, then those given."""
-        return [*(task.name for task in self._tasks), *(each.task.name for each in self._given)]
+        """What people call the tasks, then the ad-hoc tasks."""
+        return [*(task.name for task in self._tasks), *(each.task.name for each in self._ad_hoc)]
 
     def at(self, targets: Targets, frame: int = 0, influence: Array | None = None) -> tuple[list[int], list[Task]]:
         """(the indices of the tasks that count at a frame of the targets, their solver's form). influence: (k,) in
@@ -166,14 +166,14 @@ class SolverTasks:
         return [self._whole[i] for i in counting]
 
     def over(self, targets: Targets, frames: Iterable[int], counting: Sequence[int]) -> list[list[Any]]:
-        """For each frame, the target of each task that counts, in the task's own terms. Raises RobokinError."""
+        """Targets by frame and task that counts, in the task's own terms. Raises RobokinError."""
         return [[self._target(targets, frame, i) for i in counting] for frame in frames]
 
     def _built(self, targets: Targets, frame: int, i: int, influence: float) -> Task:
         if i < len(self._tasks):
             context, kind = self._context(targets, frame, i, influence), KINDS[self._tasks[i].kind]
             return kind.build(context, kind.target_at(context))
-        task = _solver_form(self._given[i - len(self._tasks)], targets, i, frame, influence)
+        task = _solver_form(self._ad_hoc[i - len(self._tasks)], targets, i, frame, influence)
         if not self._levels and task.priority:  # a closed loop stays before all
             task.priority = 1
         return task
@@ -181,7 +181,7 @@ class SolverTasks:
     def _target(self, targets: Targets, frame: int, i: int) -> Any:
         if i < len(self._tasks):
             return KINDS[self._tasks[i].kind].target_at(self._context(targets, frame, i, 1.0))
-        return _given_target(self._given[i - len(self._tasks)], targets, i, frame)
+        return _ad_hoc_target(self._ad_hoc[i - len(self._tasks)], targets, i, frame)
 
     def _context(self, targets: Targets, frame: int, i: int, influence: float) -> TaskContext:
         task = self._tasks[i]

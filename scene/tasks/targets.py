@@ -14,7 +14,7 @@ from ...properties.task_kinds import KINDS, Reading
 from ...robokin.arrays import Array
 from ...solvers.tasks import FrameTask
 from ..animation import frames as animation
-from .given import AdHocTask, Place
+from .ad_hoc import AdHocTask, Place
 from .root_frames import roots_from_world
 from .shapes import has_shape, read_shape
 
@@ -84,7 +84,7 @@ def targets_now(
     context: bpy.types.Context,
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     robot: Binding | None = None,
 ) -> Targets:
     """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update.
@@ -92,10 +92,10 @@ def targets_now(
     context.view_layer.update()
     scene, view_layer = context.scene, context.view_layer
     places = {place: f"task {task.name!r}" for task in tasks for place in places_of(task).values()}
-    places |= {place: each.task.name for each in given for place in each.places}
+    places |= {place: each.task.name for each in ad_hoc for place in each.places}
     worlds = {place: world_now(scene, view_layer, place, who) for place, who in places.items()}
     worlds[obj, ""] = world_matrix((obj, ""))[None]
-    return _targets(obj, robot or binding(obj), tasks, worlds, _present_numbers(tasks), given=given)
+    return _targets(obj, robot or binding(obj), tasks, worlds, _present_numbers(tasks), ad_hoc=ad_hoc)
 
 
 def targets_shown(obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
@@ -131,19 +131,19 @@ def targets_over(
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
     frames: Sequence[float],
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
     criteria: Sequence[RobokinCriterion] = (),
     robot: Binding | None = None,
 ) -> Generator[float, None, Targets]:
     """Yield the share of the work done (0..1) now and then; return the Targets over the frames, of the scene's tasks
-    and then of those given, with the settings of the criteria.
+    and then of ad-hoc tasks, with the settings of the criteria.
 
     What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
     present frame comes back. Raises RobokinError.
     """
     robot = robot or binding(obj)
     places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
-    places.update(place for each in given for place in each.places)
+    places.update(place for each in ad_hoc for place in each.places)
     visited = {place for place in places if not _moved_by_keys_only(place)}
     worlds = {place: animation.keyed_matrices(place[0], frames) for place in places - visited}
     read = [(task, numbers_of(task)) for task in tasks] + [(item, CRITERION_NUMBERS) for item in criteria]
@@ -164,11 +164,11 @@ def targets_over(
             if index % _CHUNK == 0:
                 yield index / len(frames)
         numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in seen]
-    if any(map(has_shape, tasks)) or any(each.has_shape for each in given):
+    if any(map(has_shape, tasks)) or any(each.has_shape for each in ad_hoc):
         with animation.frame_restored(scene):
             animation.set_frame(scene, frames[0])
-            return _targets(obj, robot, tasks, worlds, numbers, given=given)
-    return _targets(obj, robot, tasks, worlds, numbers, given=given)
+            return _targets(obj, robot, tasks, worlds, numbers, ad_hoc=ad_hoc)
+    return _targets(obj, robot, tasks, worlds, numbers, ad_hoc=ad_hoc)
 
 
 def _numbers_from_curves(
@@ -185,7 +185,7 @@ def _targets(
     worlds: Mapping[Place, Array],
     numbers: Sequence[Numbers],
     shape_of: Shapes = read_shape,
-    given: Sequence[AdHocTask] = (),
+    ad_hoc: Sequence[AdHocTask] = (),
 ) -> Targets:
     """numbers: of the tasks, and of the criteria after them. Shapes are read from the scene as it stands."""
     count = len(worlds[obj, ""])
@@ -193,15 +193,15 @@ def _targets(
     readings = [
         _reading(obj, robot, task, worlds, own, up, shape_of) for task, own in zip(tasks, numbers, strict=False)
     ]
-    influence = np.ones((count, len(tasks) + len(given)))
+    influence = np.ones((count, len(tasks) + len(ad_hoc)))
     for column, task, own in zip(influence.T, tasks, numbers, strict=False):
         if not KINDS[task.kind].is_hard:
             column[:] = own["influence"][:, 0].clip(0.0, 1.0)
-    influence[:, len(tasks) :] = [each.influence for each in given]
+    influence[:, len(tasks) :] = [each.influence for each in ad_hoc]
     settings = np.empty((count, len(numbers) - len(tasks), len(CRITERION_NUMBERS)))
     for column, own in zip(np.moveaxis(settings, 1, 0), numbers[len(tasks) :], strict=True):
         column[:] = np.hstack([own[name] for name in CRITERION_NUMBERS])
-    return Targets(readings + [_given_reading(obj, robot, each, worlds, up) for each in given], influence, settings)
+    return Targets(readings + [_ad_hoc_reading(obj, robot, each, worlds, up) for each in ad_hoc], influence, settings)
 
 
 def _reading(
@@ -223,19 +223,19 @@ def _reading(
     return Reading(places.get("target", still), places.get("surface"), up, numbers, shape_of(obj, task))
 
 
-def _given_reading(
-    obj: bpy.types.Object, robot: Binding, given: AdHocTask, worlds: Mapping[Place, Array], up: Array
+def _ad_hoc_reading(
+    obj: bpy.types.Object, robot: Binding, ad_hoc: AdHocTask, worlds: Mapping[Place, Array], up: Array
 ) -> Reading:
     own = worlds[obj, ""]
-    if given.place is not None:
-        T = roots_from_world(obj, own, worlds[given.place], given.task.name, robot)
+    if ad_hoc.place is not None:
+        T = roots_from_world(obj, own, worlds[ad_hoc.place], ad_hoc.task.name, robot)
     else:
-        target = given.task.target if isinstance(given.task, FrameTask) else np.eye(4)
+        target = ad_hoc.task.target if isinstance(ad_hoc.task, FrameTask) else np.eye(4)
         T = np.tile(target, (len(own), 1, 1))
     surface = None
-    if given.surface is not None:
-        surface = roots_from_world(obj, own, worlds[given.surface, ""], given.task.name, robot)
-    return Reading(T, surface, up, {}, given.read_shape(obj))
+    if ad_hoc.surface is not None:
+        surface = roots_from_world(obj, own, worlds[ad_hoc.surface, ""], ad_hoc.task.name, robot)
+    return Reading(T, surface, up, {}, ad_hoc.read_shape(obj))
 
 
 def _fixed_poses(numbers: Numbers) -> Array:

@@ -67,7 +67,8 @@ class Criterion(FixedArrays, ABC):
         """Raises a RobokinError when the robot has not what the criterion needs."""
 
     def record(self, state: State) -> CriterionRecord | None:
-        """For the kernel, of any state of the robot; None when `quadratic` and `value` are asked at each step."""
+        """What the kernel computes the criterion from, at any state of the robot; None when `quadratic` and `value` are
+        asked at each step."""
         return None
 
     @abstractmethod

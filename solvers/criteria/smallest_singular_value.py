@@ -48,8 +48,8 @@ class SmallestSingularValue(Potential):
         return -np.einsum("r,rjk,j->k", U[:, at], change, Vt[at])
 
     def largest_eigenvalue(self, state: State) -> LargestEigenvalue | None:
-        """With singular vectors U and V, U'JV = S is diagonal, and symmetric nearby if they turn together: -S is the
-        matrix, its derivative the symmetric part of -U' dJ V."""
+        """The largest eigenvalue of -S. With singular vectors U and V, U'JV = S is diagonal, and symmetric nearby if
+        they turn together: -S is the matrix, its derivative the symmetric part of -U' dJ V."""
         J, change = task_jacobian(state)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if not len(s):

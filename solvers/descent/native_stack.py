@@ -23,7 +23,7 @@ from ..tasks.influence import Remaining, blended
 from ..tasks.protocols import Displacement, HistoryTask, VelocityTask, has_path
 from ..tasks.robot_rows import ROBOT_ROW
 from ..velocity.native import NativeStep
-from ..velocity.native_layout import Given
+from ..velocity.native_layout import ExtraLevels
 from ..velocity.task_levels import TaskLevels, tolerances
 from .data import compile_whole
 from .engine import Outcome
@@ -82,7 +82,7 @@ class NativeStack:
     def _make(self, others: set[int]) -> None:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
         levels = self.levels
-        self._given = others
+        self._handed_over = others
         # Criteria on the rows of the first level need to have them all from the kernel.
         of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
         has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others | self._fading)
@@ -118,7 +118,7 @@ class NativeStack:
 
         # Of a velocity that has a path a second level, of one row.
         parts = {i: [blank(self._most[i]), blank(1)][: 1 + has_path(levels.tasks[i])] for i in step.other_tasks}
-        blocks = step.lay_out(Given([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
+        blocks = step.lay_out(ExtraLevels([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
         of_level = {id(block.level): block for block in blocks}
         self._blocks = {i: [of_level[id(part)] for part in own if id(part) in of_level] for i, own in parts.items()}
         level, path_level = dict.fromkeys(self.tasks, -1), dict.fromkeys(self.tasks, -1)
@@ -190,7 +190,7 @@ class NativeStack:
 
     def _aim_one(self, targets: Sequence[Any]) -> None:
         if not self.step.aim(targets):
-            self._make(self._given | set(self.step.unknown(targets)))
+            self._make(self._handed_over | set(self.step.unknown(targets)))
             self.step.aim(targets)
 
     def is_done(self) -> bool:
@@ -235,10 +235,10 @@ class NativeStack:
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
             is_path = rows[i].path_direction is not None
             self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_path else self.residuals[number]
-        given = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
+        extra = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
         if self._loops:
-            given |= {i: [level] for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
-        for i, parts in given.items():
+            extra |= {i: [level] for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
+        for i, parts in extra.items():
             for k, block in enumerate(self._blocks[i]):
                 level = parts[k] if k < len(parts) else nothing
                 if len(level.J) > block.rows:
@@ -309,8 +309,8 @@ class NativeLevelSearch:
                 self._residuals = np.zeros_like(stack.residuals)
             stack.struct.reachable, problem.attempts = reachable, attempts
             stack.struct.used_from = self._used_from.ctypes.data
-            first, given = (0, None) if postures is None else postures
-            stack.struct.postures, stack.struct.posture_from = None if given is None else given.ctypes.data, first
+            first, values = (0, None) if postures is None else postures
+            stack.struct.postures, stack.struct.posture_from = None if values is None else values.ctypes.data, first
             arrays = (np.ascontiguousarray(q0), self._work, q, self._residuals, outcome)
             start, work, *results = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
             self._solve(self._reference, ctypes.c_int64(1), None, start, ctypes.c_uint64(seed), work, *results)

@@ -31,7 +31,8 @@ class BranchNames:
         self.family = family
 
     def name(self, branch: int) -> str:
-        """Such as "shoulder right, elbow up, wrist no flip"; of a pose that has but one posture "the only one"."""
+        """The name of a branch, as "shoulder right, elbow up, wrist no flip"; of a pose that has but one posture "the
+        only one"."""
         found = [f"{self._root} {1 + (branch // Branch.ROOT & 3)}"] if self._root else []
         for bit, words in self._words.items():
             is_second = bool(branch & bit) != self._turned.get(bit, False)

@@ -15,7 +15,7 @@ from .family import Arm, Branch
 from .subproblems import circle_roots, form, linear, subproblem1, subproblem2, turned
 
 Turns = tuple[float, float, float, int]
-"""Of the three joints of an arm, and the branch."""
+"""Angles of the three joints of an arm, and the branch."""
 
 
 def solve(pose: Pose) -> list[Candidate]:

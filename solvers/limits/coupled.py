@@ -23,7 +23,7 @@ LONGEST = 256  # frames of braking that are looked at one by one; of more, so ma
 
 
 def frames_to_stop(step: Array, max_change: Array) -> float:
-    """By how many times `max_change` (n,) the step (n,) is to be braked, in its own direction; 0: at once."""
+    """How many times `max_change` (n,) brakes the step (n,) to rest, along its own direction; 0: at once."""
     return float(np.max(abs(step) / max_change, initial=0.0))
 
 

@@ -201,7 +201,7 @@ class DiscreteMotion:
         return found
 
     def excess(self) -> float:
-        """By how much limits are broken, relative to each; of positions in L or radians."""
+        """The largest violation of limits, relative to each; of positions in L or radians."""
         grid, limits = self.grid, self.grid.limits
         model, dt = grid.model, grid.dt
         outside = np.maximum(model.lower - self.q, self.q - model.upper).max(initial=0.0)

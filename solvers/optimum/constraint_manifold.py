@@ -29,7 +29,7 @@ class ConstraintManifold:
         self._allowed = np.where(self.start.met, np.maximum(errors, MET), errors * (1.0 + WORSE))
 
     def slack(self, multipliers: Sequence[Array]) -> float:
-        """By how much a pose may cost less only because it is as far from its tasks as it may be. multipliers: of the
+        """What a pose may cost less only because tolerances leave it off its tasks. multipliers: of the
         rows of each level."""
         off = np.sqrt(2.0 * self._allowed * np.where(self.start.met, 1.0, WORSE))
         return 2.0 * float(sum(away * np.linalg.norm(own) for away, own in zip(off, multipliers, strict=True)))

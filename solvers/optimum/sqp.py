@@ -70,9 +70,9 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """At a point: its cost, gradients (of edges the least one), subproblem and what holds it. residual: of it all.
-    descent: (nv,) the steepest that tasks and limits leave.   size: of the steepest gradient, at least what counts as
-    one."""
+    """What is known at an iterate: its cost, gradients (of edges the least one), subproblem and what holds it.
+    residual: of it all. descent: (nv,) the steepest that tasks and limits leave.   size: of the steepest gradient, at
+    least what counts as one."""
 
     point: PosePoint
     cost: float

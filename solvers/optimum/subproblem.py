@@ -41,7 +41,7 @@ def rows_at(poses: PoseProblem, point: PosePoint) -> Array:
 
 
 class Subproblem:
-    """At a point: equalities (m, nv) do not change, lower <= inequalities x <= upper (k, nv).
+    """The QP subproblem at an iterate: equalities (m, nv) do not change, lower <= inequalities x <= upper (k, nv).
     Z: (nv, f) basis of the null space of the equalities, and of levels that are not met (`unmet_levels.py`)."""
 
     def __init__(self, poses: PoseProblem, point: PosePoint) -> None:

@@ -14,7 +14,7 @@ _TURNS = (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL)
 
 
 class Approach:
-    """By how much each pair approaches for a length, and for an angle, of each elementary motion between the two.
+    """How fast each pair can approach: for a length, and for an angle, of each elementary motion between the two.
 
     A point that turns about an axis goes no farther than its distance from it, which is no longer than the links
     between, stretched out (Schwarzer, Saha, Latombe 2005).

@@ -71,7 +71,7 @@ class FreeSpace:
         return unit_quaternions(self.model, c[0] + t * (c[1] + t * (c[2] + t * c[3])))
 
     def _keeps_cones(self, c: Array, h: float) -> bool:
-        """At the places where `Path` looks."""
+        """Whether cones are kept at the places where `Path` looks."""
         cones = self.model.limits.cones
         if not cones:
             return True

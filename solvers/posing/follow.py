@@ -56,15 +56,15 @@ class TargetFollower:
     ) -> SolveResult | None:
         """Along the straight way of the targets from the last ones; None where they are not met all along."""
         for piece in range(1, PIECES + 1):
-            between = [_between(a, b, piece / PIECES) for a, b in zip(last, targets, strict=True)]
-            found = self.problem.solve(between, q, 0, False, shares, without)
+            aims = [between(a, b, piece / PIECES) for a, b in zip(last, targets, strict=True)]
+            found = self.problem.solve(aims, q, 0, False, shares, without)
             if not found.converged:
                 return None
             q = found.q
         return found
 
 
-def _between(a: Any, b: Any, share: float) -> Any:
+def between(a: Any, b: Any, share: float) -> Any:
     """A target on the way; what is no pose and no point is the second at once."""
     if share >= 1.0 or not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape):
         return b

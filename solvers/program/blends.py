@@ -64,7 +64,7 @@ def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> 
 def _blend(
     model: RobotModel, frame: int, radius: float, before: Array, after: Array, earliest: float
 ) -> tuple[float, float, Array]:
-    """At which place of the path before it begins, at which of the next one it ends, and its configurations."""
+    """Where the blend begins on the path before, where it ends on the next one, and its configurations."""
     corner = _tips(model, frame, before[-1:])[0]
     last = len(before) - 1
     back = last - _inside(_tips(model, frame, before[::-1]), corner, radius)

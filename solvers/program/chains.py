@@ -45,10 +45,18 @@ def chains(
             chain, paths = [], []
 
 
+class MoveError(ConfigurationError):
+    """A move that cannot be made. move: which."""
+
+    def __init__(self, move: Move, problem: RobokinError) -> None:
+        super().__init__(f"move {move.name!r}: {problem}")
+        self.move = move
+
+
 @contextmanager
 def named(move: Move) -> Iterator[None]:
     """Inside, an error names the move."""
     try:
         yield
     except RobokinError as problem:
-        raise ConfigurationError(f"move {move.name!r}: {problem}") from None
+        raise MoveError(move, problem) from None

@@ -51,11 +51,16 @@ def path_of(model: RobotModel, move: Move, q: Array) -> Array:
         share = np.linspace(0.0, 1.0, PLACES // 4 + 1)[:, None]
         return get_backend().integrate(model.tree, np.tile(q, (len(share), 1)), share * turned)
     poses = _tip_poses(forward_kinematics(model, q)[move.tip], move)
-    followed = track(model, [PoseTask(move.tip, poses[0])], poses[:, None], q, UNHURRIED)
+    followed = track(model, [PoseTask(move.tip, poses[0], name=move.tip)], poses[:, None], q, UNHURRIED)
     missed, last = np.flatnonzero(~followed.converged), len(poses) - 1
     if len(missed):
+        until = f"{missed[0] / last:.0%}"
+        end = solve_ik(model, [PoseTask(move.tip, poses[-1], name=move.tip)], followed.q[int(missed[0])])
+        if not end.converged:
+            reason = end.diagnose().reason
+            raise ConfigurationError(f"its end is not reached, and its path only up to {until}: {reason}")
         reason = followed.diagnosis(int(missed[0])).reason
-        raise ConfigurationError(f"its path is not met at {missed[0] / last:.0%}: {reason}")
+        raise ConfigurationError(f"its path is not met at {until}, though its end can be reached: {reason}")
     q_path = followed.q.copy()
     q_path[0] = q
     leap = abs(get_backend().difference(model.tree, q_path[:-1], q_path[1:])).max(axis=1, initial=0.0)

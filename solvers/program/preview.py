@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
 from ..trajectories.motion_limits import MotionLimits
 from .blends import JoinedPath
-from .chains import chains
+from .chains import MoveError, chains
 from .moves import Move
 
 PLACES = 31  # of a joint move
@@ -21,18 +20,20 @@ PLACES = 31  # of a joint move
 @dataclass(frozen=True, eq=False)
 class MovesPreview:
     """q: (n, nq) along all moves.   owner: (n,) index of the move that each belongs to.   problem: why there is no more
-    of it; "" where all moves can be made."""
+    of it; "" where all moves can be made.   failing: index of the move that cannot be made; -1 where all can."""
 
     q: Array
     owner: Array
     problem: str
+    failing: int = -1
 
 
 def preview_steps(
     model: RobotModel, moves: Sequence[Move], q0: Array, limits: object = None
 ) -> Generator[float, None, MovesPreview]:
     """Yield the share of the work done (0..1) between moves. q0: (nq,).   limits: as `MotionLimits.of`."""
-    rows, owners, count, problem = [np.asarray(q0)[None]], [np.zeros(1, int)], 0, ""
+    rows, owners, count = [np.asarray(q0)[None]], [np.zeros(1, int)], 0
+    problem, failing = "", -1
     try:
         for chain, path in chains(model, moves, q0, MotionLimits.of(model, limits)):
             if isinstance(path, JoinedPath):
@@ -44,6 +45,7 @@ def preview_steps(
             owners.append(owner + count)
             count += len(chain)
             yield count / len(moves)
-    except ConfigurationError as error:
+    except MoveError as error:
         problem = str(error)
-    return MovesPreview(np.concatenate(rows), np.concatenate(owners), problem)
+        failing = next(index for index, move in enumerate(moves) if move is error.move)
+    return MovesPreview(np.concatenate(rows), np.concatenate(owners), problem, failing)

@@ -35,7 +35,7 @@ class PathRates:
 
     @classmethod
     def at(cls, path: Path, interval: Array, s: Array, limits: PathLimits) -> PathRates:
-        """At parameters s within those intervals of the path's knots."""
+        """The rates at parameters s within those intervals of the path's knots."""
         q, first, second, third = path.at(interval, s)
         shape = (*s.shape, len(limits.tools), 3)
         tools = np.zeros(shape), np.zeros(shape)
@@ -45,7 +45,7 @@ class PathRates:
         return cls(first, second, third, *tools, _force(path, q, first, second, limits.gravity))
 
     def warped(self, s1: Array, s2: Array, s3: Array) -> PathRates:
-        """By another parameter, of which s has the derivatives s1, s2, s3 (...)."""
+        """The rates by another parameter, of which s has the derivatives s1, s2, s3 (...)."""
 
         def second(x1: Array, x2: Array) -> Array:
             return x1 * by(s2, x1) + x2 * by(s1, x1) ** 2

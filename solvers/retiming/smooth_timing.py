@@ -61,14 +61,14 @@ class SmoothTiming:
         return self._passed(timing.squares)
 
     def _passed(self, squares: Array) -> float:
-        """By how much slower it has to be evenly so that no limit is passed."""
+        """The factor by which the whole motion must slow down to keep all limits."""
         cells, h = np.arange(len(squares)), np.diff(self.grid)
         start, end = squares[:, 0], squares[:, 0] + h * (squares[:, 1] + h * squares[:, 2])
         close = cells[abs(end - start) > MUCH * np.minimum(start, end)]
         return max(self._shares(squares, own, looks)[0] for own, looks in ((cells, LOOKS), (close, CLOSE_LOOKS)))
 
     def _rates(self, cells: Array, places: Array) -> tuple[PathRates, Array]:
-        """At (cells, places), by r; and ds/dr."""
+        """Rates by r at (cells, places), and ds/dr."""
         r = self.grid[cells][:, None] + np.diff(self.grid)[cells][:, None] * places
         piece = np.broadcast_to(self.piece[cells][:, None], r.shape)
         s, *derivatives = self.warp.within(piece, r)
@@ -146,7 +146,7 @@ class SmoothTiming:
             rows.add(sign * b * moves, 0.5 * sign * a * moves, 0.0, rest, size)
 
     def _shares(self, squares: Array, cells: Array, looks: Array) -> tuple[float, Array]:
-        """By how much slower it has to be evenly so that these cells pass no limit, and the limit nearest in each."""
+        """The factor by which these cells must slow down to keep all limits, and the limit nearest in each."""
         rates, allowed = self._rates(cells, looks)
         t = np.diff(self.grid)[cells, None] * looks
         y0, b, c = (x[:, None] for x in squares[cells].T)

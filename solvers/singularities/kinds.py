@@ -79,7 +79,8 @@ def _three_parallel(family: Family, axis: Array, point: Array) -> dict[str, floa
 
 
 def _spherical_both(axis: Array, point: Array, size: float) -> dict[str, float]:
-    """With seven joints a factor is two things that are so at once (Kreutz-Delgado, Long and Seraji, IJRR 11, 1992)."""
+    """Factors of arms with seven joints. Each is two conditions that hold at once (Kreutz-Delgado, Long and Seraji,
+    IJRR 11, 1992)."""
     shoulder, wrist = _centre(axis[:3], point[:3]), _centre(axis[4:], point[4:])
     root, hand = _turns(*axis[:3]), _turns(*axis[4:])
     return {

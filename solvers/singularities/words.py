@@ -13,7 +13,7 @@ PART = 0.25  # of what the largest joint has in a motion: joints that move less 
 
 
 def lost_motion(twist: Array, frame: str) -> str:
-    """Such as "it cannot move along z"; twist: (6,) unit, linear first, lengths in L.   frame: of the axes."""
+    """A sentence, as "it cannot move along z"; twist: (6,) unit, linear first, lengths in L.   frame: of the axes."""
     own = "the tool's " if frame == "tip" else ""
     parts = []
     for words, part in (("move along", twist[:3]), ("turn about", twist[3:])):

@@ -60,7 +60,7 @@ class LevelEngines:
     def remaining_of(
         self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None
     ) -> Remaining:
-        """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
+        """The residuals of a task in a state. before: the one of the frame before, unless that is it."""
         levels, nq, dt = self.levels, self._nq, self._limits.dt
         at: Any = levels.state(state[:nq], wanted, dt)
         if before is not None and isinstance(levels.tasks[i], VelocityTask):

@@ -23,7 +23,7 @@ class MotionMemory:
     targets: Mapping[Task, Any] = field(default_factory=dict)
 
     def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> MotionMemory:
-        """With those that count from now on beginning here."""
+        """The memory, with tasks that count from now on beginning here."""
         asked = zip(tasks, shares, strict=True)
         return replace(self, origins={task: self.origins.get(task, here) for task, share in asked if share})
 

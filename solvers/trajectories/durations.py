@@ -84,7 +84,7 @@ class Durations:
         return T
 
     def lack(self, side: int, T: float) -> float:
-        """By how much the farthest motion (side 0), or the least far one (1), passes the end, give or take rounding."""
+        """How far the farthest motion (side 0), or the least far one (1), passes the end, give or take rounding."""
         p, slope = self.farthest[side].at(T)
         return p - (self.distance if side == 0 else -self.distance) + self.rounding + TOLERANCE * T * abs(slope)
 

@@ -24,7 +24,7 @@ def change_of_velocity(v0: float, a0: float, v1: float, A: float, J: float) -> t
 
 
 def total(durations: tuple[float, float, float]) -> float:
-    """Their sum; that of Python rounds otherwise than the kernel."""
+    """The sum of the durations; that of Python rounds otherwise than the kernel."""
     return durations[0] + durations[1] + durations[2]
 
 

@@ -93,7 +93,7 @@ class AxisPlan:
         return can_be_kept(v, -a, V, A, J) if self.order == 3 else abs(v) <= V * (1.0 + 1e-12)
 
     def detour(self) -> None:
-        """By way of a stop after the start, and of one before the end."""
+        """The motion that stops after the start and before the end."""
         _, v, a = after = _advance(self.order, list(self.start), self.entry)
         self.entry = self.entry + self._stop(v, a)
         after = _advance(self.order, list(self.start), self.entry)

@@ -21,6 +21,8 @@ from ..tasks import PoseTask
 from .tool_path import ToolPath
 
 TURN = 2.0 * np.pi
+APART = 0.5  # [rad, m] a step that is as long and comes to another branch is no motion ...
+LEAPING = 1e3  # ... and costs so much: any other way is better
 MOST = 6  # joints: with more, the postures of a pose are not a few
 
 # Cost of going from one parameter to another: s0, s1, q0 (a, 1, nq), q1 (a, b, nq) -> (a, b).
@@ -47,11 +49,16 @@ class PosturesAlong:
         """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
         the tip: there it is one of a continuum, and says little about the path. branch: its name, for this one
         alone."""
+        layers, names, hidden = self.named_at(s)
+        chosen = [np.array([not branch or name == branch for name in each], bool) for each in names]
+        return [layer[own] for layer, own in zip(layers, chosen, strict=True)], hidden
+
+    def named_at(self, s: Array) -> tuple[list[Array], list[Array], Array]:
+        """What `at` gives, and between both the names (k,) of the branches."""
         batch = self._problem.solve_batch(self.path.at(s)[:, None], self.q0)
         found = [batch[i] for i in range(len(batch))]
         hidden = np.array([bool(each.continuum.any()) for each in found])
-        chosen = [np.array([not branch or name == branch for name in each.names], bool) for each in found]
-        return [each.q[own] for each, own in zip(found, chosen, strict=True)], hidden
+        return [each.q for each in found], [np.array(each.names, object) for each in found], hidden
 
     def branch(self, s: float, q: Array) -> str:
         """Name of the branch of the posture at a parameter that is nearest to q (nq,)."""
@@ -82,6 +89,11 @@ class PosturesAlong:
         turned += np.where(self._turns & (turned < model.lower), TURN, 0.0)
         return np.where((turned > model.upper) | (turned < model.lower), q, turned)
 
+    def nearest(self, q: Array, to: Array, names: Array) -> Array:
+        """(n,) of the names (k,) of postures q (k, nq) that of the nearest to each of (n, nq), but for whole turns."""
+        away = self.unwound(np.broadcast_to(q, (len(to), *q.shape)), to[:, None]) - to[:, None]
+        return names[abs(away).max(axis=-1).argmin(axis=1)]
+
 
 @dataclass(frozen=True, eq=False)
 class PostureSequence:
@@ -100,11 +112,14 @@ def cheapest_sequence(
     cost: StepCost,
     skips: Sequence[int] = (1,),
     skippable: Array | None = None,
+    names: Sequence[Array] | None = None,
 ) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the path from the postures `first` (k, nq) at s[0], through one of each
     of the layers, or skipping some: by so many, in which the joints go straight. skippable: (n,) bool, up to which
-    some may be skipped; None: all. Raises TaskError where the tool cannot come to the end."""
+    some may be skipped; None: all. names: (k,) of the branches in each layer, which are not leapt between; None: they
+    may be. Raises TaskError where the tool cannot come to the end."""
     costs, own, parents = [np.zeros(len(first))], [first], [np.full((len(first), 2), -1)]
+    known = None if names is None else [along.nearest(layers[0], first, names[0]), *names[1:]]
     for i in range(1, len(s)):
         count = len(layers[i])
         best, q, parent = np.full(count, np.inf), layers[i].copy(), np.full((count, 2), -1)
@@ -114,6 +129,9 @@ def cheapest_sequence(
                 continue
             here = along.unwound(np.broadcast_to(layers[i], (len(own[at]), *layers[i].shape)), own[at][:, None])
             total = costs[at][:, None] + cost(s[at], s[i], own[at][:, None], here)
+            if known is not None:
+                is_far = abs(here - own[at][:, None]).max(axis=-1) > APART
+                total += LEAPING * (is_far & (known[at][:, None] != known[i]))
             chosen = total.argmin(axis=0)
             least = total[chosen, np.arange(count)]
             better = least < best

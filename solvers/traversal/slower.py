@@ -9,13 +9,12 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ..progress import scaled
-from .postures_along import PosturesAlong, PostureSequence, cheapest_sequence
+from .postures_along import LEAPING, PosturesAlong, PostureSequence, cheapest_sequence
 
 STEP = 0.04  # [rad] between two postures of the path
 FINEST = 1e-12  # frames between two poses, at least
 NARROW = 1e-10  # frames: where postures are so near each other that the joints cannot move on between them ...
 LEAP = 0.0401  # [rad] ... by so much
-LEAPING = 1e3  # [s] what that costs: any other way is better
 PASSES = 48
 ASIDE = 1e-6  # frames: in a singularity itself a posture says nothing about those around it
 FEW = 1e-3  # what the sum of all joints' motions counts beside the time of the slowest
@@ -35,24 +34,24 @@ def slower_sequence(
 
     s = np.arange(float(along.path.frames))
     s[1:-1][along.at(s)[1][1:-1]] += ASIDE
-    layers, _ = along.at(s)
+    layers, names, _ = along.named_at(s)
     for number in range(PASSES):
         low, high = number / PASSES, (number + 1) / PASSES
-        sequence = yield from scaled(cheapest_sequence(along, s.tolist(), layers, first, cost), low, high)
+        sequence = yield from scaled(cheapest_sequence(along, s.tolist(), layers, first, cost, names=names), low, high)
         wide = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0) > STEP
         wide &= np.diff(sequence.s) > FINEST
         if not wide.any():
             break
         at = np.flatnonzero(wide)
         new = 0.5 * (sequence.s[at] + sequence.s[at + 1])
-        found, hidden = along.at(new)
+        found, called, hidden = along.named_at(new)
         if hidden.any():
             new[hidden] += 0.2 * (sequence.s[at + 1] - new)[hidden]
-            found, _ = along.at(new)
+            found, called, _ = along.named_at(new)
         order = np.argsort(np.concatenate((s, new)), kind="stable")
         s = np.concatenate((s, new))[order]
-        both = [*layers, *found]
-        layers = [both[k] for k in order.tolist()]
+        both, all_names = [*layers, *found], [*names, *called]
+        layers, names = [both[k] for k in order], [all_names[k] for k in order]
     leaps = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0) > LEAP
     if leaps.any():
         where = sequence.s[int(np.argmax(leaps))]

@@ -40,7 +40,7 @@ class CurvedLimits:
         self.is_empty = not limits.cones and not self._floats
 
     def at(self, q: Array, previous: Array) -> CurvedStep:
-        """For one step from q (nq,), reached by the displacement `previous` (nv,)."""
+        """The limits of one step from q (nq,), reached by the displacement `previous` (nv,)."""
         limits, model = self.limits, self.model
         lo, hi = (np.clip(side, -limits.max_step, limits.max_step) for side in limits.bounds(q, previous))
         step = CurvedStep(lo / self.scale, hi / self.scale)

@@ -13,11 +13,11 @@ from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Rows
 from .native import NativeStep
-from .native_layout import NOTHING, Given
+from .native_layout import NO_LEVELS, ExtraLevels
 from .task_levels import TaskLevels
 
 
-class Known(NamedTuple):
+class KernelLevels(NamedTuple):
     """closures, levels: of the loop closures and the tasks.   residuals: (tasks, 2).   rows: of the tasks that the
     kernel does not know."""
 
@@ -46,7 +46,7 @@ class KernelRows:
             levels.kept[cls] = cls(levels)
         return levels.kept[cls]
 
-    def at(self, state: State, targets: Sequence[Any]) -> Known | None:
+    def at(self, state: State, targets: Sequence[Any]) -> KernelLevels | None:
         """None when the kernel does not take the configuration or the targets."""
         levels, step = self.levels, self._step
         if targets is not self._aims:
@@ -56,7 +56,7 @@ class KernelRows:
         step.q[...], step.previous[...] = state.q, 0.0
         rows = {i: levels.rows_of(i, state, targets[i]) for i in step.other_tasks}
         others = {i: [levels.level_of(i, state, own)] for i, own in rows.items()}
-        found = step.rows(Given(others=others) if others else NOTHING)
+        found = step.rows(ExtraLevels(others=others) if others else NO_LEVELS)
         if found is None:
             return None
         closures = len(found[0]) - sum(levels.counts)
@@ -65,4 +65,4 @@ class KernelRows:
         for i, own in rows.items():
             residuals[i] = levels.residuals_of(i, own, self._still, 1.0)
         known = found[0][:closures] if closures else [level for _, level in levels.closures(state, rows)]
-        return Known(known, found[0][closures:], residuals, rows)
+        return KernelLevels(known, found[0][closures:], residuals, rows)

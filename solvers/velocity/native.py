@@ -22,7 +22,7 @@ from ..tasks.clearance import ROWS, ClearanceTask
 from ..tasks.native import RobotTasks, TipTasks, is_kernel_clearance, is_on_robot, tip_form_of
 from ..tasks.protocols import KernelTipTask
 from ..tasks.robot_rows import ROBOT_ROW
-from .native_layout import NOTHING, Block, Given, Layout
+from .native_layout import NO_LEVELS, Block, ExtraLevels, Layout
 from .native_result import NativeResult
 from .structs import CriterionStruct, DataStruct, StepStruct, fill_criterion, step_library
 from .task_levels import TaskLevels
@@ -36,10 +36,10 @@ class NativeStep:
     """A velocity problem bound to the kernel, with buffers for one step: for one thread at a time.
 
     tasks, criteria: all; `native_tasks` and `native_criteria` say which of them the kernel computes, those on tips
-    first; `order` puts these in the order of the tasks. Rows and matrices of the `other_...` are given at each step.
+    first; `order` puts these in the order of the tasks. Rows and matrices of the `other_...` come at each step.
     Loop closures are native all or none (`closes_loops`).
     is_step: tasks of partial influence ask for that share of what is lacking; else for all.
-    others: tasks whose rows are given though the kernel knows them.
+    others: tasks whose rows are handed over though the kernel knows them.
     """
 
     def __init__(
@@ -127,21 +127,21 @@ class NativeStep:
         self.address, self.data_address = ctypes.addressof(self._struct), ctypes.addressof(self._data)
         self._data_address = ctypes.c_void_p(self.data_address)
         self._capacity, self._obstacles_of = -1, _NEVER
-        self._plain = False  # whether the rows lie as without levels that are given
-        self.lay_out(NOTHING)
+        self._plain = False  # whether the rows lie as without extra levels
+        self.lay_out(NO_LEVELS)
 
     def _point(self, name: str, array: Array) -> None:
         setattr(self._data, name, array.ctypes.data)
 
-    def run(self, given: Given, objective: tuple[Array, Array] | None) -> NativeResult | None:
+    def run(self, extra: ExtraLevels, objective: tuple[Array, Array] | None) -> NativeResult | None:
         """One step from what is in `q`, `previous`, towards what was aimed at; None when they are no start (see the
         kernel's header).
 
         objective: H and g of the criteria that are not native. Raises TaskError when that H is not positive
         semidefinite.
         """
-        if not self._plain or given is not NOTHING:
-            self.lay_out(given)
+        if not self._plain or extra is not NO_LEVELS:
+            self.lay_out(extra)
         if objective is not None:
             self._H[...], self._g[...] = objective
         code = self._run(self._step_address, self._data_address, self._work_address)
@@ -163,11 +163,11 @@ class NativeStep:
             self._points.copy(),
         )
 
-    def rows(self, given: Given) -> tuple[list[Level], Array] | None:
-        """At what is in `q`, towards what was aimed at: the levels, dimensionless and weighted, and what the parts of
-        the native tasks lack (k, 2); None when it is no start."""
-        if not self._plain or given is not NOTHING:
-            self.lay_out(given)
+    def rows(self, extra: ExtraLevels) -> tuple[list[Level], Array] | None:
+        """The levels at `q` towards the targets, dimensionless and weighted, and the residuals of the parts of
+        the native tasks (k, 2); None when it is no start."""
+        if not self._plain or extra is not NO_LEVELS:
+            self.lay_out(extra)
         levels, self._data.levels = self._data.levels, ROWS_ONLY
         code = self._run(self._step_address, self._data_address, self._work_address)
         self._data.levels = levels
@@ -188,23 +188,23 @@ class NativeStep:
         J, low, high = self._J, self._low, self._high
         return [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans[first:last]]
 
-    def lay_out(self, given: Given) -> list[Block]:
-        """Where the rows of all tasks lie; those that are given are filled in. Returns their blocks, in order."""
+    def lay_out(self, extra: ExtraLevels) -> list[Block]:
+        """Where the rows of all tasks lie; extra ones are filled in. Returns their blocks, in order."""
         levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
         layout = Layout(
-            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._robots.each, self._clearance, given
+            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._robots.each, self._clearance, extra
         )
         self._reserve(layout.rows, layout.ends)
         self._data.clearance_row = layout.clearance_row
         self._damping[: layout.hard], self._damping[layout.hard :] = 0.0, self.damping
         self._first_row[...], self._made_row[...], self._robot_at = layout.first_row, layout.made_row, layout.robot_at
         self._point("robot_at", self._robot_at)
-        for block in layout.given:
+        for block in layout.to_fill:
             own, level = slice(block.at, block.at + block.rows), block.level
             assert level is not None
             self._J[own], self._low[own], self._high[own] = level.J, level.lower, level.upper
-        self._plain, self.is_laid_out = given is NOTHING, True
-        return layout.given
+        self._plain, self.is_laid_out = extra is NO_LEVELS, True
+        return layout.to_fill
 
     def fill(self, block: Block, level: Level) -> None:
         """Rows of a task that is not native; of a block those that it has not now are 0."""

@@ -14,8 +14,8 @@ from ..tasks.clearance import ROWS
 from ..tasks.native import RobotTask, TipTasks
 
 
-class Given(NamedTuple):
-    """Levels that are handed to the kernel. before, after: the hard ones, before and after the loop closures.
+class ExtraLevels(NamedTuple):
+    """Levels that the kernel does not make itself. before, after: the hard ones, before and after the loop closures.
     others: of the tasks that are not native, one level or two of each (`TaskLevels.parts_of`)."""
 
     before: Sequence[Level] = ()
@@ -23,7 +23,7 @@ class Given(NamedTuple):
     others: Mapping[int, Sequence[Level]] = {}
 
 
-NOTHING = Given()
+NO_LEVELS = ExtraLevels()
 
 
 class Block:
@@ -37,7 +37,7 @@ class Block:
 
 class Layout:
     """ends: (levels + 1,) the first row of each level, and the end.   rows: of all levels, and those behind them.
-    hard: levels before those of tasks.   given: blocks to be filled in.
+    hard: levels before those of tasks.   to_fill: blocks of extra levels.
     first_row: (tips,), made_row: (tips, 2), robot_at: (robot rows,), clearance_row as in rk_step_data."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Layout:
         tip_tasks: TipTasks,
         robot_tasks: Sequence[RobotTask],
         clearance: int | None,
-        given: Given,
+        extra: ExtraLevels,
     ) -> None:
         """groups: the tasks of each priority, of so many levels (`counts`).   loops: the native closures.
         tips, robots: numbers of the native tasks among their own.   clearance: the one that is native."""
@@ -61,8 +61,8 @@ class Layout:
         blocks |= {i: [Block(len(robot_tasks[k].rows))] for i, k in robots.items()}
         if clearance is not None:
             blocks[clearance] = [Block(ROWS)]
-        blocks |= {i: [Block(len(level.J), level) for level in parts] for i, parts in given.others.items()}
-        before, after = ([[Block(len(level.J), level)] for level in side] for side in (given.before, given.after))
+        blocks |= {i: [Block(len(level.J), level) for level in parts] for i, parts in extra.others.items()}
+        before, after = ([[Block(len(level.J), level)] for level in side] for side in (extra.before, extra.after))
         levels = [*before, *(blocks[i] for i in loops), *after]
         self.hard = len(levels)
         for indices, count in zip(groups, counts, strict=True):
@@ -76,7 +76,7 @@ class Layout:
                 row += block.rows
             ends.append(row)
         self.ends, self.rows = ends, ends[-1]
-        self.given = [block for level in levels for block in level if block.level is not None]
+        self.to_fill = [block for level in levels for block in level if block.level is not None]
         self.first_row, self.made_row = [0] * len(tips), np.full((len(tips), 2), -1, np.int32)
         for i, k in tips.items():
             own = blocks[i]

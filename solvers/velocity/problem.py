@@ -32,7 +32,7 @@ from ..tasks import Task
 from ..tasks.checks import numbers
 from .constraint import VelocityConstraint, checked_constraints, constraint_levels
 from .curved_step import CurvedLimits, CurvedStep
-from .native_layout import NOTHING, Given
+from .native_layout import NO_LEVELS, ExtraLevels
 from .task_levels import TaskLevels
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class VelocityProblem:
         self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]
         self._criterion_names = criterion_names(self.criteria)
         self._joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
-        self._aims: Sequence[Any] | None = None  # what the kernel was given last
+        self._aims: Sequence[Any] | None = None  # the last targets of the kernel
         self._is_aimed = False  # the kernel takes the last aims
         self._native = self._bound_to_kernel(neutral) if get_backend(backend).name == "native" else None
 
@@ -172,8 +172,8 @@ class VelocityProblem:
         state = self.levels.state(start, aims, dt, last)
         rows = self.levels.step_rows(state, aims)
         closures = self.levels.closures(state, rows)
-        rolling, given = self._rolling(start), self._constraints(constraints)
-        names, hard = _unzipped([*rolling, *closures, *given])
+        rolling, own = self._rolling(start), self._constraints(constraints)
+        names, hard = _unzipped([*rolling, *closures, *own])
         H, g = combine(self.criteria, state)
         found = curved.solve(
             [*hard, *self.levels.levels(state, rows, self.damping)],
@@ -206,12 +206,12 @@ class VelocityProblem:
         bent = [] if curved is None else curved.levels
         rolling = self._rolling(start) if self.limits.bases else []
         constrained = self._constraints(constraints) if constraints else []
-        given = NOTHING
+        extra = NO_LEVELS
         if bent or rolling or constrained:
-            given = Given([*bent, *(level for _, level in rolling)], [level for _, level in constrained])
+            extra = ExtraLevels([*bent, *(level for _, level in rolling)], [level for _, level in constrained])
         native.q[...], native.previous[...] = start, last
         if native.is_alone:
-            found = native.run(given, None)
+            found = native.run(extra, None)
             if found is None or not (curved is None or curved.contain(found.points)):
                 return None
             errors, residuals = found.errors[native.order], found.residuals[native.order]
@@ -222,10 +222,10 @@ class VelocityProblem:
             scaled = {i: levels.parts_of(i, state, own) for i, own in rows.items()}
             if not native.closes_loops:
                 rolling += levels.closures(state, rows)
-                given = Given([*bent, *(level for _, level in rolling)], given.after)
+                extra = ExtraLevels([*bent, *(level for _, level in rolling)], extra.after)
             others = [self.criteria[i] for i in native.other_criteria]
-            given = given._replace(others=scaled) if scaled else given
-            found = native.run(given, combine(others, state) if others else None)
+            extra = extra._replace(others=scaled) if scaled else extra
+            found = native.run(extra, combine(others, state) if others else None)
             if found is None or not (curved is None or curved.contain(found.points)):
                 return None
             errors, residuals = np.zeros((2, len(self.tasks), 2))

@@ -42,21 +42,19 @@ def velocity_step(
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
     try:
-        given = tuple(tasks), tuple(criteria)
+        parts = tuple(tasks), tuple(criteria)
     except TypeError:
-        given = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
-    wanted = model, *given, (dt, damping, get_backend(backend).name)
-    recent = _recent.find(*wanted)
+        parts = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
+    key = model, *parts, (dt, damping, get_backend(backend).name)
+    recent = _recent.find(*key)
     if recent is None:
-        counting = [bool(getattr(task, "influence", True)) for task in given[0]]
-        weighted = tuple(criterion for criterion in given[1] if getattr(criterion, "weight", True))
-        if any(counting) and (not all(counting) or len(weighted) < len(given[1])):
-            kept = [task for task in checked_tasks(given[0]) if task.influence]
+        counting = [bool(getattr(task, "influence", True)) for task in parts[0]]
+        weighted = tuple(criterion for criterion in parts[1] if getattr(criterion, "weight", True))
+        if any(counting) and (not all(counting) or len(weighted) < len(parts[1])):
+            kept = [task for task in checked_tasks(parts[0]) if task.influence]
             found = velocity_step(model, q, kept, weighted, dt, previous, constraints, damping, backend)
             return _among(found, counting)
-        recent = _recent.get(
-            lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend), *wanted
-        )
+        recent = _recent.get(lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend), *key)
     return recent.problem.step_towards(recent.targets, q, previous, constraints)
 
 

@@ -142,7 +142,7 @@ class TaskLevels:
         return closing_share(self.rows_of(i, state, target), self.tasks[i].influence)
 
     def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
-        """By priority, dimensionless and weighted; of each as many as `counts` says."""
+        """The levels by priority, dimensionless and weighted; of each as many as `counts` says."""
         found = []
         for indices, count in zip(self.indices, self.counts, strict=True):
             own = [self.parts_of(i, state, rows[i], damping) for i in indices]

@@ -10,7 +10,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("robokin", "solvers", "properties", "scene", "operators", "panels", "cli")
-OPENINGS = ("Of ", "As ", "Those ", "The same ", "The same,", "The same;", "The same:", "The same.")
+OPENINGS = (
+    "Of ",
+    "As ",
+    "Those ",
+    "The same ",
+    "The same,",
+    "The same;",
+    "The same:",
+    "The same.",
+    "By ",
+    "That ",
+    "Such ",
+)
 
 
 @cache

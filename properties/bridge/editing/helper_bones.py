@@ -43,7 +43,7 @@ def fit_helper_bones(context: bpy.types.Context, obj: bpy.types.Object) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """For each bone in `made` its new helpers, from the parent on, as their frames and counts; the bones to remove."""
+    """New helpers of each bone in `made`, from the parent on, as their frames and counts; the bones to remove."""
 
     made: dict[str, list[BoneAllocation]]
     removed: set[str]

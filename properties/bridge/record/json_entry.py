@@ -43,7 +43,7 @@ class JsonEntry:
         return found
 
     def member(self, name: str) -> JsonEntry:
-        """That of an object."""
+        """The entry at a key of an object."""
         place = f"{self.place}.{name}" if self.place else name
         if not isinstance(self.value, dict):
             self.refuse("an object")

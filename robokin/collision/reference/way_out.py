@@ -27,8 +27,8 @@ _CIRCLE = np.column_stack((np.cos(_angles), np.sin(_angles), np.zeros(SIDES // 2
 
 
 def shortest_way_out(p: Pair) -> tuple[float, Array, Array]:
-    """For two that meet: by how much B is to go to be free, the unit vector along which, and (3, 3) the deepest
-    point."""
+    """Penetration of two that meet: the distance by which B must move to be free, the unit vector along which, and (3,
+    3) the deepest point."""
     normals = _normals(p)
     directions = np.concatenate((normals, -normals))
     order = np.argsort(p.reaches(directions), kind="stable")

@@ -9,6 +9,7 @@ from robokin_addon.operators.handlers import moves_preview
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
 from robokin_addon.properties.bridge import link_of_bone, read_configuration, write_configuration
+from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers.progress import finish
@@ -133,6 +134,7 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     assert len(overlays.labels) == 1
     texts = draw(object=program)["ROBOKIN_PT_moves"]["labels"]
     assert any("move 'Circle'" in text for text in texts)
+    assert readouts.moves(program).failing == 2 and readouts.moves(program).start == 1
 
 
 def test_a_curve_blends_and_the_stretches_are_told(scene, program):
@@ -173,7 +175,7 @@ def test_what_cannot_be_made_names_its_move_and_writes_nothing(scene, robot, pro
     moves = program.robokin.moves
     before = snapshot(scene, program)
     shifted(moves[1].target, 5.0, 0.0, 0.0)
-    assert "move 'Line': its path is not met" in called(bpy.ops.robokin.bake_moves, program)
+    assert "move 'Line': its end is not reached, and its path" in called(bpy.ops.robokin.bake_moves, program)
     moves[1].target = None
     assert "move 'Line' has no object as its target" in called(bpy.ops.robokin.bake_moves, program)
     moves[0].posture = ""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
 from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import (
     binding,
@@ -25,8 +23,7 @@ from robokin_addon.properties.bridge.record.stored import VERSION
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.scene.animation.frames import fcurves
-from support.blender.scene_robots import add_empty, build, shown
-from support.random_problems.random_trees import random_placement
+from support.blender.scene_robots import build, shown
 
 TYPES = ("revolute", "prismatic", "planar", "screw", "cylindrical", "universal", "gimbal")
 # A proper Euler order needs several bones: see test_helper_bones.py.
@@ -157,59 +154,6 @@ def test_a_bone_is_retyped_by_its_fields(scene, kind):
     assert len(summary.freedoms) + len(summary.cone) == (2 if joint.kind.has_cone else min(joint.nv, 3))
     for field, _ in summary.extra:
         assert hasattr(fields, field)
-
-
-def test_all_types_in_one_robot_solved_baked_saved_and_opened(scene, tmp_path: Path):
-    rng = np.random.default_rng(2)
-    kinds = ["screw", "universal", "cylindrical", "gimbal", "revolute", "prismatic", "continuous"]
-    joints = [
-        Joint(
-            f"j{i}",
-            kind,
-            f"l{i}",
-            f"l{i + 1}",
-            placement=random_placement(rng, 0.4),
-            axis=rng.normal(size=3),
-            pitch=0.05,
-            lower=-np.inf if kind == "continuous" else -1.5,
-            upper=np.inf if kind == "continuous" else 1.5,
-            velocity=4.0,
-        )
-        for i, kind in enumerate(kinds)
-    ]
-    model = RobotModel("all", [Link(f"l{i}") for i in range(len(kinds) + 1)], joints)
-    obj = build(model)
-    start, end = (random_configuration(model, rng) for _ in range(2))
-    target = add_empty("target")
-    target.rotation_mode = "QUATERNION"
-    for frame, q in ((1, start), (40, start + 0.3 * (end - start))):
-        target.matrix_world = Matrix(forward_kinematics(model, q)["l7"].tolist())
-        target.keyframe_insert("location", frame=frame)
-        target.keyframe_insert("rotation_quaternion", frame=frame)
-    write_configuration(obj, start)
-    bpy.context.view_layer.update()
-    assert bpy.ops.robokin.store_posture() == {"FINISHED"}
-    with bpy.context.temp_override(object=obj):
-        assert bpy.ops.robokin.target_add(tip="j6", kind="POSE") == {"FINISHED"}
-    obj.robokin.tasks[-1].target = target
-    bpy.context.view_layer.objects.active = obj
-    assert bpy.ops.robokin.bake(frame_start=1, frame_end=40) == {"FINISHED"}
-    assert obj.robokin.solver.bake_status == "CONVERGED", obj.robokin.solver.bake_reason
-    assert bpy.ops.robokin.check(frame_start=1, frame_end=40) == {"FINISHED"}
-    assert obj.robokin.solver.check_passed, obj.robokin.solver.check_summary
-    scene.frame_set(40)
-    q = read_configuration(obj)
-    assert in_limits(model, q)
-    np.testing.assert_allclose(shown(obj, "l7"), np.array(target.matrix_world), atol=2e-4)
-    path = str(tmp_path / "all.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    again = bpy.data.objects["all"]
-    bpy.context.scene.frame_set(40)
-    np.testing.assert_array_equal(read_configuration(again), q)
-    for mine, theirs in zip(robot_model(again).joints, model.joints, strict=True):
-        assert (mine.type, mine.order, mine.pitch) == (theirs.type, theirs.order, theirs.pitch)
-        np.testing.assert_array_equal(mine.lower, theirs.lower)
 
 
 @pytest.mark.parametrize("kind", ["planar", "floating", "universal", "gimbal"])

@@ -153,40 +153,6 @@ def test_a_mimic_joint_is_driven_by_its_renamed_source(scene: bpy.types.Scene) -
     assert obj.pose.bones["panda_finger_joint2"].location[1] == pytest.approx(0.03)
 
 
-def test_a_duplicated_branch_is_joints_and_links_of_its_own(scene: bpy.types.Scene) -> None:
-    obj = build(load_urdf(robot("panda")))
-    count = len(robot_model(obj).joints)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = obj.data.edit_bones["panda_joint7"]
-    for other in obj.data.edit_bones:
-        other.select = other.select_head = other.select_tail = other == bone
-    bpy.ops.armature.duplicate()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    model = robot_model(obj)
-    assert len(model.joints) == count + 1
-    assert model.joint("panda_joint7.001").parent == model.joint("panda_joint7").parent
-    assert model.joint("panda_joint7.001").upper == model.joint("panda_joint7").upper
-
-
-def test_joined_robots_keep_their_mimics_apart(scene: bpy.types.Scene) -> None:
-    model = load_urdf(robot("panda"))
-    first = build(model)
-    build(model)
-    first.select_set(True)
-    bpy.context.view_layer.objects.active = first
-    bpy.ops.object.join()
-    with pytest.raises(BridgeError, match=r"one root.*'panda_link0'.*'panda_link0\.001'"):
-        robot_model(first)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = first.data.edit_bones
-    bones["panda_link0.001"].parent = bones["panda_joint7"]
-    bpy.ops.object.mode_set(mode="OBJECT")
-    both = robot_model(first)
-    assert len(both.joints) == 2 * len(model.joints)
-    assert both.joint("panda_finger_joint2").mimic == Mimic("panda_finger_joint1")
-    assert both.joint("panda_finger_joint2.001").mimic == Mimic("panda_finger_joint1.001")
-
-
 def test_long_and_clashing_names_stay_whole(scene: bpy.types.Scene) -> None:
     long = "é" * 40  # 80 bytes
     links = [Link("base"), Link("a"), Link("b")]

@@ -113,7 +113,7 @@ LISTED = ("remove posture", "move posture", "remove criterion", "remove task")  
 FREE = [f"target_add {kind}" for kind in KINDS if not KINDS[kind].target]
 
 
-@pytest.mark.parametrize("way", ["collection", "bones", "copy"])
+@pytest.mark.parametrize("way", ["collection", pytest.param("bones", marks=pytest.mark.slow), "copy"])
 def test_operators_write_all_or_nothing(library, monkeypatch, way):
     while_blender_draws(monkeypatch)
     for call, (name, options) in CALLS.items():

@@ -33,6 +33,12 @@ def block(location, size=0.2, name="post"):
     return obj
 
 
+def lay_down(robot):
+    """Along x, at rest."""
+    robot.animation_data_clear()
+    robot.pose.bones["j0"].rotation_euler = (0.0, 0.0, 0.0)
+
+
 def check(robot, path):
     with bpy.context.temp_override(object=robot, active_object=robot):
         assert bpy.ops.robokin.check(report_path=str(path)) == {"FINISHED"}
@@ -57,8 +63,7 @@ def test_an_obstacle_in_the_way_is_told(arm, tmp_path):
 
 
 def test_an_obstacle_that_moves_is_met_where_it_is(arm, tmp_path):
-    arm.animation_data_clear()
-    arm.pose.bones["j0"].rotation_euler = (0.0, 0.0, 0.0)
+    lay_down(arm)
     ball = block((0.5, 2.0, 0.0), name="ball")
     ball.keyframe_insert("location", frame=1)
     ball.location.y = -2.0
@@ -154,12 +159,70 @@ def test_loose_parts_of_an_obstacle_count_for_themselves(arm, tmp_path):
     frame = bpy.context.object
     assert bpy.ops.robokin.obstacle() == {"FINISHED"} and frame.robokin.is_obstacle
     assert check(arm, tmp_path / "check.json") == []
-    mesh = frame.data
-    mesh.edges.add(1)
-    mesh.edges[-1].vertices = (0, len(mesh.vertices) - 1)
-    mesh.update()
+
+
+def tube(location, name="ring"):
+    """A ring about z, whose middle is free."""
+    bpy.ops.mesh.primitive_torus_add(
+        location=location, major_radius=0.4, minor_radius=0.1, rotation=(0.0, np.pi / 2, 0.0)
+    )
+    obj = bpy.context.object
+    obj.name = name
+    return obj
+
+
+def test_the_hole_of_an_obstacle_is_free(arm, tmp_path):
+    """The arm turns its bones through a ring; it touches it where the ring is."""
+    lay_down(arm)
+    ring = tube((1.5, 0.0, 0.0))
+    assert bpy.ops.robokin.obstacle() == {"FINISHED"}
+    path = tmp_path / "check.json"
+    assert check(arm, path) == []
+    ring.location.y = 0.4
     bpy.context.view_layer.update()
-    assert {tuple(v["links"]) for v in check(arm, tmp_path / "check.json")} == {("l1", frame.name)}
+    found = check(arm, path)
+    assert {tuple(v["links"]) for v in found} == {("l1", "ring")} and 0.04 < found[0]["depth"] < 0.16
+    ring.scale = (2.0, 2.0, -2.0)  # mirrored, its tube is at 0.4 and 1.2
+    ring.location.y = 0.0
+    bpy.context.view_layer.update()
+    assert check(arm, path) == []
+
+
+def test_a_collection_is_an_obstacle_with_all_in_it(arm, tmp_path):
+    """Nested, and instanced; the robot's own meshes in it do not count."""
+    scene, path = bpy.context.scene, tmp_path / "check.json"
+    lay_down(arm)
+    outer, inner = bpy.data.collections.new("outer"), bpy.data.collections.new("inner")
+    outer.children.link(inner)
+    scene.collection.children.link(outer)
+    post, own = block((1.5, 0.0, 0.0)), block((0.5, 0.0, 0.0), name="own")
+    for obj in (post, own):
+        scene.collection.objects.unlink(obj)
+        inner.objects.link(obj)
+    own.parent, own.parent_type, own.parent_bone = arm, "BONE", "j0"
+    bpy.context.view_layer.update()
+    assert check(arm, path) == []
+    outer.robokin.is_obstacle = True
+    assert {tuple(v["links"]) for v in check(arm, path)} == {("l1", "post")}
+    post.location.y = 5.0
+    bpy.context.view_layer.update()
+    assert check(arm, path) == []
+    library = bpy.data.collections.new("library")  # in no scene
+    library.objects.link(post)
+    inner.objects.unlink(post)
+    library.instance_offset = (0.0, 4.0, 0.0)
+    copy = bpy.data.objects.new("copy", None)
+    copy.instance_type, copy.instance_collection = "COLLECTION", library
+    copy.location, copy.scale = (1.5 - 0.75, -0.5, 0.0), (0.5, 0.5, 0.5)
+    outer.objects.link(copy)
+    bpy.context.view_layer.update()
+    assert {tuple(v["links"]) for v in check(arm, path)} == {("l1", "copy/post")}
+    copy.keyframe_insert("location", frame=1)
+    copy.location.z = 1.0
+    copy.keyframe_insert("location", frame=5)
+    scene.frame_set(1)
+    frames = {v["frame"] for v in check(arm, path)}
+    assert 1 in frames and 5 not in frames
 
 
 def test_collisions_are_told_as_such(arm, tmp_path):

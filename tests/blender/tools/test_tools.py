@@ -13,7 +13,7 @@ from robokin_addon.operators.tools.typed import TypedNumber
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.robokin import RobokinError
 from robokin_addon.scene.posing.joint_turn import JointTurn
-from robokin_addon.scene.posing.link_pull import LinkPull
+from robokin_addon.scene.posing.link_pull import LinkPull, grabbed_link
 from support.blender.scene_robots import TOOL, add_robot, add_target, world_error
 
 ELBOW = "panda_joint4"
@@ -52,6 +52,13 @@ def test_self_motion_keeps_the_tool_and_a_padlock_ends_it(robot):
     assert np.linalg.norm(world(robot, ELBOW) - elbow) > 0.05
     robot.data.bones["panda_joint2"].robokin.locked = True
     assert LinkPull(robot, ELBOW, is_self_motion=True).freedom == pull.freedom - 1
+
+
+def test_bones_that_a_box_selected_pin_nothing_where_they_leave_no_joint(robot):
+    every = [bone.name for bone in robot.pose.bones if bone.name != TOOL]
+    assert not LinkPull(robot, TOOL, None, every).freedom
+    assert grabbed_link(robot, TOOL, None, every).freedom == LinkPull(robot, TOOL).freedom > 0
+    assert grabbed_link(robot, TOOL, None, ["panda_joint4"]).anchors == ("panda_link4",)
 
 
 def test_pinned_bones_and_a_base_that_could_move_stay(scene):

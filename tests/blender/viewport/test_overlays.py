@@ -342,3 +342,27 @@ def test_outlines_of_shapes():
         and sorted(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)) == [1.0] * 4 + [2.0] * 4 + [3.0] * 4
     )
     assert len(outline(Hull(np.zeros((5, 3))))) == 0
+
+
+def region(kind, x, width, alignment):
+    return SimpleNamespace(type=kind, x=x, width=width, alignment=alignment)
+
+
+@pytest.mark.parametrize(
+    ("sides", "free"),
+    [
+        ([("TOOLS", 0, 60, "LEFT"), ("UI", 900, 300, "RIGHT")], (60.0, 850.0)),
+        ([("TOOLS", 0, 1, "LEFT"), ("UI", 1199, 1, "RIGHT")], (0.0, 1150.0)),
+        ([("UI", 0, 300, "LEFT")], (300.0, 1150.0)),
+        ([("UI", 1200, 300, "RIGHT")], (0.0, 1150.0)),  # beside the region, where regions do not overlap
+    ],
+)
+def test_labels_keep_out_of_what_lies_over_the_region(scene, sides, free):
+    own = region("WINDOW", 0, 1200, "NONE")
+    context = SimpleNamespace(
+        region=own,
+        area=SimpleNamespace(regions=[own, *(region(*side) for side in sides)]),
+        preferences=SimpleNamespace(view=SimpleNamespace(show_navigate_ui=True), system=SimpleNamespace(ui_scale=1.0)),
+        space_data=SimpleNamespace(show_gizmo_navigate=True),
+    )
+    assert drawing._uncovered(context) == free

@@ -41,7 +41,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
-from robokin_addon.solvers.velocity.native_layout import NOTHING, Given
+from robokin_addon.solvers.velocity.native_layout import NO_LEVELS, ExtraLevels
 from support.blender.every_task import every_task, sphere
 from support.random_problems.random_tasks import every_motion
 from support.random_problems.random_trees import ALL_TYPES, random_placement, random_robot
@@ -127,7 +127,7 @@ def _assert_rows(problem: VelocityProblem, names: Sequence[str], q: np.ndarray, 
     native.q[...], native.previous[...] = q, 0.0
     others = {i: levels.parts_of(i, state, rows[i]) for i in native.other_tasks}
     assert {names[i] for i in others} <= FOREIGN
-    found = native.rows(Given(others=others) if others else NOTHING)
+    found = native.rows(ExtraLevels(others=others) if others else NO_LEVELS)
     assert found is not None
     made, errors = found
     for number, i in enumerate(native.native_tasks):
@@ -199,7 +199,7 @@ def test_where_there_is_no_direction() -> None:
     targets = [task.target for task in tasks.values()]
     assert native is not None and native.aim(targets)
     native.q[...] = q
-    found = native.rows(NOTHING)
+    found = native.rows(NO_LEVELS)
     state = levels.state(q, targets, 0.04)
     rows = levels.step_rows(state, targets)
     assert found is not None
@@ -222,7 +222,7 @@ def test_in_the_middle_of_a_ball_the_way_out_is_one_that_there_is(axis: np.ndarr
     problem = VelocityProblem(model, list(tasks.values()), (), 0.04, backend="native")
     _assert_rows(problem, list(tasks), np.zeros(1), [task.target for task in tasks.values()])
     assert problem._native is not None
-    for level in problem._native.rows(NOTHING)[0]:
+    for level in problem._native.rows(NO_LEVELS)[0]:
         np.testing.assert_allclose(abs(level.J), 1.0)
 
 

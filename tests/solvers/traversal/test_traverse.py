@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, load_urdf
+from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, load_urdf, read_urdf_text
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
 from scipy.spatial.transform import Rotation
@@ -96,6 +96,36 @@ def test_a_line_over_the_shoulder(offset: float) -> None:
     if offset:  # its fifth joint ends at 115 degrees
         with pytest.raises(TaskError, match="a limit is in the way"):
             led(model, poses, started(model, poses, q), "slow-down")
+
+
+def jointed(*lengths: float) -> RobotModel:
+    """A shoulder, an elbow and a wrist with crossing axes. lengths: shoulder aside, height, upper arm, elbow up,
+    forearm, hand."""
+    aside, height, upper, up, fore, hand = lengths
+    places = [(0, 0, height), (aside, 0, 0), (upper, 0, 0), (fore, 0, up), (0, 0, 0), (0, 0, 0)]
+    axes, ranges = "zyyxyx", (3.6, 2.9, 2.9, 6.0, 2.2, 6.2)
+    rows = "".join(
+        f'<link name="l{i}"/><joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        f'<origin xyz="{x} {y} {z}"/><axis xyz="{" ".join("01"[a == axes[i]] for a in "xyz")}"/>'
+        f'<limit lower="{-ranges[i]}" upper="{ranges[i]}" velocity="2.5" effort="1"/></joint>'
+        for i, (x, y, z) in enumerate(places)
+    )
+    tool = (
+        '<link name="l6"/><link name="tool"/><joint name="hand" type="fixed"><parent link="l6"/><child link="tool"/>'
+        f'<origin xyz="{hand} 0 0"/></joint>'
+    )
+    return read_urdf_text(f'<robot name="jointed">{rows}{tool}</robot>')
+
+
+@pytest.mark.parametrize("lengths", [(0.05, 0.4, 0.7, 0.03, 0.55, 0.1), (0.3, 0.7, 1.1, 0.2, 1.2, 0.2)])
+@pytest.mark.parametrize("offset", [1e-5, 1e-3])
+def test_arms_of_other_proportions_turn_on_in_the_wrist(lengths: tuple, offset: float) -> None:
+    """Where to fold the elbow over would take less time than to turn the wrist, which no tool can follow."""
+    model = jointed(*lengths)
+    q = np.array([0.2, -0.9, 1.1, 0.3, 0.0, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), offset * np.array([0.0, 0.2, -1.0]))
+    start = started(model, poses, q)
+    assert 8 < led(model, poses, start, "slow-down").added < 60
 
 
 @pytest.mark.parametrize("past", ["slow-down", "deviate"])

@@ -1,0 +1,107 @@
+"""Blender's own keys, where they would do to a robot what nobody wants: R and G turn and slide a joint along its own
+axis, as far as the mouse goes; Shift D takes the meshes along. Everywhere else the keys are Blender's."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...properties.bridge import binding, is_robot
+from ...properties.bridge.model.channels import DRIVEN, EULER, LOCATION
+from ...properties.selected.selection import selected_bones
+from ...robokin import RobokinError
+
+_AXES = {"R": EULER, "G": LOCATION}
+
+
+def common_axis(obj: bpy.types.Object, path: str) -> int | None:
+    """The axis (0, 1, 2) of their own about which, or along which (path "location"), all selected bones move; None
+    where one of them has several or another one, or none has any."""
+    try:
+        robot = binding(obj)
+    except RobokinError:
+        return None
+    chosen = set(selected_bones(obj))
+    found: set[int] = set()
+    for channel in robot.channels:
+        if channel.bone in chosen and channel.role != DRIVEN:
+            if channel.path not in (EULER, LOCATION):
+                return None
+            if channel.path == path:
+                found.add(channel.index)
+    return found.pop() if len(found) == 1 else None
+
+
+class ROBOKIN_OT_transform_joint(bpy.types.Operator):
+    """Turn or slide the joints of the selected bones by Blender's own tool, about or along their own axis"""
+
+    bl_idname = "robokin.transform_joint"
+    bl_label = "Turn or Slide along Own Axis"
+    bl_options = {"INTERNAL"}
+
+    kind: bpy.props.EnumProperty(
+        name="Kind",
+        description="What the joints do",
+        items=(("R", "Turn", "About their axis"), ("G", "Slide", "Along their axis")),
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.mode == "POSE" and is_robot(context.object) and len(context.objects_in_mode) == 1
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        axis = common_axis(context.object, _AXES[self.kind])
+        if axis is None:
+            return {"PASS_THROUGH"}
+        transform = bpy.ops.transform.rotate if self.kind == "R" else bpy.ops.transform.translate
+        along = tuple(index == axis for index in range(3))
+        transform("INVOKE_DEFAULT", True, orient_type="LOCAL", constraint_axis=along)
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
+    """Duplicate the robot with its meshes, where it is all that is selected"""
+
+    bl_idname = "robokin.duplicate_whole"
+    bl_label = "Duplicate with Meshes"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        selected = context.selected_objects
+        return context.mode == "OBJECT" and len(selected) == 1 and is_robot(selected[0])
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        context.view_layer.objects.active = context.selected_objects[0]
+        bpy.ops.robokin.duplicate_robot("INVOKE_DEFAULT", True)
+        return {"FINISHED"}
+
+
+_KEYS: tuple[tuple[str, type, dict, dict], ...] = (
+    ("Pose", ROBOKIN_OT_transform_joint, {"type": "R"}, {"kind": "R"}),
+    ("Pose", ROBOKIN_OT_transform_joint, {"type": "G"}, {"kind": "G"}),
+    ("Object Mode", ROBOKIN_OT_duplicate_whole, {"type": "D", "shift": True}, {}),
+)
+_items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    keys = bpy.context.window_manager.keyconfigs.addon
+    for name, cls, event, settings in _KEYS if keys is not None else ():
+        keymap = keys.keymaps.new(name=name)
+        item = keymap.keymap_items.new(cls.bl_idname, value="PRESS", **event)
+        for key, value in settings.items():
+            setattr(item.properties, key, value)
+        _items.append((keymap, item))
+
+
+def unregister() -> None:
+    for keymap, item in _items:
+        keymap.keymap_items.remove(item)
+    _items.clear()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+
+
+CLASSES = (ROBOKIN_OT_transform_joint, ROBOKIN_OT_duplicate_whole)

@@ -1,0 +1,106 @@
+"""Following targets without coming nearer to anything than a margin: beside obstacles a robot stops, or goes around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
+from ..ik.level_ik import LevelIK
+from ..ik.problem import IKProblem
+from ..results import Diagnosis, SolveResult, Status
+from ..tasks.clearance import ClearanceTask
+from .follow import TargetFollower, between
+
+STRIDE = 0.02  # [rad, m] of a joint between two looks at a way
+LOOKS = 128  # at a way, at most
+PIECES = 8  # that the way of the targets is cut into where it is blocked
+_ROUNDING = 1e-5  # [m] that a pose may lack of the margin
+
+
+class ClearFollower(TargetFollower):
+    """A `TargetFollower` whose poses keep the margin of a clearance, and whose ways from pose to pose lead through
+    nothing: from each look to the next one, half the margin at least is kept.
+
+    Followed is what would be without the clearance, where its way is free; else with the clearance before all tasks,
+    at once, or as far as the way of the targets is free in pieces. What is nearer than the margin at the start may stay
+    so, and comes out where it can; two that are in each other then may be anywhere.
+    obstacles: (n, 4, 4) where they are; None: as in the model.
+    """
+
+    def __init__(self, problem: IKProblem, clearance: ClearanceTask, attempts: int, iterations: int) -> None:
+        super().__init__(problem)
+        self.clearance, self.obstacles = clearance, clearance.target
+        tasks = [*problem.tasks, clearance]
+        self._near = IKProblem(
+            problem.model, tasks, problem.criteria, problem.backend, attempts, iterations, problem.limits
+        )
+        self._before: list[Any] | None = None
+
+    def solve(
+        self, targets: list[Any], q: Array, shares: Sequence[float] | None = None, without: Array | None = None
+    ) -> SolveResult:
+        before, self._before = self._before, targets
+        needed = self._kept(q[None])[0]
+        margin = self.clearance.margin
+        free = super().solve(targets, q, shares, without)
+        if not (needed < margin - _ROUNDING).any() and self._is_way(q, free.q, needed):
+            return free
+        found = self._solved(targets, q, shares, without)
+        if not self._is_way(q, found.q, needed):
+            there = q
+            if before is not None:
+                for piece in range(1, PIECES):
+                    aims = [between(a, b, piece / PIECES) for a, b in zip(before, targets, strict=True)]
+                    part = self._solved(aims, there, shares, without)
+                    if not self._is_way(there, part.q, needed):
+                        break
+                    there, needed = part.q, self._kept(part.q[None])[0]
+            found = self._at(there, targets, shares, without)
+        near = self.clearance.nearest(found.q, self.obstacles)
+        if found.converged and near is not None and near.distance < margin - 2.0 * _ROUNDING:
+            found.diagnosis = Diagnosis(Status.COLLISION, near.sentence(), links=near.names)
+        elif not found.converged and free.converged:
+            blocked = near or self.clearance.nearest(free.q, self.obstacles)
+            reason = "something is in the way" if blocked is None else f"at the target {blocked.sentence()}"
+            found.diagnosis = Diagnosis(Status.COLLISION, reason, links=() if blocked is None else blocked.names)
+        return found
+
+    def _solved(
+        self, targets: Sequence[Any], q: Array, shares: Sequence[float] | None, without: Array | None
+    ) -> SolveResult:
+        own = None if shares is None else [*shares, 1.0]
+        return self._near.solve([*targets, self.obstacles], q, 0, False, own, without).first(len(targets))
+
+    def _at(
+        self, q: Array, targets: Sequence[Any], shares: Sequence[float] | None, without: Array | None
+    ) -> SolveResult:
+        """What a pose lacks of the targets."""
+        found, search = self._solved(targets, q, shares, without), self._near.search
+        assert isinstance(search, LevelIK)
+        own = None if shares is None else [*shares, 1.0]
+        aims = search.levels.checked_targets([*targets, self.obstacles])
+        found.q, found.residual_array = q, search.poses(aims, q, own).point(q).residuals[: len(targets)]
+        found.diagnosis = Diagnosis(Status.MAX_ITERATIONS, found.reason)
+        return found
+
+    def _kept(self, q: Array) -> Array:
+        """(n, pairs) [m] what each pair has at poses (n, nq), the margin at most."""
+        margin = self.clearance.margin
+        found, _ = self.clearance.collisions.checked_distances(q, margin, self.problem.backend, self.obstacles)
+        return np.minimum(found[..., 0], margin)
+
+    def _is_way(self, q: Array, there: Array, needed: Array) -> bool:
+        """Whether a pose keeps what it needs (pairs,), and the straight way to it half of that."""
+        backend, tree = get_backend(self.problem.backend), self.problem.model.tree
+        step = backend.difference(tree, q, there)
+        count = min(1 + int(abs(step).max(initial=0.0) / STRIDE), LOOKS)
+        shares = np.arange(1, count + 1)[:, None] / count
+        kept = self._kept(backend.integrate(tree, np.tile(q, (count, 1)), shares * step))
+        least = np.minimum(needed, 0.5 * self.clearance.margin)
+        is_out = needed >= 0.0
+        at_end, before = kept[-1] >= needed - _ROUNDING, kept[:-1] >= least - _ROUNDING
+        return bool(at_end[is_out].all() and before[:, is_out].all())

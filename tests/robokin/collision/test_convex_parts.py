@@ -1,0 +1,90 @@
+"""Meshes as convex parts: all of the mesh is in them, and what they have beside it is told. Oracle: inside or not by
+the winding number, and the volumes of shapes that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin.collision import Hull, Sphere, distance
+from robokin_addon.robokin.collision.convex_parts import convex_parts
+
+QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def box(half, is_hollow=False):
+    """Corners and triangles that look outwards, or inwards."""
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+    triangles = np.array([t for a, b, c, d in QUADS for t in ((a, b, c), (a, c, d))])
+    return signs * half, triangles[:, ::-1] if is_hollow else triangles
+
+
+def torus(major, minor, n=40, m=16):
+    u, w = np.meshgrid(np.arange(n) * 2 * np.pi / n, np.arange(m) * 2 * np.pi / m, indexing="ij")
+    away = major + minor * np.cos(w)
+    points = np.stack((away * np.cos(u), away * np.sin(u), minor * np.sin(w)), axis=-1).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(n), np.arange(m), indexing="ij")
+    a, b = i * m + j, (i + 1) % n * m + j
+    c, d = (i + 1) % n * m + (j + 1) % m, i * m + (j + 1) % m
+    return points, np.concatenate([np.stack(t, axis=-1).reshape(-1, 3) for t in ((a, b, c), (a, c, d))])
+
+
+def together(*meshes):
+    starts = np.cumsum([0, *(len(points) for points, _ in meshes)])
+    triangles = [t + start for (_, t), start in zip(meshes, starts, strict=False)]
+    return np.concatenate([points for points, _ in meshes]), np.concatenate(triangles)
+
+
+def clearance(parts, point):
+    """How far a point is from the nearest part; negative inside."""
+    T = np.eye(4)
+    T[:3, 3] = point
+    return min(distance(Hull(part), np.eye(4), Sphere(0.0), T).value for part in parts)
+
+
+def test_a_convex_mesh_is_one_part():
+    points, triangles = box(np.array([1.0, 2.0, 3.0]))
+    found = convex_parts(points, triangles)
+    assert len(found.parts) == 1 and found.excess < 1e-12
+
+
+def test_a_room_is_its_walls_exactly():
+    """A robot may stand in it; also where two walls meet all is wall."""
+    found = convex_parts(*together(box(np.array([2.0, 1.5, 1.25])), box(np.array([1.9, 1.4, 1.15]), True)))
+    assert len(found.parts) == 6 and found.excess < 1e-9
+    assert clearance(found.parts, np.zeros(3)) == pytest.approx(1.15)
+    for place in ([1.95, 0, 0], [1.95, 1.45, 1.2], [-1.95, 1.45, 0.3], [0.1, 0.2, -1.2]):
+        assert clearance(found.parts, place) < 0.0
+
+
+def test_a_crate_that_is_open_above_is_a_skin():
+    points, triangles = box(np.array([0.3, 0.2, 0.1]))
+    centres = points[triangles].mean(axis=1)
+    crate = triangles[centres[:, 2] < 0.09]
+    found = convex_parts(points, crate)
+    assert clearance(found.parts, [0.0, 0.0, 0.05]) == pytest.approx(0.15, abs=1e-5)
+    assert clearance(found.parts, [0.0, 0.0, 0.3]) > 0.2
+    assert clearance(found.parts, [0.3, 0.0, 0.0]) < 1e-6
+
+
+def test_a_ring_is_covered_and_has_its_hole():
+    points, triangles = torus(1.0, 0.25)
+    found = convex_parts(points, triangles)
+    assert found.excess <= 0.03
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        u, w, r = rng.uniform([0, 0, 0.3], [2 * np.pi, 2 * np.pi, 0.97])
+        away = 1.0 + 0.25 * r * np.cos(w)
+        place = np.array([away * np.cos(u), away * np.sin(u), 0.25 * r * np.sin(w)])
+        inside = clearance(found.parts, place)
+        assert inside < 1e-6 if r < 0.9 else inside < 0.02
+        outside = 1.0 + (0.25 + 0.03) * np.cos(w)
+        beyond = np.array([outside * np.cos(u), outside * np.sin(u), 0.28 * np.sin(w)])
+        assert clearance(found.parts, beyond) > 0.03 - found.excess - 1e-9
+    assert clearance(found.parts, np.zeros(3)) > 0.72
+
+
+def test_points_wires_and_flat_things_are_parts():
+    assert len(convex_parts(np.eye(3), np.empty((0, 3), int)).parts) == 1
+    wires = np.array([[0, 1, 1], [1, 2, 2]])
+    assert len(convex_parts(np.eye(3), wires).parts) == 1
+    assert convex_parts(np.ones((4, 3)), np.array([[0, 1, 2]])).excess == 0.0
