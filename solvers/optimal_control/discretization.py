@@ -59,9 +59,17 @@ class Discretization:
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 
     def moved(self, q: Array, y: Array) -> Array:
-        """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding."""
+        """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding, nor outside
+        cones, which are curved."""
         q = self.backend.integrate(self.model.tree, q, y * self.scale)
-        return np.clip(q, self.model.lower, self.model.upper) if len(q) else q
+        if not len(q):
+            return q
+        q = np.clip(q, self.model.lower, self.model.upper)
+        for cone in self.limits.cones:
+            own = slice(cone.q, cone.q + 4)
+            for k in np.flatnonzero(~swing_twist.contains(cone, q[:, own])):
+                q[k, own] = swing_twist.project(cone.shrunk(INSIDE), q[k, own])
+        return q
 
     def difference(self, q0: Array, q1: Array) -> Array:
         """(..., n) displacement from q0 to q1, dimensionless."""

@@ -84,10 +84,10 @@ def test_gradients_and_hessians_are_those_of_the_value(number):
         assert (gradient * y).sum() == pytest.approx(slope, rel=1e-6, abs=1e-6)
         change = (cost.quadratic(up)[0] - cost.quadratic(down)[0]) / (2.0 * h)
         told = np.zeros(change.shape)
-        for k, s in ((k, s) for k in range(FRAMES) for s in range(min(4, k + 1))):
-            told[k] += H[k, s] @ y[k - s]
-            if s:
-                told[k - s] += H[k, s].T @ y[k]
+        for k, before in zip(*np.tril_indices(FRAMES), strict=True):
+            told[k] += H[k, k - before] @ y[before]
+            if before < k:
+                told[before] += H[k, k - before].T @ y[k]
         near = 1e-3 if isinstance(cost, PathLength) else 1e-5  # what it holds still by is not of the value
         np.testing.assert_allclose(told, change, atol=near * abs(change).max())
 
