@@ -208,6 +208,13 @@ class DiscreteMotion:
             found.append((rows[limited], at, np.minimum(lower[limited], 0.0), np.maximum(upper[limited], 0.0)))
         return found
 
+    def too_fast(self) -> float:
+        """By how much steps and their changes are too large, summed over all."""
+        limits, scale = self.grid.limits, self.grid.scale
+        bounds = limits.max_step / scale, limits.max_step_change / scale
+        pairs = zip((self.steps[1:], self.changes[1:]), bounds, strict=True)
+        return float(sum(np.maximum(abs(value) - (1.0 - UNUSED) * bound, 0.0).sum() for value, bound in pairs))
+
     def excess(self) -> float:
         """The largest violation of limits, relative to each; of positions in L or radians."""
         grid, limits = self.grid, self.grid.limits

@@ -80,7 +80,7 @@ class _Local:
     @property
     def residual(self) -> float:
         """What is lacking, summed over all that is asked for."""
-        return float(abs(self.asked.residual()).sum())
+        return _lack(self.at, self.asked)
 
     @property
     def most_lacking(self) -> float:
@@ -184,7 +184,7 @@ def _line_search(
     t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
     while t > SHORTEST:
         at, own = _restored(here, here.at.moved(t * step), asked)
-        lack, value = float(abs(own.residual()).sum()), cost.value(at)
+        lack, value = _lack(at, own), cost.value(at)
         remaining = _beyond_rounding(lack)
         rounding = ROUNDING * abs(here.value)
         if not (remaining or residual):
@@ -203,6 +203,11 @@ def _line_search(
     return None
 
 
+def _lack(at: DiscreteMotion, asked: LinearisedRows) -> float:
+    """Summed over all rows; limits lack something only where what turns makes them curved."""
+    return float(abs(asked.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
+
+
 def _beyond_rounding(residual: float) -> float:
     return residual if residual > NOTHING else 0.0
 
@@ -217,7 +222,7 @@ def _all_rows(at: DiscreteMotion, asked: LinearisedRows) -> tuple[SparseRows, Ar
 def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[DiscreteMotion, LinearisedRows]:
     """The trajectory moved back to where nothing is lacking, near where it is in the measure of the cost."""
     own = asked.at(at)
-    residual = float(abs(own.residual()).sum())
+    residual = _lack(at, own)
     for _ in range(RESTORATIONS):
         if residual <= NOTHING:
             break
@@ -227,7 +232,7 @@ def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[Disc
             break
         moved = at.moved(back.x)
         there = asked.at(moved)
-        remaining = float(abs(there.residual()).sum())
+        remaining = _lack(moved, there)
         if remaining >= residual:
             break
         at, own, residual = moved, there, remaining
