@@ -209,7 +209,7 @@ class DiscreteMotion:
         return found
 
     def too_fast(self) -> float:
-        """By how much steps and their changes are too large, summed over all."""
+        """What the displacements and their changes have beyond the limits on v and a, summed over all."""
         limits, scale = self.grid.limits, self.grid.scale
         bounds = limits.max_step / scale, limits.max_step_change / scale
         pairs = zip((self.steps[1:], self.changes[1:]), bounds, strict=True)
