@@ -45,6 +45,8 @@ MOTION_COSTS = (
     ("KINETIC_ENERGY", "Kinetic Energy", "Over the whole motion the least energy in moving masses", 2),
     ("TORQUE", "Torque", "The least squared torque of the drives", 3),
     ("ANIMATION", "Distance from Animation", "As near to the robot's present curves as tasks and limits allow", 4),
+    ("PATH_LENGTH", "Path Length", "The shortest path of the tool", 5),
+    ("CRITERIA", "Criteria", "The robot's criteria, summed over the motion", 6),
 )
 AT_SINGULARITIES = (
     ("FOLLOW", "Follow", "As near to the path as the limits of the joints allow, and in time again afterwards", 0),

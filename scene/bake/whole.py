@@ -35,7 +35,7 @@ def whole_motion(
         segment = part.plan.segment
         shares = np.ones((len(part.result), len(segment.tracker.tasks)))  # what links keep away from has no other
         shares[:, : part.influence.shape[1]] = part.influence
-        tracked.append(TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets))
+        tracked.append(TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets, part.plan.criteria))
     steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds)
     results = yield from mapped(steps, lambda done: done / ITERATIONS)  # begins anew with each level that is missed
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError, UnknownNameError
+from ..criteria import Criterion
 from ..tasks.checks import positive
 from .costs import Acceleration, Animation, Jerk, KineticEnergy, MotionCost, Torque, Weighted
+from .path_costs import CriterionIntegral, PathLength
+from .rows.segments import TaskSegment
 
-WORDS: dict[str, Callable[[Array], MotionCost]] = {
-    "acceleration": lambda _: Acceleration(),
-    "jerk": lambda _: Jerk(),
-    "kinetic_energy": lambda _: KineticEnergy(),
-    "torque": lambda _: Torque(),
-    "animation": Animation,
+Integrated = Sequence[tuple[TaskSegment, Sequence[Criterion]]]
+
+WORDS: dict[str, Callable[[Array, Integrated], MotionCost]] = {
+    "acceleration": lambda *_: Acceleration(),
+    "jerk": lambda *_: Jerk(),
+    "kinetic_energy": lambda *_: KineticEnergy(),
+    "torque": lambda *_: Torque(),
+    "animation": lambda near, _: Animation(near),
+    "path_length": lambda *_: PathLength(),
+    "criteria": lambda _, parts: CriterionIntegral(parts),
 }
 SMOOTH = {"animation": 1.0, "acceleration": 1e-4}  # near the animation, without the shaking that no limit forbids
 
 
-def motion_cost(cost: object, animation: Array | None, start: Array) -> MotionCost:
+def motion_cost(cost: object, animation: Array | None, start: Array, criteria: Integrated = ()) -> MotionCost:
     """The cost that a word, a `MotionCost` or {word: weight} says. animation: (F, nq) what "animation" keeps near to,
-    `start` (F, nq) unless given. Raises TaskError, UnknownNameError."""
+    `start` (F, nq) unless given.   criteria: of each segment, what "criteria" integrates. Raises TaskError,
+    UnknownNameError."""
     if isinstance(cost, MotionCost):
         return cost
     given = {cost: 1.0} if isinstance(cost, str) else cost
@@ -32,5 +40,5 @@ def motion_cost(cost: object, animation: Array | None, start: Array) -> MotionCo
         if word not in WORDS:
             raise UnknownNameError("motion cost", word, WORDS)
         near = start if animation is None else animation
-        parts.append((positive(weight, f"weight of {word}"), WORDS[word](near)))
+        parts.append((positive(weight, f"weight of {word}"), WORDS[word](near, criteria)))
     return parts[0][1] if len(parts) == 1 else Weighted(parts)

@@ -11,6 +11,7 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
 from ...robokin.kinematics import require_mass
+from .blocks import MOST_BENT, gauss_newton, products, second_derivatives, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, differenced
 from .rows.drive_efforts import DriveEfforts
 
@@ -31,6 +32,9 @@ class MotionCost(ABC):
     @abstractmethod
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         """Gradient (F, n) and Hessian (F, order + 1, n, n), as in `solve_banded_qp`; or a convex guess at it."""
+
+    def bend(self, at: DiscreteMotion, H: Array) -> None:  # noqa: B027 - of squares the guess will do
+        """Add to H (F, p + 1, n, n), p at least the order, what the guess lacks of the Hessian."""
 
 
 class Acceleration(MotionCost):
@@ -94,23 +98,48 @@ class KineticEnergy(MotionCost):
         return 0.5 * at.grid.dt * float((at.v * self._momentum(at, at.q, at.v)).sum())
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
-        grid, v = at.grid, at.v
-        n, scale, dt = len(grid.scale), grid.scale, grid.dt
+        grid, dt = at.grid, at.grid.dt
         M = grid.backend.mass_matrix(grid.model.tree, at.q)
         M += np.diag(Drives.of(grid.model).rotor_inertia)
-        blocks = at.step_blocks * (scale[:, None] / dt)  # of v along y
-        p = np.einsum("kij,kj->ki", M, v)
-        H = _products(blocks, np.einsum("kij,ksjl->ksil", dt * M, blocks))
-        gradient = _transposed(blocks, dt * p)
-        change = np.empty((len(at), n, n))  # of M v along each degree of freedom
-        for j in range(n):
-            along = np.zeros(n)
-            along[j] = STEP * scale[j]
-            ends = [grid.backend.integrate(grid.model.tree, at.q, sign * along) for sign in (1.0, -1.0)]
-            up, down = (self._momentum(at, q, v) for q in ends)
-            change[:, :, j] = (up - down) / (2.0 * STEP)
-        gradient += 0.5 * dt * np.einsum("ki,kij->kj", v, change)
+        blocks = self._velocity_blocks(at)
+        H = products(blocks, np.einsum("kij,ksjl->ksil", dt * M, blocks))
+        gradient = transposed(blocks, dt * np.einsum("kij,kj->ki", M, at.v))
+        gradient += 0.5 * dt * np.einsum("ki,kij->kj", at.v, self._changes(at))
         return gradient, H
+
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        dt, blocks = at.grid.dt, self._velocity_blocks(at)
+        own = np.zeros(blocks.shape)
+        own[:, 0] = np.eye(at.steps.shape[1])
+        H[:, :2] += symmetric_products(blocks, dt * (self._changes(at)[:, None] @ own))
+        if at.steps.shape[1] > MOST_BENT:
+            return
+        still = np.zeros(at.v.shape)
+
+        def energy(y: Array) -> Array:
+            q = at.grid.backend.integrate(at.grid.model.tree, at.q, np.broadcast_to(y * at.grid.scale, at.v.shape))
+            force = at.grid.backend.inverse_dynamics(at.grid.model.tree, q, still, at.v, np.zeros(3))
+            return 0.5 * dt * (at.v * force).sum(axis=1)
+
+        H[:, 0] += second_derivatives(energy, at.steps.shape[1])
+
+    def _velocity_blocks(self, at: DiscreteMotion) -> Array:
+        """(F, 2, n, n) of v along y."""
+        return at.step_blocks * (at.grid.scale[:, None] / at.grid.dt)
+
+    def _changes(self, at: DiscreteMotion) -> Array:
+        """(F, n, n) of M v along each degree of freedom, at the same v."""
+        if self not in at.known:
+            grid, n = at.grid, len(at.grid.scale)
+            change = np.empty((len(at), n, n))
+            for j in range(n):
+                along = np.zeros(n)
+                along[j] = STEP * grid.scale[j]
+                ends = [grid.backend.integrate(grid.model.tree, at.q, sign * along) for sign in (1.0, -1.0)]
+                up, down = (self._momentum(at, q, at.v) for q in ends)
+                change[:, :, j] = (up - down) / (2.0 * STEP)
+            at.known[self] = change
+        return at.known[self]
 
     @staticmethod
     def _momentum(at: DiscreteMotion, q: Array, v: Array) -> Array:
@@ -146,6 +175,11 @@ class Torque(MotionCost):
         blocks[:, 0] += grid.scale[:, None] * by_q
         return gauss_newton(root * grid.scale * effort.at(at.q, at.v, at.a), root * blocks)
 
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        effort = DriveEfforts(at.grid, self.gravity)
+        size = at.grid.scale**2 * at.grid.dt
+        effort.bend(at, H, size * effort.at(at.q, at.v, at.a))
+
 
 class Weighted(MotionCost):
     """A sum of costs with weights."""
@@ -170,30 +204,11 @@ class Weighted(MotionCost):
             H[:, : own.shape[1]] += weight * own
         return gradient, H
 
-
-def gauss_newton(residual: Array, blocks: Array) -> tuple[Array, Array]:
-    """Gradient and Gauss-Newton Hessian of 1/2 |residual|^2, residual (F, n) with derivative blocks."""
-    return _transposed(blocks, residual), _products(blocks, blocks)
-
-
-def _transposed(blocks: Array, r: Array) -> Array:
-    """(F, n) of the sum over frames of B'r."""
-    found = np.zeros(r.shape)
-    for s in range(min(blocks.shape[1], len(r))):
-        found[: len(r) - s] += np.einsum("kij,ki->kj", blocks[s:, s], r[s:])
-    return found
-
-
-def _products(left: Array, right: Array) -> Array:
-    """(F, p + 1, n, n) of the sum over frames of B'C, which is symmetric."""
-    H = np.zeros(left.shape)
-    frames, width = len(left), min(left.shape[:2])
-    for s in range(width):
-        for t in range(s, width):  # frame k - s against frame k - t
-            H[: frames - s, t - s] += np.swapaxes(left[s:, s], -1, -2) @ right[s:, t]
-    for k in range(width):
-        H[k, k + 1 :] = 0.0
-    return H
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        for weight, cost in self.parts:
+            own = np.zeros(H.shape)
+            cost.bend(at, own)
+            H += weight * own
 
 
 def _half_square(residual: Array) -> float:

@@ -59,9 +59,17 @@ class Discretization:
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 
     def moved(self, q: Array, y: Array) -> Array:
-        """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding."""
+        """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding, nor outside
+        cones, which are curved."""
         q = self.backend.integrate(self.model.tree, q, y * self.scale)
-        return np.clip(q, self.model.lower, self.model.upper) if len(q) else q
+        if not len(q):
+            return q
+        q = np.clip(q, self.model.lower, self.model.upper)
+        for cone in self.limits.cones:
+            own = slice(cone.q, cone.q + 4)
+            for k in np.flatnonzero(~swing_twist.contains(cone, q[:, own])):
+                q[k, own] = swing_twist.project(cone.shrunk(INSIDE), q[k, own])
+        return q
 
     def difference(self, q0: Array, q1: Array) -> Array:
         """(..., n) displacement from q0 to q1, dimensionless."""
@@ -199,6 +207,13 @@ class DiscreteMotion:
             at = np.repeat(first, 3).reshape(-1, 3)[limited]
             found.append((rows[limited], at, np.minimum(lower[limited], 0.0), np.maximum(upper[limited], 0.0)))
         return found
+
+    def too_fast(self) -> float:
+        """What the displacements and their changes have beyond the limits on v and a, summed over all."""
+        limits, scale = self.grid.limits, self.grid.scale
+        bounds = limits.max_step / scale, limits.max_step_change / scale
+        pairs = zip((self.steps[1:], self.changes[1:]), bounds, strict=True)
+        return float(sum(np.maximum(abs(value) - (1.0 - UNUSED) * bound, 0.0).sum() for value, bound in pairs))
 
     def excess(self) -> float:
         """The largest violation of limits, relative to each; of positions in L or radians."""

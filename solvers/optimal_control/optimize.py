@@ -12,6 +12,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, checked_model
+from ..criteria import Criterion, checked_criteria
 from ..descent.engine import CONVERGED, NOT_CONVERGED
 from ..ik.problem import part_names
 from ..motion.motion import Motion
@@ -36,12 +37,14 @@ from .start import start_near
 @dataclass(frozen=True, eq=False)
 class TrackedFrames:
     """Frames in a row that were tracked with the same tasks. tasks: those that the result is of.   aims: per frame
-    their checked targets; only those of velocities are looked at, of others the result has them."""
+    their checked targets; only those of velocities are looked at, of others the result has them.   criteria: what the
+    cost "criteria" integrates."""
 
     tasks: Sequence[Task]
     result: TrackResult
     influence: Array
     aims: Sequence[Sequence[Any]] = ()
+    criteria: Sequence[Criterion] = ()
 
     @property
     def targets(self) -> Sequence[Sequence[Any]]:
@@ -73,6 +76,7 @@ def optimize_motion(
     keep_best: bool = True,
     limits: object = None,
     gravity: object = None,
+    criteria: Sequence[Criterion] = (),
 ) -> OptimizedMotion:
     """The motion that meets the tasks at every frame with the least cost over all frames.
 
@@ -81,7 +85,8 @@ def optimize_motion(
     frames. Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has
     it; without, it is free. Local: another start may lead elsewhere.
 
-    cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", {word: weight}, or a `MotionCost`.
+    cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", "path_length" (of the tool), "criteria" (the
+    integral of those given: potentials, and costs of velocities), {word: weight}, or a `MotionCost`.
     animation: (frames, nq) a motion to start from and, for the cost "animation", to stay near; inside the limits or
     not. targets: as of `track`; None with an animation: each task's own.
     limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
@@ -94,13 +99,16 @@ def optimize_motion(
     given = checked_tasks(tasks)
     counting = [bool(task.influence) for task in given]
     kept = [task for task, counts in zip(given, counting, strict=True) if counts]
+    own_criteria = checked_criteria(criteria)
     bounds = MotionBounds.of(checked_model(model), limits, gravity)
     near = None if animation is None else Motion.of(model, dt * np.arange(len(_frames(animation))), animation).q
     aims = _targets(given, targets, near)
     own = [list(itertools.compress(frame, counting)) for frame in aims] if not all(counting) else aims
     start = start_near(model, kept, own, q0, dt, start_velocity, seed, backend, near)
     checked = [[task.checked_target(aim) for task, aim in zip(kept, frame, strict=True)] for frame in own]
-    frames = TrackedFrames(kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked)
+    frames = TrackedFrames(
+        kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked, own_criteria
+    )
     is_fixed = q0 is not None or near is not None
     steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds)
     while True:
@@ -143,13 +151,13 @@ def optimize_steps(
     length = max([level.length for level in levels])
     grid = Discretization(model, dt, first.start_velocity, length, is_start_fixed, backend)
     start = DiscreteMotion(grid, np.concatenate([part.result.q for part in parts]))
-    wanted = motion_cost(cost, animation, start.q)
-    wanted.check(grid)
     ends = np.cumsum([0, *(len(part.result) for part in parts)])
     segments = [
         TaskSegment(int(end), level, part.targets, part.influence)
         for end, level, part in zip(ends, levels, parts, strict=False)
     ]
+    wanted = motion_cost(cost, animation, start.q, [*zip(segments, (part.criteria for part in parts), strict=True)])
+    wanted.check(grid)
     own = [task_sources(grid, segment) for segment in segments]
     limits = limit_sources(grid, bounds or MotionBounds())
     asked = MotionRows([*limits, *(source for sources in own for source in sources)])

@@ -32,6 +32,7 @@ RESTORATIONS = 2  # steps that take back what tasks lack by bending
 NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
+STALLED, STILL = 10, 1e-8  # steps in a row that gain, relative, no more than this
 HUGE = 1e8  # multipliers over the gradient: rows contradict one another, and are not asked to be met at once
 LONGEST = 0.5  # [rad, L] of a frame in one step
 
@@ -58,6 +59,7 @@ class _Local:
 
     at: DiscreteMotion
     asked: LinearisedRows
+    cost: MotionCost
     value: float
     gradient: Array
     H: Array
@@ -73,12 +75,12 @@ class _Local:
         width = max(H.shape[1], 3, asked.asked.reach + 1)  # limits on accelerations reach over three frames
         wide = np.zeros((len(H), width, *H.shape[2:]))
         wide[:, : H.shape[1]] = H
-        return cls(at, asked, cost.value(at), gradient, wide, rows, lower, upper, count)
+        return cls(at, asked, cost, cost.value(at), gradient, wide, rows, lower, upper, count)
 
     @property
     def residual(self) -> float:
         """What is lacking, summed over all that is asked for."""
-        return float(abs(self.asked.residual()).sum())
+        return _lack(self.at, self.asked)
 
     @property
     def most_lacking(self) -> float:
@@ -106,6 +108,7 @@ def optimise(
     here = _Local.of(start, asked.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
+    seen: list[tuple[float, float]] = []
     kkt, count = np.inf, 0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
@@ -113,11 +116,14 @@ def optimise(
         kkt = here.kkt(z)
         if kkt <= SOLVED and here.most_lacking <= HELD:
             break
+        seen.append((here.value, kkt))
+        if len(seen) > STALLED and _has_stalled(seen):
+            break
         yield MotionOptimum(here.at, here.value, kkt, here.asked, count)
         moved = None
         for found in _directions(here, z):
             newest = found.multipliers
-            moved = _line_search(here, found.x, passed, asked, cost)
+            moved = _line_search(here, found, passed, asked, cost)
             if moved is not None or here.kkt(newest) <= SOLVED:
                 z = newest
                 break
@@ -128,6 +134,13 @@ def optimise(
     return MotionOptimum(here.at, here.value, kkt, here.asked, count)
 
 
+def _has_stalled(seen: list[tuple[float, float]]) -> bool:
+    """Whether the last steps brought neither less cost nor a smaller residual. seen: both of each step."""
+    last, before = np.array(seen[-STALLED:]), np.array(seen[:-STALLED])
+    gained = before[-1, 0] - last[:, 0].min()
+    return bool(gained <= STILL * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
+
+
 def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult]:
     """Steps, and the multipliers after them, one after the other until one leads on.
 
@@ -135,6 +148,8 @@ def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult]:
     to the diagonal, so that steps become shorter."""
     bent, n = here.H.copy(), here.H.shape[-1]
     here.asked.bend(bent, z[: here.count])
+    if here.asked.tells_bending:
+        here.cost.bend(here.at, bent)
     size = float(abs(here.H).max(initial=0.0))
     found = _solved(here, bent, z)
     if found is not None:
@@ -159,17 +174,21 @@ def _solved(here: _Local, H: Array, z: Array) -> BandedQPResult | None:
 
 
 def _line_search(
-    here: _Local, step: Array, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
+    here: _Local, found: BandedQPResult, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
 ) -> _Local | None:
     """The program after as much of the step as the filter takes; None when it takes none. passed: what was lacking and
     the cost of trajectories that later ones have to better in one of the two."""
+    step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
     t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
-    rounding = ROUNDING * abs(here.value)
     while t > SHORTEST:
         at, own = _restored(here, here.at.moved(t * step), asked)
-        remaining, value = _beyond_rounding(float(abs(own.residual()).sum())), cost.value(at)
+        lack, value = _lack(at, own), cost.value(at)
+        remaining = _beyond_rounding(lack)
+        rounding = ROUNDING * abs(here.value)
+        if not (remaining or residual):
+            rounding += force * (lack + here.residual)  # what that little may cost
         allowed = all(
             remaining < (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
             for other, its in [*passed, (residual, here.value)]
@@ -182,6 +201,11 @@ def _line_search(
                 return _Local.of(at, own, cost)
         t *= 0.5
     return None
+
+
+def _lack(at: DiscreteMotion, asked: LinearisedRows) -> float:
+    """Summed over all rows; limits lack something only where what turns makes them curved."""
+    return float(abs(asked.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
 
 
 def _beyond_rounding(residual: float) -> float:
@@ -198,7 +222,7 @@ def _all_rows(at: DiscreteMotion, asked: LinearisedRows) -> tuple[SparseRows, Ar
 def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[DiscreteMotion, LinearisedRows]:
     """The trajectory moved back to where nothing is lacking, near where it is in the measure of the cost."""
     own = asked.at(at)
-    residual = float(abs(own.residual()).sum())
+    residual = _lack(at, own)
     for _ in range(RESTORATIONS):
         if residual <= NOTHING:
             break
@@ -208,7 +232,7 @@ def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[Disc
             break
         moved = at.moved(back.x)
         there = asked.at(moved)
-        remaining = float(abs(there.residual()).sum())
+        remaining = _lack(moved, there)
         if remaining >= residual:
             break
         at, own, residual = moved, there, remaining

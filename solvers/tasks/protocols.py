@@ -47,6 +47,10 @@ class VelocityTask(Task):
         rows, J = self.rows(moved.start, target), self.rows(moved.middle, target).J
         return replace(rows, J=J).less(J @ moved.by)
 
+    def start_jacobian(self, moved: Displacement, target: Any) -> Array | None:
+        """(m, nv) J of `rows_after` along the displacement of where the frame begins; None: by differences."""
+        return None
+
     def start_task(self, target: Any) -> Task | None:
         """A pose task for the best first pose of a motion; None where any pose will do."""
         return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from ....robokin.arrays import Array
@@ -62,8 +65,17 @@ class EffortRows(_DriveSource):
             J, frame, lower, upper, key = (np.concatenate(each) for each in zip(*parts, strict=True))
             order = np.argsort(key, kind="stable")
             all_of_it = np.ones(len(order), bool)
-            known.append(RowBlock(J[order], frame[order], lower[order], upper[order], key[order], all_of_it))
+            block = RowBlock(J[order], frame[order], lower[order], upper[order], key[order], all_of_it)
+            known.append(block if self.is_power else replace(block, bend=partial(self._bend, here, key[order])))
         return known[0]
+
+    def _bend(self, here: DiscreteMotion, key: Array, H: Array, z: Array) -> None:
+        sample, drive = np.divmod(key, len(self.limit))
+        frame, half = np.divmod(sample, 2)
+        for number in (0, 1):
+            own, pull = half == number, np.zeros((len(here), len(self.limit)))
+            pull[frame[own], drive[own]] = z[own] / self.limit[drive[own]]
+            self.efforts.bend(here, H, pull, bool(number))
 
     def _at(self, here: DiscreteMotion, number: int, frame: Array, q: Array, blocks: Array) -> tuple[Array, ...]:
         """blocks: (k, 2, n, n) of the displacements of q (k, nq)."""

@@ -69,6 +69,11 @@ class LinearisedRows:
         empty = SparseRows.of(np.zeros((0, n)), np.zeros(0, int), frames * n)
         return SparseRows.joined([empty, *(block.rows(frames) for block in self.blocks)])
 
+    @property
+    def tells_bending(self) -> bool:
+        """Whether it is known how all equations bend: only then a cost's own bending leads to the optimum."""
+        return all(block.bend is not None or not (block.lower == block.upper).any() for block in self.blocks)
+
     def bend(self, H: Array, z: Array) -> None:
         """Add to H (F, p + 1, n, n) the derivative of C'z, z (m,), of rows of which it is known."""
         end = 0

@@ -126,19 +126,32 @@ class TipFrames(TaskFrames):
         return T, J
 
     def _bending(self, tip: Array, wrench: Array) -> Array:
-        """(frames, n, n) derivative of tip' wrench near the target, wrench (frames, 6): joints nearer to the root turn
-        the columns of those after them. Exact for joints with one axis; a guess where one mimics another."""
-        grid = self.grid
-        linear, angular = np.swapaxes(tip[:, :3], 1, 2), np.swapaxes(tip[:, 3:], 1, 2)
-        force, moment = so3.hat(wrench[:, :3]), so3.hat(wrench[:, 3:])
-        turned = linear @ force @ np.swapaxes(angular, 1, 2)  # [i, j]: force . (angular_j x linear_i)
-        mean = 0.5 * (turned + np.swapaxes(turned, 1, 2))
-        found = np.tril(turned) + np.swapaxes(np.tril(turned, -1), 1, 2)
-        for first, count in grid.joined:
-            own = slice(first, first + count)
-            found[:, own, own] = mean[:, own, own]
-        if self.task.frame == "tip":
-            found -= 2.0 * mean  # the axes turn too
-        spun = 0.5 * np.tril(angular @ moment @ np.swapaxes(angular, 1, 2), -1)
-        found += spun + np.swapaxes(spun, 1, 2)
-        return grid.scale[:, None] * found * grid.scale
+        """(frames, n, n) derivative of tip' wrench near the target, wrench (frames, 6)."""
+        found = tip_bending(self.grid, tip, wrench)
+        if self.task.frame == "tip":  # the axes turn too
+            found -= 2.0 * turning(self.grid, tip, wrench)
+        return found
+
+
+def tip_bending(grid: Discretization, tip: Array, wrench: Array) -> Array:
+    """(frames, n, n) derivative along y of tip' wrench, tip (frames, 6, nv) of a point in root axes, wrench (frames,
+    6) that stays: joints nearer to the root turn the columns of those after them. Exact for joints with one axis; a
+    guess where one mimics another."""
+    linear, angular = np.swapaxes(tip[:, :3], 1, 2), np.swapaxes(tip[:, 3:], 1, 2)
+    force, moment = so3.hat(wrench[:, :3]), so3.hat(wrench[:, 3:])
+    turned = linear @ force @ np.swapaxes(angular, 1, 2)  # [i, j]: force . (angular_j x linear_i)
+    mean = 0.5 * (turned + np.swapaxes(turned, 1, 2))
+    found = np.tril(turned) + np.swapaxes(np.tril(turned, -1), 1, 2)
+    for first, count in grid.joined:
+        own = slice(first, first + count)
+        found[:, own, own] = mean[:, own, own]
+    spun = 0.5 * np.tril(angular @ moment @ np.swapaxes(angular, 1, 2), -1)
+    found += spun + np.swapaxes(spun, 1, 2)
+    return grid.scale[:, None] * found * grid.scale
+
+
+def turning(grid: Discretization, tip: Array, wrench: Array) -> Array:
+    """(frames, n, n) what of that is the turn of the tip."""
+    linear, angular = np.swapaxes(tip[:, :3], 1, 2), np.swapaxes(tip[:, 3:], 1, 2)
+    turned = linear @ so3.hat(wrench[:, :3]) @ np.swapaxes(angular, 1, 2)
+    return grid.scale[:, None] * (0.5 * (turned + np.swapaxes(turned, 1, 2))) * grid.scale

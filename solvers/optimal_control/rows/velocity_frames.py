@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....robokin.arrays import Array
-from ...alike import is_own
 from ...kinematics.state import State
-from ...tasks import JointVelocityTask
 from ...tasks.base import Rows
 from ...tasks.protocols import Displacement, HistoryTask, VelocityTask, advance_target
 from ..discretization import DiscreteMotion, Discretization
@@ -32,7 +30,6 @@ class VelocityFrames(TaskFrames):
             before = [targets[0], *targets[:-1]]
             targets = [task.anew(advance_target(task, *pair)) for pair in zip(targets, before, strict=True)]
         super().__init__(grid, task, targets, shares)
-        self.are_opposite = isinstance(task, JointVelocityTask) and is_own(type(task))
 
     def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
         state, nv = segment.states(here), self.grid.model.nv
@@ -47,8 +44,9 @@ class VelocityFrames(TaskFrames):
                 J = np.zeros(rows.J.shape)
             else:
                 begin = segment.levels.state(here.q[frame - 1], segment.targets[k], self.grid.dt)
-                rows = self._after(begin, state(k), target)
-                J = -rows.J if self.are_opposite else self._along_start(begin, state(k), target, rows)
+                moved = self._moved(begin, state(k))
+                rows, known = self.task.rows_after(moved, target), self.task.start_jacobian(moved, target)
+                J = self._along_start(moved, target, rows) if known is None else known
             found.append(rows.weighted(share) if share else rows)
             before.append(J)
         J, lower, upper, weight, part = (
@@ -58,18 +56,18 @@ class VelocityFrames(TaskFrames):
         frames = np.repeat(np.arange(len(found)), [len(rows.J) for rows in found])
         return FrameRows(Rows(J, lower, upper, weight, part), frames, before=(np.concatenate(before),))
 
-    def _after(self, begin: State, end: State, target: Any) -> Rows:
+    def _moved(self, begin: State, end: State) -> Displacement:
         grid = self.grid
-        by = grid.backend.difference(grid.model.tree, begin.q, end.q)
-        return self.task.rows_after(Displacement(begin, end, by), target)
+        return Displacement(begin, end, grid.backend.difference(grid.model.tree, begin.q, end.q))
 
-    def _along_start(self, begin: State, end: State, target: Any, rows: Rows) -> Array:
+    def _along_start(self, moved: Displacement, target: Any, rows: Rows) -> Array:
         """(m, nv) J of the rows along the displacement of where the frame begins."""
         J = np.zeros(rows.J.shape)
         for j, size in enumerate(self.grid.scale):
             along = np.zeros(len(self.grid.scale))
             along[j] = STEP * size
-            up, down = (self._after(begin.moved(sign * along), end, target).lower for sign in (1.0, -1.0))
+            starts = [self._moved(moved.start.moved(sign * along), moved.end) for sign in (1.0, -1.0)]
+            up, down = (self.task.rows_after(start, target).lower for start in starts)
             if len(up) == len(down) == len(J):
                 J[:, j] = (down - up) / (2.0 * STEP * size)
         return J

@@ -158,6 +158,12 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         c, along = course.line.at(s, target.speed < 0.0)
         return self._towards(moved.end, c - p + course.line.length_to(s, course.start, course.goal) * along, along)
 
+    def start_jacobian(self, moved: Displacement, target: Going) -> Array:
+        course = self._course(moved.start, target)
+        _, first = course.before.at(course.start, target.speed < 0.0)
+        _, last = course.line.at(self._arrived(moved, course), target.speed < 0.0)
+        return -np.outer(last, first @ self.tip_jacobian(moved.start)[:3])
+
     def start_task(self, target: Going) -> OnCurveTask:
         """On the curve."""
         point = self.offset[:3, 3]

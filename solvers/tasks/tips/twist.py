@@ -133,6 +133,17 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         e = e - d + (1.0 - share) * path_direction
         return self._towards(J, e, path_direction if self.is_going(target) else None, moved.start.dt)
 
+    def start_jacobian(self, moved: Displacement, target: Array) -> Array:
+        before, T, J = self.tip(moved.start), self.tip(moved.end), self.tip_jacobian(moved.start)
+        turned, shift = so3.log(T[:3, :3] @ before[:3, :3].T), T[:3, 3] - before[:3, 3]
+        linear, angular = -J[:3], -so3.left_jacobian_inverse(-turned) @ J[3:]
+        if self.frame == "tip":  # its axes turn with where it begins
+            R = before[:3, :3].T
+            linear, angular = R @ (linear + so3.hat(shift) @ J[3:]), R @ (angular + so3.hat(turned) @ J[3:])
+        elif self.frame == "space":  # the screw carries it
+            linear = se3.exp(target * moved.start.dt)[:3, :3] @ linear
+        return np.vstack((linear, angular))[self.influence * self.weights > 0.0]
+
     def _path(self, step: Array, share: float, origin: Array) -> tuple[Array, Array]:
         """(6,) where a share of the step leads, and its derivative."""
         if self.frame == "world":

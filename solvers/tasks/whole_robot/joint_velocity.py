@@ -14,7 +14,7 @@ from ...fixed_arrays import Checks, cached_settings, fixed
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import numbers, own_name, per_axis, positive
-from ..protocols import KernelRobotTask, VelocityTask
+from ..protocols import Displacement, KernelRobotTask, VelocityTask
 from ..robot_rows import rate_rows
 
 
@@ -61,6 +61,9 @@ class JointVelocityTask(VelocityTask, KernelRobotTask):
         v, weight = self._wanted(state.model, target)
         part = state.is_length.astype(int)
         return Rows.wanted(np.eye(len(v)), v * state.dt, weight, part, self.band[part] * state.dt)
+
+    def start_jacobian(self, moved: Displacement, target: Mapping[str, Array]) -> Array:
+        return -self.rows(moved.start, target).J
 
     def robot_rows(self, model: RobotModel, target: Mapping[str, Array]) -> Array:
         return rate_rows(model, *self._wanted(model, target), self.band[model.is_length.astype(int)])

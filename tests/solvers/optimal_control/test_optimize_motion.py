@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError, forward_kinematics, random_configuration
+from robokin_addon.robokin import RobokinError, forward_kinematics, integrate, random_configuration
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import (
     AlongCurveTask,
@@ -90,6 +90,19 @@ def test_an_animation_that_breaks_limits_is_repaired():
     near = optimize_motion(model, [], None, None, DT, cost={"animation": 1.0, "acceleration": 1e-4}, animation=wild)
     assert near.is_optimal and near.cost_after < near.cost_before and set(near.status) == {Status.EMPTY}
     assert_inside(near)
+
+
+@pytest.mark.parametrize("name", ["panda", "puppet", "mobile_arm"])
+def test_a_jump_becomes_a_motion(name):
+    """Of scalars, of balls in their cones, and of a base on wheels."""
+    model = with_rates(library_robot(name), velocity=3.0, acceleration=20.0)
+    middle = model.limits.middle(model.neutral())
+    there = integrate(model, middle, 0.3 * np.random.default_rng(0).normal(size=model.nv))
+    jump = np.array([middle] * 12 + [there] * 12)
+    parts = [TrackedFrames((), near_animation(model, jump, DT), np.zeros((len(jump), 0)))]
+    (near,) = finish(optimize_steps(model, parts, {"animation": 1.0, "acceleration": 0.04**4}, jump, False))
+    assert near.is_optimal and near.cost_after < near.cost_before
+    assert not check_motion(near.motion).violations
 
 
 def test_what_nothing_holds_is_shown_to_be_optimal():

@@ -16,10 +16,13 @@ from robokin_addon.solvers import (
     PositionTask,
     PostureTask,
     Task,
+    TwistTask,
+    track,
 )
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
 from robokin_addon.solvers.optimal_control.rows.task_sources import task_frames
+from robokin_addon.solvers.optimal_control.rows.velocity_frames import VelocityFrames
 from robokin_addon.solvers.tasks import Rows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.problems.tracked import panda
@@ -89,3 +92,16 @@ def test_bending_is_how_rows_change(frame):
     steps = h * np.eye(model.nv)
     change = np.array([(J(q + step) - J(q - step)).T @ z / (2.0 * h) for step in steps]).T
     np.testing.assert_allclose(rows.bending(z)[0], 0.5 * (change + change.T), atol=1e-8)
+
+
+@pytest.mark.parametrize("frame", ["world", "tip", "space"])
+def test_how_a_twist_begins_is_as_by_differences(frame):
+    model, q, _ = panda()
+    task = TwistTask("panda_hand", [0.1, 0.05, 0.0, 0.0, 0.1, 0.5], weights=(1, 1, 1, 1, 0, 1), frame=frame)
+    levels, grid = TaskLevels(model, [task]), Discretization(model, 0.04, np.zeros(model.nv))
+    followed = track(model, [task], [[task.target]] * 5, q, 0.04)
+    assert followed.converged.all()
+    rows = VelocityFrames(grid, task, [task.target], np.ones(1))
+    moved = rows._moved(*(levels.state(each, [task.target], 0.04) for each in followed.q[3:]))
+    found = rows._along_start(moved, task.target, task.rows_after(moved, task.target))
+    np.testing.assert_allclose(task.start_jacobian(moved, task.target), found, atol=1e-6)

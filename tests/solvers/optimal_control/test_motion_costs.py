@@ -1,0 +1,124 @@
+"""Costs of whole motions: their derivatives, and what they come to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobokinError, forward_kinematics
+from robokin_addon.robokin.library import library_robot
+from robokin_addon.solvers import PositionTask, optimize_motion, track
+from robokin_addon.solvers.criteria import DynamicTorque, GravityTorque, Manipulability, MinimumVelocity
+from robokin_addon.solvers.optimal_control.costs import Acceleration, Jerk, KineticEnergy, MotionCost, Torque, Weighted
+from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
+from robokin_addon.solvers.optimal_control.path_costs import CriterionIntegral, PathLength
+from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows
+from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from support.problems.limits import with_rates
+from support.problems.tracked import assert_inside, circle, panda
+
+DT = 1.0 / 24.0
+GRAVITY = np.array([0.0, 0.0, -9.81])
+FRAMES = 4
+
+
+class Pushed(MotionCost):
+    """The sum of what rows ask for times multipliers, whose second derivative they tell."""
+
+    order = 3
+
+    def __init__(self, rows, z):
+        self.rows, self.z = rows, z
+
+    def value(self, at):
+        return -float(self.rows.block(at).lower @ self.z)
+
+    def quadratic(self, at):
+        n = at.steps.shape[1]
+        return self.rows.block(at).gradient(self.z, len(at)), np.zeros((len(at), 4, n, n))
+
+    def bend(self, at, H):
+        self.rows.block(at).bend(H, self.z)
+
+
+def here() -> DiscreteMotion:
+    model, rng = with_rates(library_robot("panda"), effort=10.0), np.random.default_rng(0)
+    q = model.limits.middle(model.neutral()) + 0.2 * rng.normal(size=(FRAMES, model.nq))
+    grid = Discretization(model, 0.1, 0.1 * rng.normal(size=model.nv), 0.7, False)
+    return DiscreteMotion(grid, q)
+
+
+def integral(at: DiscreteMotion, criterion) -> CriterionIntegral:
+    model = at.grid.model
+    task = PositionTask(model.link_names[-1], np.zeros(3))
+    segment = TaskSegment(0, TaskLevels(model, [task]), [[task.target]] * FRAMES, np.ones((FRAMES, 1)))
+    return CriterionIntegral([(segment, [criterion])])
+
+
+def costs(at: DiscreteMotion) -> list[MotionCost]:
+    efforts = EffortRows(at.grid, GRAVITY)
+    z = np.random.default_rng(2).normal(size=len(efforts.block(at).lower))
+    return [
+        KineticEnergy(),
+        Torque(),
+        Weighted([(0.3, KineticEnergy()), (2.0, Acceleration()), (1e-3, Jerk())]),
+        integral(at, Manipulability()),
+        integral(at, GravityTorque()),
+        integral(at, MinimumVelocity()),
+        Pushed(efforts, z),
+        PathLength(),
+    ]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_gradients_and_hessians_are_those_of_the_value(number):
+    at, h = here(), 1e-5
+    cost = costs(at)[number]
+    gradient, guess = cost.quadratic(at)
+    H = np.zeros((FRAMES, 4, *guess.shape[2:]))
+    H[:, : guess.shape[1]] = guess
+    cost.bend(at, H)
+    for y in np.random.default_rng(1).normal(size=(3, *gradient.shape)):
+        up, down = at.moved(h * y), at.moved(-h * y)
+        slope = (cost.value(up) - cost.value(down)) / (2.0 * h)
+        assert (gradient * y).sum() == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        change = (cost.quadratic(up)[0] - cost.quadratic(down)[0]) / (2.0 * h)
+        told = np.zeros(change.shape)
+        for k, before in zip(*np.tril_indices(FRAMES), strict=True):
+            told[k] += H[k, k - before] @ y[before]
+            if before < k:
+                told[before] += H[k, k - before].T @ y[k]
+        near = 1e-3 if isinstance(cost, PathLength) else 1e-5  # what it holds still by is not of the value
+        np.testing.assert_allclose(told, change, atol=near * abs(change).max())
+
+
+def test_the_tool_takes_a_shorter_path():
+    """The elbow goes round; the tool is free."""
+    model, q, _ = panda()
+    tasks, tool = [PositionTask("panda_link3", np.zeros(3))], model.link_index("panda_hand")
+    centre = forward_kinematics(model, q)["panda_link3"][:3, 3]
+    reach = np.linalg.norm(centre - forward_kinematics(model, q)["panda_link2"][:3, 3])
+    angle = 0.3 * np.sin(np.linspace(0.0, np.pi, 20))
+    base = forward_kinematics(model, q)["panda_link2"][:3, 3]
+    targets = [
+        [base + reach * np.array([np.sin(a), 0.0, np.cos(a)])] for a in angle + np.arctan2(*(centre - base)[[0, 2]])
+    ]
+    start = track(model, tasks, targets, q, DT)
+    found = optimize_motion(model, tasks, targets, q, DT, {"path_length": 1.0, "acceleration": 1e-6})
+
+    def length(q):
+        hands = [forward_kinematics(model, each)[model.link_names[tool]][:3, 3] for each in q]
+        return np.linalg.norm(np.diff(hands, axis=0), axis=1).sum()
+
+    assert found.converged.all() and length(found.q) < 0.5 * length(start.q)
+    assert_inside(found)
+
+
+def test_criteria_are_integrated_over_the_motion():
+    model, q, tasks = panda()
+    targets = circle(model, tasks[0].link, q, 16, radius=0.03)
+    found = optimize_motion(model, tasks, targets, q, DT, "criteria", criteria=[GravityTorque()])
+    assert found.is_optimal and found.cost_after < found.cost_before and found.converged.all()
+    for criteria, match in (([], "there is none"), ([DynamicTorque()], "neither a potential")):
+        with pytest.raises(RobokinError, match=match):
+            optimize_motion(model, tasks, targets, q, DT, "criteria", criteria=criteria)
