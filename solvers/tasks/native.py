@@ -40,7 +40,7 @@ def is_on_robot(task: Task, model: RobotModel) -> TypeGuard[KernelRobotTask]:
 
 
 def is_kernel_clearance(task: Task) -> bool:
-    """Whether the kernel makes the rows of a clearance: of those that are whole."""
+    """Whether the kernel makes the rows of a task: of a clearance with influence 1."""
     return type(task) is ClearanceTask and task.influence == 1.0
 
 
@@ -141,7 +141,7 @@ class RobotTask:
         self.rows = np.zeros(0, ROBOT_ROW)
 
     def aim(self, target: Any) -> bool:
-        """Whether the rows are others than those of the last target."""
+        """Set the target; whether it changes the rows."""
         if not self._task.influence:
             return False
         if same_target(target, self._target):
