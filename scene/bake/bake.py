@@ -91,7 +91,7 @@ def bake_steps(
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot)
+        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.38)
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
         note = ""
@@ -125,9 +125,9 @@ def bake_steps(
         note = "; ".join(filter(None, (whole_note(parts), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
-    asked = [(plan.segment, plan.criteria) for plan in plans]
+    preferences = [(plan.segment, plan.criteria) for plan in plans]
     shown = rounded(obj, Q, robot)
-    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 1.0)
+    costs = yield from scaled(costs_of_motion(robot.model, preferences, shown, dt), 0.95, 1.0)
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action, robot)

@@ -37,7 +37,7 @@ class Failure:
         return f"frame {self.first}" if self.first == self.last else f"frames {self.first}-{self.last}"
 
     def sentence(self) -> str:
-        """One line."""
+        """The result in one line."""
         return f"{self.frames}: {self.diagnosis.status}, {self.diagnosis.reason}"
 
     def to_dict(self) -> dict:
@@ -98,7 +98,7 @@ class BakeResult:
         return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
 
     def lines(self) -> list[str]:
-        """A line for each segment of frames that are not met, and for each two that collide."""
+        """A line for each segment of frames that are not met, and for each pair that collides."""
         return [
             *(failure.sentence() for failure in self.failures),
             *(f"frame {at}: {what}" for at, what in self.hits()),

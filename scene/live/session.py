@@ -217,19 +217,19 @@ class Session:
     ) -> SolveResult | None:
         """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
-        asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
-        if not asked:
+        counting = [one for one in self._task_contexts(obj, tasks, worlds) if one.influence > 0.0]
+        if not counting:
             clear_result(obj)
             return None
-        descent, wanted = self._descent(obj, asked, q)
-        result = self._solved(obj, descent, asked, q, is_posed)
-        own, reason = [one.task for one in asked], result.reason + ending(obj, self.robot, result)
+        descent, wanted = self._descent(obj, counting, q)
+        result = self._solved(obj, descent, counting, q, is_posed)
+        own, reason = [one.task for one in counting], result.reason + ending(obj, self.robot, result)
         blocking = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
-        store_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
+        store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
         return result
 
-    def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
+    def _task_contexts(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
         assert self.robot is not None and self._read is not None
         own = worlds[obj, ""].tobytes()
         if self._root is None or self._root[0] != own:
@@ -244,7 +244,7 @@ class Session:
         return found
 
     def _descent(
-        self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array
+        self, obj: bpy.types.Object, counting: Sequence[TaskContext], q: Array
     ) -> tuple[TargetFollower, list[Task]]:
         """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
         assert self.robot is not None and self._root is not None and self._read is not None
@@ -253,10 +253,10 @@ class Session:
         around = self._read.around
         margin = obj.robokin.solver.collision_margin * self.robot.metres_per_unit
         apart = () if around is None else (around.collisions, margin)
-        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, locked_q, apart
+        key = self._read.settings, tuple(one.task.name for one in counting), self._root[1].unit, locked_q, apart
         found = self._descents.get(key)
         if found is None:
-            whole = [replace(one, influence=1.0) for one in asked]
+            whole = [replace(one, influence=1.0) for one in counting]
             wanted = [KINDS[one.task.kind].build(one, KINDS[one.task.kind].target_at(one)) for one in whole]
             criteria = enabled_criteria(obj)
             problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
@@ -271,10 +271,10 @@ class Session:
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: TargetFollower, asked: Sequence[TaskContext], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: TargetFollower, counting: Sequence[TaskContext], q: Array, is_posed: bool
     ) -> SolveResult:
-        tasks, shares = descent.problem.tasks, [one.influence for one in asked]
-        targets = [KINDS[one.task.kind].target_at(one) for one in asked]
+        tasks, shares = descent.problem.tasks, [one.influence for one in counting]
+        targets = [KINDS[one.task.kind].target_at(one) for one in counting]
         fades = any(map(is_partial, shares))
         if not fades and not any(map(is_counted_from_start, tasks)):
             if obj.robokin.live_memory:

@@ -54,6 +54,7 @@ from robokin_addon.solvers import (
     SupportTask,
     Task,
     TwistTask,
+    criteria,
 )
 from robokin_addon.solvers.criteria import (
     KINDS,
@@ -255,11 +256,15 @@ def _clearance(r: Robot) -> None:
     away, post = np.array([0.3, 0.1, 0.0]), np.eye(4)
     post[:3, 3] = T[:3, 3] + away
     distance = np.linalg.norm(away)
-    task = ClearanceTask(CollisionModel(r.model, [Obstacle("post", Sphere(0.1), post)]), 0.2)
-    rows = task.rows(r.state(), None)
+    collisions = CollisionModel(r.model, [Obstacle("post", Sphere(0.1), post)])
+    rows = ClearanceTask(collisions, 0.2).rows(r.state(), None)
     lower, J = F["clearance"](J_a, np.zeros_like(J_a), away / distance, distance - 0.15, 0.2)
     assert rows.lower[0] == pytest.approx(lower + 2e-5) and abs(rows.J[0] - J).max() < 1e-9
     assert np.isposinf(rows.upper).all()
+    value, gradient = F["far_from_obstacles"](np.array([distance - 0.15]), J[None], 0.4)
+    criterion = FarFromObstacles(collisions, 0.4)
+    assert criterion.potential(r.state()) == pytest.approx(value) and value > 0.0
+    np.testing.assert_allclose(criterion.gradient(r.state()), gradient, atol=1e-9)
 
 
 def _posture(r: Robot) -> None:
@@ -328,7 +333,11 @@ def test_every_kind_of_task_and_criterion_is_on_the_page() -> None:
     bases = {"FrameTask", "Task", "HistoryTask", "StartRelativeTask", "VelocityTask"}
     kinds = {name for name in solvers.__all__ if name.endswith("Task")} - bases
     assert kinds == {kind.__name__ for kinds in TASKS.values() for kind in kinds}
-    for name in kinds | {"ExtendedJacobian"} | {kind.__name__ for kind in KINDS.values()}:
+    exported = {name for name in criteria.__all__ if isinstance(getattr(criteria, name), type)}
+    criterion_kinds = {name for name in exported if issubclass(getattr(criteria, name), Criterion)}
+    criterion_kinds -= {"Criterion", "Potential", "Velocity"}
+    assert criterion_kinds == {kind.__name__ for kind in KINDS.values()} | {"FarFromObstacles"}
+    for name in kinds | {"ExtendedJacobian"} | criterion_kinds:
         assert re.search(rf"^### .*\b{name}\b|^\| `{name}`", text, flags=re.MULTILINE), name
     assert {type(criterion) for criterion, _ in _criteria(Robot(0))} == set(KINDS.values())
 
