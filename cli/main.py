@@ -86,7 +86,7 @@ class ShowVersion(argparse.Action):
 
 
 def build_parser(chosen: str) -> Parser:
-    """chosen: the command whose arguments the parser knows."""
+    """The parser of the command line. chosen: the command whose arguments it knows."""
     parser = Parser(
         prog="robokin",
         description=DESCRIPTION,

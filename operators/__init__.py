@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
-from ..scene import obstacles
+from ..scene import obstacles, surroundings
 from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
@@ -100,6 +100,7 @@ MODULES: tuple[ModuleType, ...] = (
     task_readouts,
     shown_shapes,
     obstacles,
+    surroundings,
     shown_goals,
     shown_motion,
     edited_frames,

@@ -24,7 +24,7 @@ Work = Generator[float, None, Result]
 
 
 class IdleWork(Generic[Result]):
-    """Results by robot and name, each with the mark of what it was made of."""
+    """Work for when Blender is idle. It keeps results by robot and name, each with the mark of what it was made of."""
 
     def __init__(self, what: str, is_finished_first: bool = False) -> None:
         """what: the work, as a report of a fault calls it.   is_finished_first: work on what has changed since goes on

@@ -45,7 +45,7 @@ class ModalOperator(RobotOperator):
     def begin(self, context: bpy.types.Context) -> set[str]:
         """Begin the work, which goes on by itself when it is not done at once."""
         self._robot = active_robot(context)
-        self._seen = entry_identity(self._robot)
+        self._identity = entry_identity(self._robot)
         self._steps = self.steps(context, self._robot)
         outcome = self._work(context, _AT_ONCE)
         if outcome == {"RUNNING_MODAL"}:
@@ -80,7 +80,7 @@ class ModalOperator(RobotOperator):
         """Go on for some time."""
         until = time.perf_counter() + seconds
         try:
-            if entry_identity(self._robot) != self._seen:
+            if entry_identity(self._robot) != self._identity:
                 raise RobokinError(f"{self.bl_label}: the robot's tasks or criteria were changed meanwhile")
             for share in self._steps:
                 if time.perf_counter() > until:

@@ -60,6 +60,8 @@ def _draw_criterion(context: bpy.types.Context, layout: bpy.types.UILayout, obj:
         column.prop(item, "time")
     if item.kind == "DYNAMIC_TORQUE":
         column.prop(item, "damping")
+    if item.kind == "FAR_FROM_OBSTACLES":
+        column.prop(item, "distance")
     if item.kind == "REST_POSTURE":
         column.prop_search(item, "posture", obj.robokin, "postures", icon="ARMATURE_DATA")
     shown = ROBOKIN_UL_criteria.shown

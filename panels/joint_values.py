@@ -12,7 +12,7 @@ from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
 
-NAMES = 0.45  # of the width of a row
+NAMES = 0.42  # of the width of a row
 MOST = 12  # rows that are shown at once
 
 
@@ -41,7 +41,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         if row.ranged:
             line.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
         elif row.ball:
-            line.label(text=" ".join(f"{math.degrees(angle):.0f}\u00b0" for angle in getattr(item, ANGLES)))
+            line.label(text=" ".join(f"{round(math.degrees(angle))}\u00b0" for angle in getattr(item, ANGLES)))
         elif len(row.channels) > 2:  # too many fields to read
             line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in row.channels))
         else:

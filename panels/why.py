@@ -52,7 +52,7 @@ class ROBOKIN_PT_why(bpy.types.Panel):
 
 
 def draw_path_remedy(layout: bpy.types.UILayout) -> None:
-    """What helps where avoidance is stuck."""
+    """The button that plans a path, where avoidance is stuck."""
     button = layout.operator("robokin.plan_path", text="Plan Path to the Targets", icon="CURVE_PATH")
     button.to_targets = True
 

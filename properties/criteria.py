@@ -29,8 +29,18 @@ KINDS = (
     ),
     ("GRAVITY_TORQUE", "Gravity Torque", "Hold the robot with as little torque as possible", "FORCE_FORCE", 7),
     ("DYNAMIC_TORQUE", "Motion Torque", "Move the robot with as little torque as possible", "FORCE_TURBULENCE", 8),
+    (
+        "FAR_FROM_OBSTACLES",
+        "Away from Obstacles",
+        "Keep links far from one another and from obstacles that are not animated",
+        "MOD_EDGESPLIT",
+        9,
+    ),
 )
-POTENTIALS = ("JOINT_SPRINGS", "REST_POSTURE", "MANIPULABILITY", "SMALLEST_SINGULAR_VALUE", "GRAVITY_TORQUE")
+POTENTIALS = (
+    *("JOINT_SPRINGS", "REST_POSTURE", "MANIPULABILITY"),
+    *("SMALLEST_SINGULAR_VALUE", "GRAVITY_TORQUE", "FAR_FROM_OBSTACLES"),
+)
 MODES = (
     ("PRIORITIES", "Priorities", "Tasks are met in the order of their priority; what is left free serves the criteria"),
     ("WEIGHTED", "Weighted", "All tasks count at once, by their weights; what is left free serves the criteria"),
@@ -74,6 +84,16 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         default=100.0,
         min=0.0,
         soft_max=500.0,
+    )
+    distance: static_field(
+        FloatProperty,
+        "Distance",
+        "Links that are nearer than this to one another or to an obstacle are moved apart",
+        default=0.1,
+        min=1e-4,
+        soft_max=1.0,
+        subtype="DISTANCE",
+        unit="LENGTH",
     )
     posture: static_field(
         StringProperty, "Posture", "Name of the stored posture to keep near; empty: every joint at zero"

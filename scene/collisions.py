@@ -8,7 +8,7 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ..properties.bridge import Binding, binding
+from ..properties.bridge import Binding
 from ..properties.bridge.visuals.mesh_hulls import mesh_hull
 from ..properties.pairs.link_pairs import link_pairs
 from ..robokin.arrays import Array
@@ -26,7 +26,7 @@ def collisions_over(
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
     frames: Sequence[float],
-    robot: Binding | None = None,
+    robot: Binding,
 ) -> Generator[float, None, CollisionModel | None]:
     """Yield the share of the work done (0..1) now and then; return what may not touch over the frames; None for a robot
     without collision shapes.
@@ -34,7 +34,6 @@ def collisions_over(
     A mesh of a link counts as its convex hull, an obstacle as its convex parts, with the form that it has now.
     Links that a joint connects, and those that may touch (`pairs_left_out`), do not count. Raises RobokinError.
     """
-    robot = robot or binding(obj)
     model = robot.model
     if not any(link.collisions for link in model.links):
         return None

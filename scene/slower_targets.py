@@ -27,7 +27,7 @@ SPLIT = ("BEZIER", "LINEAR")  # interpolations that another key does not change
 UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
 
 
-def time_asked(
+def requested_times(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,

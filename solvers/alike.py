@@ -13,12 +13,12 @@ NUMBERS = frozenset((float, int))
 
 
 def is_own(kind: type) -> bool:
-    """Whether a class is one of this package; of those of other makers nothing is known."""
+    """Whether a class is one of this package. Nothing is known of the attributes of others."""
     return kind.__module__.startswith(OWN)
 
 
 def is_value(kind: type) -> bool:
-    """Whether objects of this class are equal when they say the same, as those of a `Plane` are."""
+    """Whether objects of this class compare by value, as those of a `Plane` do."""
     return is_own(kind) and kind.__eq__ is not object.__eq__
 
 
@@ -83,7 +83,7 @@ def frozen(argument: object) -> object:
 
 
 def is_plain(argument: object) -> bool:
-    """Whether it says all about itself, and is hashable: a word, a number, a few of them, a value of our own."""
+    """Whether an argument can be part of a key: a word, a number, a few numbers, a value class of our own."""
     kind = type(argument)
     if kind is tuple:
         return all(type(each) in NUMBERS for each in argument)  # type: ignore[attr-defined]

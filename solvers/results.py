@@ -15,9 +15,9 @@ class Status(enum.StrEnum):
     """Each value holds exactly when its comment does. A status is also its own name as a string."""
 
     CONVERGED = "CONVERGED"  # every residual within its tolerance, q inside the limits
-    OUT_OF_REACH = "OUT_OF_REACH"  # a distance certificate: a target is farther than the chain is long
+    OUT_OF_REACH = "OUT_OF_REACH"  # a certificate: a target is farther than the chain is long, or no joint moves it so
     LIMIT = "LIMIT"  # converges once the bounds of the named joints are freed
-    TASK_CONFLICT = "TASK_CONFLICT"  # each named task alone converges, all together do not
+    TASK_CONFLICT = "TASK_CONFLICT"  # each named task (each part of a single one) alone converges, not all
     SINGULAR = "SINGULAR"  # J'e is about 0, e is not, and J has fewer singular values above the threshold than around
     COLLISION = "COLLISION"  # converges where the named links come nearer than their margin
     MAX_ITERATIONS = "MAX_ITERATIONS"  # none of the others was shown

@@ -91,6 +91,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.start import bake_start, keep_start
         from ...scene.bake.traversal import chosen_traversal
         from ...scene.bake.whole import chosen_cost, motion_bounds
+        from ...scene.surroundings import still_collisions
         from ...solvers import Past
 
         robot = find_robot(arguments.robot)
@@ -103,7 +104,8 @@ def run(arguments: argparse.Namespace) -> bool:
         else:
             start = (arguments.start or settings.start).upper()
             q0 = bake_start(bpy.context.scene, robot, bound, start)
-        criteria = [parse_criterion(text, model) for text in arguments.criterion] or None
+        given_criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
+        criteria = given_criteria or None
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         ad_hoc, use_own = ad_hoc_tasks(arguments, model)

@@ -6,6 +6,7 @@ report then holds the best configuration found, which is inside the limits too."
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,12 @@ from ..text.criteria import parse_criterion
 from ..text.scene_tasks import parse_scene_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.tasks import check_task, parse_task
+
+if TYPE_CHECKING:
+    from ...robokin.collision import CollisionModel
+    from ...solvers.criteria import Criterion
+
+    Request = tuple[RobotModel, np.ndarray | None, list[Task], list[Task], list[Criterion]]
 
 EPILOG = f"{TASKS}\n\n{CRITERIA}"
 
@@ -56,11 +63,13 @@ def run(arguments: argparse.Namespace) -> bool:
         raise UsageError("--q0 and --posture both say where to start: give one")
     if arguments.all and arguments.criterion:
         raise UsageError("--criterion says which posture to prefer, --all asks for every one: give one")
-    if not arguments.avoid and (arguments.obstacles is not None or arguments.margin is not None):
+    keeps_far = any("far_from_obstacles" in text for text in arguments.criterion)
+    if not arguments.avoid and (arguments.margin is not None or (arguments.obstacles is not None and not keeps_far)):
         raise UsageError("--obstacles and --margin are for --avoid")
     if arguments.avoid and arguments.all:
         raise UsageError("--avoid asks for one posture, --all for every one: give one")
-    model, q0, tasks, apart = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
+    found = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
+    model, q0, tasks, apart, criteria = found
     if arguments.q0 is not None:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
     if arguments.lock:
@@ -68,7 +77,6 @@ def run(arguments: argparse.Namespace) -> bool:
         model = locked_model(model, arguments.lock, q0)
     if arguments.all:
         return _tell_all(model, tasks, q0, arguments)
-    criteria = [parse_criterion(text, model) for text in arguments.criterion]
     result = solve_ik(model, [*tasks, *apart], q0, arguments.seed, arguments.backend, criteria=criteria)
     if apart:
         result = result.first(len(tasks))
@@ -110,21 +118,26 @@ def _tell_all(model: RobotModel, tasks: list[Task], q0: np.ndarray | None, argum
     return len(found) > 0
 
 
-def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task], list[Task]]:
-    """The model, the start, the tasks, and what keeps links away."""
+def _without_scene(arguments: argparse.Namespace) -> Request:
+    """The model, the start, the tasks, what keeps links away, and the criteria."""
     tasks = [parse_task(text) for text in arguments.task]
     _refuse_velocities(arguments.task, tasks)
     model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
     for text, task in zip(arguments.task, tasks, strict=True):
         check_task(text, task, model)
+
+    def collisions() -> CollisionModel:
+        return collisions_among(model, arguments.obstacles)
+
+    criteria = [parse_criterion(text, model, collisions) for text in arguments.criterion]
     if not arguments.avoid:
-        return model, q0, tasks, []
+        return model, q0, tasks, [], criteria
     margin = MARGIN if arguments.margin is None else arguments.margin
-    return model, q0, tasks, [ClearanceTask(collisions_among(model, arguments.obstacles), margin)]
+    return model, q0, tasks, [ClearanceTask(collisions(), margin)], criteria
 
 
-def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task], list[Task]]:
-    """The model, the start, the tasks, and what keeps links away.
+def _in_scene(arguments: argparse.Namespace) -> Request:
+    """The model, the start, the tasks, what keeps links away, and the criteria.
 
     Targets that are objects are where the scene has them at its present frame, and so are joints with a padlock."""
     with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
@@ -132,6 +145,7 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
 
         from ...properties.bridge import binding, read_configuration
         from ...scene.collisions import clearance_now
+        from ...scene.surroundings import still_collisions
         from ...scene.tasks.solver_tasks import ad_hoc_now
 
         ad_hoc = parse_scene_tasks(arguments.task, model)
@@ -142,7 +156,8 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
         scene = bpy.context.scene
         assert scene is not None  # an open file has one
         apart: list[Task] = [*clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin)]
-        return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart
+        criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
+        return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart, criteria
 
 
 def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from ...robokin.collision import CollisionModel
 from ...robokin.errors import TaskError, UnknownNameError
 from ...robokin.model.robot import RobotModel
 from ...solvers.criteria import KINDS, Criterion, criterion, options_of
@@ -14,22 +18,26 @@ criteria (what to prefer where the tasks leave the robot free):
   kind=joint_springs      kind=rest_posture[,posture=JSON]
   kind=manipulability     kind=smallest_singular_value
   kind=gravity_torque[,gravity=x:y:z]   kind=dynamic_torque[,damping=N][,gravity=x:y:z]
+  kind=far_from_obstacles[,distance=METRES]   from other links too; obstacles as of --avoid
   optional: ,weight=N  how much it counts against the others (1)
             ,gain=N    of those that are a potential: how fast it is descended, 1/s (1)"""
 
 
-def parse_criterion(text: str, model: RobotModel) -> Criterion:
-    """The criterion that `text` describes. Raises TaskError or UnknownNameError, naming the field."""
+def parse_criterion(text: str, model: RobotModel, collisions: Callable[[], CollisionModel] | None = None) -> Criterion:
+    """The criterion that `text` describes. collisions: what may not touch, asked for where it counts; None: the links
+    alone. Raises TaskError or UnknownNameError, naming the field."""
     fields = parse_fields(text, "criterion")
     kind = fields.pop("kind", None)
     if kind is None:
         raise TaskError(f"criterion {text!r}: kind is missing (valid: {', '.join(KINDS)})")
     valid = tuple(name for name in options_of(kind) if name in _READERS)
-    options = {}
+    options: dict[str, Any] = {}
     for name in fields:
         if name not in valid:
             raise UnknownNameError(f"field of criterion {kind}", name, ("kind", *valid))
         options[name] = _READERS[name](fields, name, model)
+    if "collisions" in options_of(kind):
+        options["collisions"] = collisions() if collisions else CollisionModel(model)
     try:
         return criterion(kind, **options)
     except TaskError as error:
@@ -57,6 +65,7 @@ _READERS = {
     "gain": _number,
     "time": _number,
     "damping": _number,
+    "distance": _number,
     "gravity": _vector,
     "posture": _posture,
     "name": _text,

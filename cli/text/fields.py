@@ -35,7 +35,7 @@ def numbers(fields: Fields, name: str, *counts: int) -> list[float]:
 
 
 def number(name: str, text: str) -> float:
-    """Raises TaskError."""
+    """The number that a text is. Raises TaskError."""
     try:
         value = float(text)
     except ValueError:

@@ -110,7 +110,8 @@ typedef struct rk_step_data {
   const double *from;                   /* [nq] where the frame began that velocities are counted from; null: at q */
   double *before;                       /* [n_tips][12] the tips there */
   double *path_directions;                         /* [n_tips][6] of the rows of a velocity that has a path, weighted */
-  const double *remaining;                   /* [n_tips][6] what the rows of each task leave, before weights; or null */
+  const double *remaining;              /* [n_tips][6] what the rows of each task leave, before weights, of a beam the length
+                                           of each part, at 0 and 3; or null */
   const double *obstacles;              /* [frames][obstacles][12] of the clearance, or [1] that stand still */
   int32_t clearance_row, frame;         /* its first row; which of the frames it is */
   int32_t obstacles_move, failed;       /* failed: 1 + the pair whose distance was not found last */

@@ -19,6 +19,7 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
 from ...scene.criteria.costs import cost, steepness
 from ...scene.criteria.solver_criteria import root_gravity, solver_criterion
+from ...scene.surroundings import still_collisions
 from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
 from ...scene.tasks.targets import places_of, targets_shown, world_matrix
@@ -120,6 +121,8 @@ def _contents(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup]) -
     yield root_gravity(obj).tobytes()
     yield shape_count()
     yield tuple(map(tuple, obj.matrix_world))
+    if any(item.kind == "FAR_FROM_OBSTACLES" for item in obj.robokin.criteria):
+        yield still_collisions(obj)
     for group in (*obj.robokin.tasks, *obj.robokin.criteria, *obj.robokin.postures):
         names = (name for name in group.bl_rna.properties.keys() if name != "rna_type")
         yield tuple(_plain(getattr(group, name)) for name in names)

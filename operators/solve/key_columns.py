@@ -43,7 +43,7 @@ class ROBOKIN_OT_key_singularities(ModalOperator, FramesOperator, bpy.types.Oper
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         frames = self.frames(context.scene, obj.robokin.solver)
-        refuse_unwritable(context.scene, obj, new_action=False)
+        refuse_unwritable(context.scene, obj, False, binding(obj))
         found = yield from singularities_steps(context.scene, context.view_layer, obj, frames)
         if not found.names:
             raise RobokinError(f"{obj.name!r} has no task on the pose, position or orientation of a tip")

@@ -10,7 +10,7 @@ import bpy
 from ...properties.bridge import binding
 from ...robokin import RobokinError
 from ...scene.bake.start import bake_start
-from ...scene.slower_targets import slow_targets, time_asked
+from ...scene.slower_targets import requested_times, slow_targets
 from ..common import FramesOperator
 from ..modal import ModalOperator
 
@@ -37,7 +37,7 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
         frames = self.frames(scene, settings)
         if self.factor == 0.0:
             q0 = bake_start(scene, obj, robot, settings.start)
-            asked = yield from time_asked(scene, context.view_layer, obj, frames, q0)
+            asked = yield from requested_times(scene, context.view_layer, obj, frames, q0)
             if asked <= 1.0:
                 raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
             self.factor = math.ceil(100.0 * SPARE * asked) / 100.0

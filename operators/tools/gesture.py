@@ -204,7 +204,7 @@ class Gesture(RobotOperator):
         return {"FINISHED"}
 
     def kept(self, context: bpy.types.Context) -> None:
-        """What else is done with a pose that stays."""
+        """Called when the pose is kept, for what else is to be done with it."""
 
     def _end(self, context: bpy.types.Context) -> None:
         self._held.close()

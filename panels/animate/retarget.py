@@ -16,7 +16,7 @@ class ROBOKIN_UL_retarget_pairs(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.split(factor=0.5)
         row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
-        row.label(text=item.source, icon="BONE_DATA" if item.source else "QUESTION")
+        row.label(text=item.source or "no bone", icon="NONE" if item.source else "QUESTION")
 
 
 class ROBOKIN_PT_retarget(RobotPanel, bpy.types.Panel):
@@ -39,7 +39,7 @@ class ROBOKIN_PT_retarget(RobotPanel, bpy.types.Panel):
                 column.prop_search(item, "source", robot.retarget_source.data, "bones")
             column.prop(item, "kind")
             column.prop(item, "priority")
-        layout.prop(robot, "retarget_scale")
+        layout.prop(robot, "retarget_scale", text="Scale (0: Guess)")
         layout.operator("robokin.retarget_motion", icon="CON_ARMATURE")
 
 

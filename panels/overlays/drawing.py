@@ -7,6 +7,7 @@ from typing import Any
 import blf
 import bpy
 import gpu
+import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
@@ -16,12 +17,13 @@ from .scene_view import SceneOverlays, shows_anything
 
 WIDTH = 1.8  # of lines, in pixels of a screen of usual resolution
 SIZE = 11  # of letters
+LIGHT, DARKER = 0.6, 0.4  # background from which on colors are drawn darker, and by how much
 NAVIGATION = 50  # pixels that the buttons of navigation take at the right
 _SIDES = ("TOOLS", "UI")
 
 _handles: list[Any] = []
 _shown = SceneOverlays()
-_batches: dict[str, Any] = {"version": -1}
+_batches: dict[str, Any] = {"version": -1, "is_light": False}
 
 
 def overlays() -> SceneOverlays:
@@ -35,8 +37,9 @@ def _draw_shapes() -> None:
         return
     with going_on("drawing overlays"):
         _shown.look(context)
-        if _batches["version"] != _shown.version:
-            _make_batches()
+        is_light = _is_light(context)
+        if _batches["version"] != _shown.version or _batches["is_light"] != is_light:
+            _make_batches(is_light)
         settings = context.scene.robokin.overlays
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_test_set("NONE" if settings.xray else "LESS_EQUAL")
@@ -55,16 +58,26 @@ def _is_shown(context: bpy.types.Context) -> bool:
     )
 
 
-def _make_batches() -> None:
+def _is_light(context: bpy.types.Context) -> bool:
+    """Whether the view's background is so light that bright colors are lost on it."""
+    shading, space = context.space_data.shading, context.preferences.themes[0].view_3d.space
+    color = space.gradients.high_gradient
+    if shading.type in ("SOLID", "WIREFRAME") and shading.background_type == "VIEWPORT":
+        color = shading.background_color
+    return sum(color[:3]) / 3.0 > LIGHT
+
+
+def _make_batches(is_light: bool) -> None:
     _batches.clear()
-    _batches["version"] = _shown.version
+    _batches.update(version=_shown.version, is_light=is_light)
+    tint = np.array((DARKER, DARKER, DARKER, 1.0) if is_light else (1.0,) * 4, np.float32)
     for name, shader, kind, prepared in (
         ("triangles", "SMOOTH_COLOR", "TRIS", _shown.triangles),
         ("lines", "POLYLINE_SMOOTH_COLOR", "LINES", _shown.lines),
     ):
         if prepared is not None:
             program = gpu.shader.from_builtin(shader)
-            content: Any = {"pos": prepared[0], "color": prepared[1]}
+            content: Any = {"pos": prepared[0], "color": prepared[1] * tint}
             _batches[name] = program, batch_for_shader(program, kind, content)
 
 
@@ -89,7 +102,9 @@ def _draw_labels() -> None:
         scale = context.preferences.system.ui_scale
         blf.size(0, SIZE * scale)
         blf.enable(0, blf.SHADOW)
-        blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.85)
+        is_light = _is_light(context)
+        darker, shadow = (DARKER, 1.0) if is_light else (1.0, 0.0)
+        blf.shadow(0, 3, shadow, shadow, shadow, 0.85)
         taken: list[tuple[float, float, float]] = []
         least, most = _uncovered(context)
         for label in _shown.labels:
@@ -98,7 +113,8 @@ def _draw_labels() -> None:
                 width = blf.dimensions(0, label.text)[0]
                 left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
                 x, y = _free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken)
-                blf.color(0, *label.color)
+                red, green, blue, opacity = label.color
+                blf.color(0, darker * red, darker * green, darker * blue, opacity)
                 blf.position(0, x, y, 0.0)
                 blf.draw(0, label.text)
         blf.disable(0, blf.SHADOW)
@@ -141,5 +157,5 @@ def unregister() -> None:
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     _batches.clear()
-    _batches["version"] = -1
+    _batches.update(version=-1, is_light=False)
     _shown.forget()

@@ -24,7 +24,7 @@ class MovesOverlay:
         model = structure.robot.model
         self._tree = model.tree
         self._tools = [model.link_index(link) for link in tool_links(model)]
-        self._seen: object = None
+        self._moves: object = None
         self._links: Array = np.zeros((0, 1, 4, 4))
 
     def pieces(self, obj: bpy.types.Object, view: RobotView) -> Pieces:
@@ -32,8 +32,8 @@ class MovesOverlay:
         moves = readouts.moves(obj)
         if moves is None or len(moves.q) < 2:
             return found
-        if moves is not self._seen:
-            self._seen, self._links = moves, get_backend("auto").frame_placements(self._tree, moves.q)
+        if moves is not self._moves:
+            self._moves, self._links = moves, get_backend("auto").frame_placements(self._tree, moves.q)
         tints = np.array(colors.MOVES)[moves.owner % len(colors.MOVES)]
         ends = np.append(np.flatnonzero(np.diff(moves.owner)), len(moves.owner) - 1)
         mark = MARK * view.scale() * np.concatenate([cross()[..., [i, (i + 1) % 3, (i + 2) % 3]] for i in range(3)])

@@ -143,7 +143,7 @@ class SceneOverlays:
         self._key: tuple | None = None
 
     def look(self, context: bpy.types.Context) -> None:
-        """Prepare what has changed, once for each change of the scene."""
+        """Prepare what is drawn anew, once for each change of the scene."""
         settings = context.scene.robokin.overlays
         active = context.view_layer.objects.active
         uid = 0 if active is None else active.session_uid

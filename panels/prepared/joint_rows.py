@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,15 +48,22 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
         if channel.role != COUPLED:
             by_bone.setdefault(channel.bone, []).append(channel)
     rows = {}
-    common = common_start(by_bone)
+    short = short_names(by_bone)
     for bone, channels in by_bone.items():
         labels = [("" if len(channels) == 1 else _letter(channel), channel) for channel in channels]
         follows = all(channel.role == DRIVEN for channel in channels)
         ball = any(channel.path == QUATERNION for channel in channels)
         ranged = ranged_channel(robot, bone) is not None
         lockable = not follows and bone in robot.bones and can_lock(robot.joint_of_bone[bone])
-        rows[bone] = JointRow(bone[common:], tuple(labels), ranged, follows, ball, lockable)
+        rows[bone] = JointRow(short[bone], tuple(labels), ranged, follows, ball, lockable)
     return rows
+
+
+def short_names(names: Collection[str]) -> dict[str, str]:
+    """{name: what tells it from the others}: without the words that all begin with, and the ending "_joint"."""
+    common = common_start(names)
+    short = {name: name[common:].removesuffix("_joint") or name for name in names}
+    return short if len(set(short.values())) == len(short) else {name: name[common:] for name in names}
 
 
 def common_start(names: Collection[str]) -> int:
@@ -72,11 +80,11 @@ def blocking_bones(obj: bpy.types.Object) -> Collection[str]:
 
 
 def value_text(scene: bpy.types.Scene, bone: bpy.types.PoseBone, channel: Channel) -> str:
-    """The value of a joint with its unit."""
+    """The value of a joint with its unit, as short as a row of the list is narrow."""
     value = channel.factor * getattr(bone, channel.path)[channel.index]
     if channel.path == LOCATION:
-        return quantity_text(scene, "LENGTH", value)
-    return quantity_text(scene, "ROTATION", value)
+        return quantity_text(scene, "LENGTH", round(value, 4) + 0.0)
+    return quantity_text(scene, "ROTATION", math.radians(round(math.degrees(value), 1)))
 
 
 def _letter(channel: Channel) -> str:

@@ -25,7 +25,7 @@ def store_result(
 
     tasks: those that the result is about, `wanted` in the solver's form.
     """
-    names = {asked.name: task.name for task, asked in zip(tasks, wanted, strict=True)}
+    names = {form.name: task.name for task, form in zip(tasks, wanted, strict=True)}
     store_why(obj, Why(blamed.joints, tuple(names.get(name, name) for name in blamed.tasks)))
     settings = obj.robokin.solver
     # Writing is what takes time, and mostly nothing is new.
@@ -33,9 +33,9 @@ def store_result(
         settings.status, settings.reason = status, reason
     if len(tasks) < len(obj.robokin.tasks):
         _clear_tasks(obj)
-    for task, asked, residuals in zip(tasks, wanted, residual_array.tolist(), strict=True):
+    for task, form, residuals in zip(tasks, wanted, residual_array.tolist(), strict=True):
         position, orientation, reached = 0.0, 0.0, True
-        for part, residual in zip(asked.parts, residuals, strict=False):
+        for part, residual in zip(form.parts, residuals, strict=False):
             if part.is_length:
                 position = residual / unit
             else:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import bpy
 
+from ...solvers.ik.diagnosis import NOT_TURNED
 from ..bridge import binding
 from ..task_kinds import KINDS
 
@@ -80,7 +81,7 @@ def remedies(obj: bpy.types.Object) -> list[Remedy]:
     missed = named or [task for task in tasks if task.solved and not task.reached]
     found = [Remedy("PATH", "")] if obj.robokin.solver.status == "COLLISION" else []
     for task in missed[:MOST]:
-        if obj.robokin.solver.status == "OUT_OF_REACH":
+        if obj.robokin.solver.status == "OUT_OF_REACH" and not obj.robokin.solver.reason.startswith(NOT_TURNED):
             found.append(Remedy("BASE", task.name))
             continue
         found += [Remedy(how, task.name) for how, *_ in HOWS if can_relax(obj, task, how)]

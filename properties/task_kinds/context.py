@@ -58,7 +58,7 @@ class TaskContext:
 
     @property
     def on_point(self) -> dict[str, Any]:
-        """What every task on a point of the tip takes."""
+        """Arguments that every task on a point of the tip takes."""
         return {"point": np.array(self.task.offset_location) * self.unit, **self.common}
 
     @property

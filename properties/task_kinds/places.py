@@ -28,7 +28,7 @@ def _near(a: TaskContext) -> dict:
 
 
 def _distance_target(a: TaskContext) -> tuple[float, Array]:
-    """The other point is where the other bone begins, or the target."""
+    """The distance, and the point that it is measured from: where the other bone begins, or the target."""
     return a.metres("distance"), np.zeros(3) if a.task.other else a.point
 
 

@@ -17,7 +17,7 @@ from .body import Body
 
 
 def box(size: Sequence[float]) -> Body:
-    """`size`: (x, y, z) edge lengths."""
+    """Volume and inertia of a box. size: (x, y, z) edge lengths."""
     _check("a box", *size)
     volume = math.prod(size)
     x, y, z = (edge**2 / 12.0 for edge in size)

@@ -161,7 +161,7 @@ def _at(point: Point) -> np.ndarray:
 
 
 def _limb(length: float, thick: float, thin: float, paint: Material = LIGHT) -> list[Geometry]:
-    """Down from its joint, with a dark knuckle there."""
+    """A limb that hangs down from its joint, with a dark knuckle there."""
     knuckle = drum((0, 0, 0), (0, 1, 0), 0.9 * thick, 2.1 * thick)
     return [
         knuckle,

@@ -31,7 +31,8 @@ def links_length(joints: Sequence[Joint]) -> float:
 
 
 def near_limits(joint: Joint, length: float) -> tuple[Array, Array]:
-    """(lower, upper), each (nv,), of the joint alone, in a robot with links of that length: what is far is infinite."""
+    """(lower, upper), each (nv,), of a joint in a robot with links of that length; limits that are far away are
+    infinite."""
     far = np.where(joint.kind.lengths, max(FAR_STROKE, FAR_LENGTHS * length), FAR_ANGLE)
     if MotionPrimitive.HELICAL in joint.kind.motions:
         far[:] = FAR_SCREW

@@ -99,7 +99,7 @@ def _pairs_on(
 
 
 def _rigid(link: str, joints: Iterable[Joint]) -> dict[str | None, Array]:
-    """T_link_other of a link and of what fixed joints hold to it. joints: parents first."""
+    """{link: T_link_other} of a link and of the links that fixed joints hold to it. joints: parents first."""
     placements: dict[str | None, Array] = {link: np.eye(4)}
     for joint in joints:
         if joint.type == "fixed" and joint.parent in placements:

@@ -33,10 +33,9 @@ def channel_key(channel: Channel) -> Key:
 
 
 @contextmanager
-def pose_held(obj: bpy.types.Object, q: Array, robot: Binding | None = None) -> Iterator[None]:
+def pose_held(obj: bpy.types.Object, q: Array, robot: Binding) -> Iterator[None]:
     """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
     # No curve and no bone is held meanwhile: a handler may remove or rename them.
-    robot = robot or binding(obj)
     keys, names = own_keys(obj, robot), obj.pose.bones.keys()
     muted = [key for key in animation.fcurves(obj) if key in keys]
     bones = {channel.bone for channel in keys.values()}
@@ -74,9 +73,7 @@ def _mute(obj: bpy.types.Object, keys: Collection[Key], mute: bool) -> None:
             curve.mute = mute
 
 
-def refuse_unwritable(
-    scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool, robot: Binding | None = None
-) -> None:
+def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool, robot: Binding) -> None:
     """Raise RobokinError when keys on the robot's channels could not be written, or would not be what is seen."""
     if animation.stretched(scene):
         raise RobokinError("the scene's time is stretched (Output > Frame Range): set Old and New to the same to bake")
@@ -85,7 +82,6 @@ def refuse_unwritable(
         return
     if data.use_tweak_mode:
         raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before baking")
-    robot = robot or binding(obj)
     keys = own_keys(obj, robot)
     for driver in data.drivers:
         if (driver.data_path, driver.array_index) in keys:
@@ -189,9 +185,8 @@ def auto_keying(context: bpy.types.Context, obj: bpy.types.Object) -> bool:
     return context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj)
 
 
-def show_curves(obj: bpy.types.Object, frame: float, robot: Binding | None = None) -> None:
+def show_curves(obj: bpy.types.Object, frame: float, robot: Binding) -> None:
     """Put the robot's channels where its curves are at a frame, without visiting it."""
-    robot = robot or binding(obj)
     write_configuration(obj, read_configuration(obj, robot), robot)  # sets the bones' rotation modes
     found = animation.fcurves(obj)
     for path, index in own_keys(obj, robot):

@@ -77,6 +77,13 @@ def moved_by_keys_only(obj: bpy.types.Object) -> bool:
     return obj.parent_type == "OBJECT" and parent.type != "CURVE" and moved_by_keys_only(parent)
 
 
+def stands_still(obj: bpy.types.Object) -> bool:
+    """Whether nothing is known to move an object over the frames: no keys, constraints, drivers or physics, nor of its
+    parents."""
+    own = moved_by_keys_only(obj) and not any(_moves(path) for path, _ in fcurves(obj))
+    return own and (obj.parent is None or stands_still(obj.parent))
+
+
 def _moves(path: str) -> bool:
     return not path.startswith(_HARMLESS)
 

@@ -12,6 +12,8 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
+from ...robokin.structure.locking import locked_model
+from ...robokin.structure.narrow_limits import with_narrowest_limits
 from ...scene.animation.curves import (
     pose_held,
     refuse_unwritable,
@@ -38,6 +40,7 @@ from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import avoids_collisions, clearance_of, collisions_over
+from ..keyed_numbers import models_over, numbers_change
 from .plans import PlannedSegment, bake_plans, segments_of
 
 
@@ -88,9 +91,15 @@ def bake_steps(
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot)
+        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.38)
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
+        note = ""
+        if numbers_change(obj):
+            others = yield from scaled(models_over(scene, obj, frames, robot), 0.4, 0.4)
+            model = with_narrowest_limits(robot.model, others)
+            model = locked_model(model, robot.locked, read_configuration(obj, robot)) if robot.locked else model
+            note = "limits are animated: the narrowest of these frames are kept"
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, robot, frames, cost)
@@ -111,15 +120,14 @@ def bake_steps(
         steps = follow(segments, hint, seed=seed)
         results, start = (yield from scaled(mapped(steps, followed), 0.5, 0.6)), ""
     parts = segments_of(plans, results)
-    note = ""
     if is_whole:
         parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None, bounds), 0.6, 0.9)
-        note = whole_note(parts)
+        note = "; ".join(filter(None, (whole_note(parts), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
-    asked = [(plan.segment, plan.criteria) for plan in plans]
+    preferences = [(plan.segment, plan.criteria) for plan in plans]
     shown = rounded(obj, Q, robot)
-    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 1.0)
+    costs = yield from scaled(costs_of_motion(robot.model, preferences, shown, dt), 0.95, 1.0)
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action, robot)

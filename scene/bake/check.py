@@ -26,6 +26,7 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
 from .samples import sample_motion
 
@@ -155,15 +156,27 @@ def check_of_tasks(
     reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)
     forms = SolverTasks(obj, robot, tasks, ad_hoc)
-    judged = _task_statuses(forms, motion, targets)
-    seen = yield from scaled(judged, 0.6, 0.9)
+    judged = yield from scaled(_task_statuses(forms, motion, targets), 0.6, 0.9)
     collisions = None
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
     gravity = root_gravity(obj, robot) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
+    if numbers_change(obj):
+        models = yield from scaled(models_over(scene, obj, frames, robot), 0.9, 1.0)
+        limits = checked_by_frame(limits, motion, models, gravity)
     return AnimationCheck(
-        *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, forms.names, seen.units),
+        *(
+            motion,
+            frames,
+            judged.statuses,
+            judged.residuals,
+            judged.parts,
+            limits,
+            judged.missed,
+            forms.names,
+            judged.units,
+        ),
         tuple(collisions.left_out) if collisions else (),
         singularities_of(forms, motion, targets, singularity) if singularity > 0.0 else None,
     )

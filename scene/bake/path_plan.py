@@ -73,8 +73,8 @@ def plan_steps(
     refuse_unwritable(scene, obj, False, robot)
     ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
     model = robot.model_at(ends[0])
-    seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
-    collisions, start = _standing(seen, obj), _inside(model, ends[0], first)
+    found = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
+    collisions, start = _standing(found, obj), _inside(model, ends[0], first)
     if to_targets:
         goal = yield from _goal(scene, view_layer, obj, robot, last, start, ClearanceTask(collisions, margin + _SPARE))
     else:
@@ -133,13 +133,13 @@ def _inside(model: RobotModel, q: Array, frame: int) -> Array:
     return clamped
 
 
-def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
+def _standing(collisions: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
     """What may not touch, with obstacles that stand still. Raises RobokinError."""
-    seen = checked_collisions(obj, seen)
+    collisions = checked_collisions(obj, collisions)
     standing = []
-    for obstacle in seen.obstacles:
+    for obstacle in collisions.obstacles:
         T = obstacle.placement.reshape(-1, 4, 4)
         if abs(T - T[0]).max() > _STANDS:
             raise RobokinError(f"obstacle {obstacle.name!r} moves: a path is planned around what stands still")
         standing.append(Obstacle(obstacle.name, obstacle.shape, T[0]))
-    return seen.among(standing)
+    return collisions.among(standing)

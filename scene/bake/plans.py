@@ -90,9 +90,9 @@ def bake_plans(
         influence = targets.influence[first:last]
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
-        wanted, asked = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else chosen
-        if asked or not is_plain(wanted) or _fades(own).any():
-            tracker = tracker_of(model, wanted, dt, criteria=asked)
+        wanted, preferred = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else chosen
+        if preferred or not is_plain(wanted) or _fades(own).any():
+            tracker = tracker_of(model, wanted, dt, criteria=preferred)
             tracker.let_fade()
             aims = []
             for frame in range(first, last):

@@ -37,7 +37,7 @@ class Failure:
         return f"frame {self.first}" if self.first == self.last else f"frames {self.first}-{self.last}"
 
     def sentence(self) -> str:
-        """One line."""
+        """The result in one line."""
         return f"{self.frames}: {self.diagnosis.status}, {self.diagnosis.reason}"
 
     def to_dict(self) -> dict:
@@ -58,7 +58,8 @@ class BakeResult:
     without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
     words; empty when it was given.
     costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
-    its cost came to. collisions: of what was written, whose `frame` is an index into `frames`."""
+    its cost came to; of animated limits, which count. collisions: of what was written, whose `frame` is an index into
+    `frames`."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -97,7 +98,7 @@ class BakeResult:
         return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
 
     def lines(self) -> list[str]:
-        """A line for each segment of frames that are not met, and for each two that collide."""
+        """A line for each segment of frames that are not met, and for each pair that collides."""
         return [
             *(failure.sentence() for failure in self.failures),
             *(f"frame {at}: {what}" for at, what in self.hits()),

@@ -75,8 +75,8 @@ def retime_steps(
     """
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
-    seen = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.9)
-    motion = _inside(seen, first)
+    shown = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.9)
+    motion = _inside(shown, first)
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
     yield 0.9
@@ -131,7 +131,7 @@ def _inside(motion: Motion, first: int) -> Motion:
 
 
 def farthest_joint(model: RobotModel, away: Array) -> str:
-    """Which joint's coordinates are farthest away."""
+    """Name of the joint whose coordinates differ most."""
     slots = {joint.name: model.slot(joint.name).q for joint in model.moving_joints}
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
 

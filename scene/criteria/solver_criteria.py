@@ -10,6 +10,8 @@ from ...properties.criteria import POTENTIALS
 from ...properties.postures import find_posture, posture_configuration
 from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, criterion
+from ..surroundings import still_collisions
+from ..tasks.root_frames import metres_per_world_unit
 
 RobokinCriterion = bpy.types.PropertyGroup
 
@@ -38,6 +40,9 @@ def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: floa
         options["time"] = item.time
     if item.kind == "DYNAMIC_TORQUE":
         options["damping"] = item.damping
+    if item.kind == "FAR_FROM_OBSTACLES":
+        options["collisions"] = still_collisions(obj)
+        options["distance"] = item.distance * metres_per_world_unit(obj)
     if item.kind in ("GRAVITY_TORQUE", "DYNAMIC_TORQUE"):
         options["gravity"] = root_gravity(obj)
     if item.kind == "REST_POSTURE" and item.posture:

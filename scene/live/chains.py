@@ -54,7 +54,7 @@ class Moves:
 
 
 def in_order(robots: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Robots in order: what others hang on comes first, as far as there is such an order."""
+    """Robots in order: one that others follow comes before them, as far as there is such an order."""
     if len(robots) < 2:
         return list(robots)
     known = {obj.session_uid: obj for obj in robots}

@@ -16,6 +16,7 @@ from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
+from ...scene.surroundings import still_collisions
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shapes import has_shape
 from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count
@@ -23,7 +24,7 @@ from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import numbers_of, places_of, world_matrix, world_now
 
 _READOUTS = {"rna_type", "position_residual", "orientation_residual", "solved", "reached", "tip_link", "other_link"}
-_CRITERION = ("name", "kind", "weight", "gain", "time", "damping", "posture")
+_CRITERION = ("name", "kind", "weight", "gain", "time", "damping", "distance", "posture")
 _HEAVY = ("GRAVITY_TORQUE", "DYNAMIC_TORQUE")
 
 
@@ -48,6 +49,8 @@ def read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
     settings += [_of_criterion()(item) for item in criteria]
     if any(item.kind in _HEAVY for item in criteria):
         settings.append(root_gravity(obj).tobytes())
+    if any(item.kind == "FAR_FROM_OBSTACLES" for item in criteria):
+        settings.append(still_collisions(obj))
     if any(item.kind == "REST_POSTURE" for item in criteria) or any(task.kind == "POSTURE" for task in tasks):
         settings += [(item.name, item.values) for item in obj.robokin.postures]
     if any(map(has_shape, tasks)):

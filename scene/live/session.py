@@ -20,11 +20,13 @@ from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
+from ...scene.surroundings import Surroundings, Watch
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shown_shapes import shown_shape
-from ...solvers import IKProblem, SolveResult, Task
+from ...solvers import ClearanceTask, IKProblem, SolveResult, Task
 from ...solvers.posing.clear import ClearFollower
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
@@ -33,7 +35,6 @@ from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
-from .surroundings import Surroundings, Watch
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
@@ -73,7 +74,7 @@ class Read:
             self.worlds == other.worlds
             and self.numbers == other.numbers
             and self.settings == other.settings
-            and _is_same(self.around, other.around)
+            and (other.around is None if self.around is None else self.around.is_as(other.around))
         )
 
 
@@ -132,7 +133,9 @@ class Session:
             worlds[place] = worlds[place] if ahead is None else ahead
         assert self.robot is not None
         moved = {owner: world for (owner, bone), world in worlds.items() if not bone}
-        around = self._watch.look(event.scene, obj, self.robot, moved)
+        around = None
+        if avoids_collisions(obj):
+            around = self._watch.look(event.scene, obj, self.robot, moved)
         read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds), around)
         before, last, q = self._read, self.q, self._arrays(obj).read(obj)
         is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
@@ -214,19 +217,19 @@ class Session:
     ) -> SolveResult | None:
         """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
-        asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
-        if not asked:
+        counting = [one for one in self._task_contexts(obj, tasks, worlds) if one.influence > 0.0]
+        if not counting:
             clear_result(obj)
             return None
-        descent, wanted = self._descent(obj, asked, q)
-        result = self._solved(obj, descent, asked, q, is_posed)
-        own, reason = [one.task for one in asked], result.reason + ending(obj, self.robot, result)
+        descent, wanted = self._descent(obj, counting, q)
+        result = self._solved(obj, descent, counting, q, is_posed)
+        own, reason = [one.task for one in counting], result.reason + ending(obj, self.robot, result)
         blocking = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
-        store_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
+        store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
         return result
 
-    def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
+    def _task_contexts(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
         assert self.robot is not None and self._read is not None
         own = worlds[obj, ""].tobytes()
         if self._root is None or self._root[0] != own:
@@ -241,36 +244,37 @@ class Session:
         return found
 
     def _descent(
-        self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array
+        self, obj: bpy.types.Object, counting: Sequence[TaskContext], q: Array
     ) -> tuple[TargetFollower, list[Task]]:
         """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
         assert self.robot is not None and self._root is not None and self._read is not None
         model = self.robot.model
         locked_q = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
         around = self._read.around
-        clearance = None if around is None else around.clearance
-        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, locked_q, clearance
+        margin = obj.robokin.solver.collision_margin * self.robot.metres_per_unit
+        apart = () if around is None else (around.collisions, margin)
+        key = self._read.settings, tuple(one.task.name for one in counting), self._root[1].unit, locked_q, apart
         found = self._descents.get(key)
         if found is None:
-            whole = [replace(one, influence=1.0) for one in asked]
+            whole = [replace(one, influence=1.0) for one in counting]
             wanted = [KINDS[one.task.kind].build(one, KINDS[one.task.kind].target_at(one)) for one in whole]
             criteria = enabled_criteria(obj)
             problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
             if len(self._descents) >= KEPT:
                 del self._descents[next(iter(self._descents))]
             follower = TargetFollower(problem)
-            if clearance is not None:
-                follower = ClearFollower(problem, clearance, ATTEMPTS, ITERATIONS)
+            if around is not None:
+                follower = ClearFollower(problem, ClearanceTask(around.collisions, margin), ATTEMPTS, ITERATIONS)
             found = self._descents[key] = follower, wanted
         if around is not None and isinstance(found[0], ClearFollower):
             found[0].obstacles = around.placements
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: TargetFollower, asked: Sequence[TaskContext], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: TargetFollower, counting: Sequence[TaskContext], q: Array, is_posed: bool
     ) -> SolveResult:
-        tasks, shares = descent.problem.tasks, [one.influence for one in asked]
-        targets = [KINDS[one.task.kind].target_at(one) for one in asked]
+        tasks, shares = descent.problem.tasks, [one.influence for one in counting]
+        targets = [KINDS[one.task.kind].target_at(one) for one in counting]
         fades = any(map(is_partial, shares))
         if not fades and not any(map(is_counted_from_start, tasks)):
             if obj.robokin.live_memory:
@@ -297,12 +301,6 @@ def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
     model = descent.problem.model
     at_limit = model.limits.at_limit(q) & descent.problem.search.depends()
     return tuple(joint.name for joint in model.moving_joints if at_limit[model.slot(joint.name).q].any())
-
-
-def _is_same(one: Surroundings | None, other: Surroundings | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.clearance is other.clearance and np.array_equal(one.placements, other.placements)
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

@@ -116,7 +116,7 @@ def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
 def ad_hoc_now(context: bpy.types.Context, obj: bpy.types.Object, ad_hoc: Sequence[AdHocTask]) -> list[Task]:
     """Tasks of their own level and influence, towards where the scene stands. Raises RobokinError naming the task."""
     check_ad_hoc(obj, ad_hoc)
-    targets = targets_now(context, obj, (), ad_hoc)
+    targets = targets_now(context, obj, (), ad_hoc, robot=binding(obj))
     return [_solver_form(each, targets, i, 0, each.influence) for i, each in enumerate(ad_hoc)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import Binding
 from ...properties.task_kinds import KINDS, Reading
 from ...robokin.arrays import Array
 from ...solvers.tasks import FrameTask
@@ -85,17 +85,17 @@ def targets_now(
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
     ad_hoc: Sequence[AdHocTask] = (),
-    robot: Binding | None = None,
+    *,
+    robot: Binding,
 ) -> Targets:
-    """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update.
-    robot: the object's binding, where the caller has just asked for it, here and below."""
+    """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
     context.view_layer.update()
     scene, view_layer = context.scene, context.view_layer
     places = {place: f"task {task.name!r}" for task in tasks for place in places_of(task).values()}
     places |= {place: each.task.name for each in ad_hoc for place in each.places}
     worlds = {place: world_now(scene, view_layer, place, who) for place, who in places.items()}
     worlds[obj, ""] = world_matrix((obj, ""))[None]
-    return _targets(obj, robot or binding(obj), tasks, worlds, _present_numbers(tasks), ad_hoc=ad_hoc)
+    return _targets(obj, robot, tasks, worlds, _present_numbers(tasks), ad_hoc=ad_hoc)
 
 
 def targets_shown(obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
@@ -114,7 +114,7 @@ def _number(entry: bpy.types.PropertyGroup, name: str) -> Array:
 
 
 def world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, who: str) -> Array:
-    """(1, 4, 4)"""
+    """(1, 4, 4) the world matrix of a place, from its keys or as Blender evaluated it. Raises RobokinError."""
     if not animation.is_evaluated(place[0], view_layer) and _moved_by_keys_only(place):
         return animation.keyed_matrices(place[0], [scene.frame_current_final])
     animation.check_evaluated(place[0], view_layer, who)
@@ -133,7 +133,8 @@ def targets_over(
     frames: Sequence[float],
     ad_hoc: Sequence[AdHocTask] = (),
     criteria: Sequence[RobokinCriterion] = (),
-    robot: Binding | None = None,
+    *,
+    robot: Binding,
 ) -> Generator[float, None, Targets]:
     """Yield the share of the work done (0..1) now and then; return the Targets over the frames, of the scene's tasks
     and then of ad-hoc tasks, with the settings of the criteria.
@@ -141,7 +142,6 @@ def targets_over(
     What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
     present frame comes back. Raises RobokinError.
     """
-    robot = robot or binding(obj)
     places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
     places.update(place for each in ad_hoc for place in each.places)
     visited = {place for place in places if not _moved_by_keys_only(place)}
@@ -154,16 +154,16 @@ def targets_over(
         for owner, _ in visited:
             animation.check_evaluated(owner, view_layer, f"robot {obj.name!r}")
         worlds |= {place: np.empty((len(frames), 4, 4)) for place in visited}
-        seen: list[dict[str, list[Array]]] = [{name: [] for name in names} for _, names in read]
+        samples: list[dict[str, list[Array]]] = [{name: [] for name in names} for _, names in read]
         for index in animation.visit_frames(scene, frames):
             for place in visited:
                 worlds[place][index] = world_matrix(place)
-            for rows, (entry, _) in zip(seen, read, strict=True):
+            for rows, (entry, _) in zip(samples, read, strict=True):
                 for name, row in rows.items():
                     row.append(_number(entry, name))
             if index % _CHUNK == 0:
                 yield index / len(frames)
-        numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in seen]
+        numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in samples]
     if any(map(has_shape, tasks)) or any(each.has_shape for each in ad_hoc):
         with animation.frame_restored(scene):
             animation.set_frame(scene, frames[0])

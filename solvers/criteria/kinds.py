@@ -8,6 +8,7 @@ from typing import Any
 from ...robokin.errors import TaskError, UnknownNameError
 from .base import Criterion
 from .dynamic_torque import DynamicTorque
+from .far_from_obstacles import FarFromObstacles
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
 from .kinetic_energy import KineticEnergy
@@ -27,6 +28,7 @@ KINDS: dict[str, type[Criterion]] = {
     "smallest_singular_value": SmallestSingularValue,
     "gravity_torque": GravityTorque,
     "dynamic_torque": DynamicTorque,
+    "far_from_obstacles": FarFromObstacles,
 }
 
 

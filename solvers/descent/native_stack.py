@@ -19,7 +19,8 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Rows
-from ..tasks.influence import Remaining, blended
+from ..tasks.influence import Remaining, blended, is_partial
+from ..tasks.native import is_kernel_clearance
 from ..tasks.protocols import Displacement, HistoryTask, VelocityTask, has_path
 from ..tasks.robot_rows import ROBOT_ROW
 from ..velocity.native import NativeStep
@@ -53,7 +54,7 @@ class NativeStack:
     Tasks and criteria that the kernel does not know are asked for their rows, H and g whenever it looks at a
     configuration; what they raise is raised when the kernel has returned (`is_done`).
     influence: (tasks,), in place of the tasks' own.   dt: [s] of a frame, for criteria.   fading: tasks of which a call
-    says how much they count.
+    says how much they count, besides those of partial influence.
     """
 
     def __init__(
@@ -67,7 +68,8 @@ class NativeStack:
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), dt
         self.influence = [task.influence for task in levels.tasks] if influence is None else list(influence)
-        self._moves, self._fading = any(isinstance(task, VelocityTask) for task in levels.tasks), frozenset(fading)
+        self._moves = any(isinstance(task, VelocityTask) for task in levels.tasks)
+        self._fading = {*fading, *(i for i, share in enumerate(self.influence) if is_partial(share))}
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
         self._neutral, self._limits = neutral, StepLimits.of(model, dt)
@@ -77,7 +79,9 @@ class NativeStack:
         self._start: State | None = None  # where the frame that is asked about began
         self._is_short = False  # of room for the rows of a task that the kernel does not know
         self._most: dict[int, int] = {}
-        self._make({i for i, share in enumerate(self.influence) if share != 1.0 and i not in self._fading})
+        # The kernel's clearance is whole, and its other tasks have influence.
+        apart = {i for i in self._fading if is_kernel_clearance(levels.tasks[i])}
+        self._make(apart | {i for i, share in enumerate(self.influence) if not share})
 
     def _make(self, others: set[int]) -> None:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
@@ -96,10 +100,8 @@ class NativeStack:
             others=others,
         )
         loops = [i for i, _ in levels.loops]
-        slow = self.step.begin_fading(self._fading - others, loops) if self._fading else set()
-        if slow:
-            self._make(others | slow)
-            return
+        if self._fading:
+            self.step.begin_fading()
         self._loops = [] if self.step.closes_loops else loops
         self._others = [i for i in self.step.other_tasks if i not in loops]
         self.tasks = [*self.step.native_tasks, *self.step.other_tasks]
@@ -164,7 +166,7 @@ class NativeStack:
         self._frames, self._remaining = frames, remaining or {}
         self._aim_one(frames[0])
         for i, own in self._remaining.items():
-            self.step.fade(i, self.influence[i] / self.levels.tasks[i].influence, own.e)
+            self.step.fade(i, self.influence[i] / self.levels.tasks[i].influence, own)
         if not self.step.is_laid_out:
             self._lay_out()
         tips, rows = self.step.aimed

@@ -42,7 +42,8 @@ def _families(chain: Chain, oriented: bool) -> Iterator[Family]:
 
 
 def _is_regular(family: Family, oriented: bool) -> bool:
-    """Whether somewhere every joint, or, with seven of them, every direction, is of use."""
+    """Whether the Jacobian has full rank somewhere: no joint, or with seven joints no direction, is redundant
+    everywhere."""
     chain = family.chain
     rng = np.random.default_rng(0)
     is_by_position = not oriented or (family.kind is FamilyKind.PLANAR and (~chain.slides).sum() == 2)

@@ -46,7 +46,7 @@ class _Arc:
         return shoulder, three_turns(h[4:], (R @ self.R4).T @ self.pose.R, float(wanted[4]))
 
     def branch(self, angle: float, which: tuple[int, int]) -> tuple[ThreeTurns, ThreeTurns] | None:
-        """The turns of a branch where they are inside the limits."""
+        """The joint angles of a branch, where they are inside the limits."""
         both = self.turns(angle)
         for i, turns in zip(which, both, strict=True):
             # A single solution of axes that are not at right angles only comes nearest to the rotation.

@@ -1,12 +1,14 @@
 """Why a solve failed: claims that were tried out, not guessed, by a bounded number of further solves.
 
-In this order: the distance certificate (the solver's own), limits (free them and see), conflict (each task alone),
-singularity (stationary though not met, with a vanishing singular value). Else MAX_ITERATIONS.
+In this order: the distance certificate (the solver's own), what no joint moves, limits (free them and see), conflict
+(each task alone, or each part of one), singularity (stationary though not met, with a vanishing singular value). Else
+MAX_ITERATIONS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,10 +19,14 @@ from ...robokin.model.robot import RobotModel
 from ..results import Diagnosis, Status
 from ..tasks import Task
 from ..tasks.clearance import ClearanceTask
+from ..tasks.tips.frame import FrameTask
+from .unmoved import out_of_all_poses
 
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
 SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
 AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looked what rank the rows have
+UNMOVED_BY = 1.01  # tolerances: what is missing in every pose, to be told
+NOT_MOVED, NOT_TURNED = "no joint moves it there", "no joint turns it so"
 BUDGET = 24  # further solves of a diagnosis, at most
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
@@ -64,6 +70,8 @@ class Problem(Protocol):
 
     def some_tasks(self, indices: Sequence[int]) -> Problem: ...
 
+    def of(self, tasks: Sequence[Task]) -> Problem: ...
+
 
 class _Trials:
     """Further solves for one diagnosis, of a budget."""
@@ -93,7 +101,8 @@ def explain(
     if status is not Status.OUT_OF_REACH:
         trials = _Trials(seed)
         found = (
-            _collision(problem, targets, q, trials)
+            _unmoved(problem, targets)
+            or _collision(problem, targets, q, trials)
             or _limits(problem, targets, q, trials)
             or _conflict(problem, targets, q, residuals, trials)
             or _singular(problem, targets, q, _worst(problem, residuals))
@@ -114,6 +123,19 @@ def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
     names = tuple(problem.tasks[int(i)].name for i in np.flatnonzero(excess > 0.0))
     reason = f"at least {excess.max():.3g} m farther than the links are long: {', '.join(names)}"
     return Diagnosis(Status.OUT_OF_REACH, reason, tasks=names)
+
+
+def _unmoved(problem: Problem, targets: Any) -> Diagnosis | None:
+    """OUT_OF_REACH, where a task lacks more than it tolerates of what no joint moves."""
+    for task, target, tolerance in zip(problem.tasks, targets, problem.tolerance, strict=True):
+        if not (isinstance(task, FrameTask) and task.is_in_kernel and task.influence):
+            continue
+        least = out_of_all_poses(problem.model, task, target)
+        for own, most, what, unit in zip(least, tolerance, (NOT_MOVED, NOT_TURNED), ("m", "rad"), strict=True):
+            if own > UNMOVED_BY * most:
+                reason = f"{what}, {own:.3g} {unit} are missing in every pose: {task.name}"
+                return Diagnosis(Status.OUT_OF_REACH, reason, tasks=(task.name,))
+    return None
 
 
 # -- collisions --------------------------------------------------------------------------------------------------------
@@ -194,8 +216,9 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, trials
 
     farthest = np.argsort(-(residuals / problem.tolerance).max(axis=1), kind="stable").tolist()
     counting = [index for index in farthest if problem.tasks[index].influence]
-    if len(counting) < 2 or any(conflict([index]) for index in counting):
-        return None
+    alone = next((index for index in counting if len(counting) == 1 or conflict([index])), None)
+    if alone is not None:
+        return _conflict_of_parts(problem, targets, q, alone, trials)
     kept = sorted(counting)
     for index in counting[::-1][:_MOST_TRIMMED]:  # what is met is the least likely to be to blame
         fewer = [other for other in kept if other != index]
@@ -206,12 +229,27 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, trials
     return Diagnosis(Status.TASK_CONFLICT, reason, tasks=names)
 
 
+def _conflict_of_parts(problem: Problem, targets: Any, q: Array, index: int, trials: _Trials) -> Diagnosis | None:
+    """TASK_CONFLICT of a task with itself, when its position alone converges, and its orientation alone."""
+    task = problem.tasks[index]
+    if not (isinstance(task, FrameTask) and task.position_weights.any() and task.orientation_weights.any()):
+        return None
+    for weights in ("orientation_weights", "position_weights"):
+        part = copy(task)
+        setattr(part, weights, np.zeros(3))
+        if trials.reached(problem.of([part]), [targets[index]], q) is None:
+            return None
+    reason = f"its position alone can be met, and its orientation alone, no pose was found for both: {task.name}"
+    return Diagnosis(Status.TASK_CONFLICT, reason, tasks=(task.name,))
+
+
 # -- singularity -------------------------------------------------------------------------------------------------------
 
 
 def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
     """Stationary, and J has lost rank against all poses around, or nothing moves the tasks anywhere. So rows that no
-    motion of the robot changes say nothing, nor those that only some poses have, as past the end of a curve."""
+    motion of the robot changes say nothing, nor those that only some poses have, as past the end of a curve. Where the
+    joints have too few motions everywhere, the reason says so."""
     e, J, others = problem.search.linearised(targets, q)
     if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e):
         return None
@@ -220,7 +258,8 @@ def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis
         return Diagnosis(Status.SINGULAR, f"no joint moves it; {worst}")
     usual = min(ranks, default=0)
     if own >= usual:
-        return None
+        few = f"no small motion brings it nearer: it asks for {len(e)} motions, the joints have {own}; {worst}"
+        return Diagnosis(Status.MAX_ITERATIONS, few) if own < len(e) else None
     values = np.linalg.svd(J, compute_uv=False)
     least = values[usual - 1] if usual <= len(values) else 0.0
     return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {least:.2g}); {worst}")

@@ -245,21 +245,21 @@ class IKProblem:
 
     def some_tasks(self, indices: Sequence[int]) -> IKProblem:
         """The problem of these tasks alone, without criteria."""
-        other = self._of([self.tasks[i] for i in indices])
+        other = self.of([self.tasks[i] for i in indices])
         if isinstance(self.search, LevelIK) and isinstance(other.search, LevelIK):
             # More than it needs, which need not be found.
             other.search.needed_from = np.where(self.search.columns, 1, other.search.count + 1)
         return other
 
+    def of(self, tasks: Sequence[Task]) -> IKProblem:
+        """The problem of other tasks, without criteria."""
+        return IKProblem(self.model, tasks, (), self.backend, *self._most, limits=self.limits)
+
     def another(self) -> IKProblem:
-        """The problem of the same tasks, without criteria, with buffers of its own: for another thread, or another
-        time."""
-        return self._of(self.tasks)
+        """The problem of the same tasks, without criteria, with buffers of its own: for another thread or time."""
+        return self.of(self.tasks)
 
     # -- inside --------------------------------------------------------------------------------------------------------
-
-    def _of(self, tasks: Sequence[Task]) -> IKProblem:
-        return IKProblem(self.model, tasks, (), self.backend, *self._most, limits=self.limits)
 
     def _tips(self) -> TipIK:
         return TipIK(self.model, self.tasks, self.limits, self.backend, *self._most)

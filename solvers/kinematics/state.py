@@ -106,8 +106,8 @@ class State:
         rows = task.rows(self, target)
         size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])[rows.part]
         # A part that no motion changes asks for nothing, as the angle of a beam that meets its surface.
-        is_seen = np.array([rows.J[rows.part == part].any() for part in range(len(task.parts))])
-        equal = (rows.lower == rows.upper) & is_seen[rows.part]
+        is_moved = np.array([rows.J[rows.part == part].any() for part in range(len(task.parts))])
+        equal = (rows.lower == rows.upper) & is_moved[rows.part]
         return (size[:, None] * rows.J * self.scale)[equal], (size * rows.lower)[equal]
 
     @cached_property

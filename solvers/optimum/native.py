@@ -67,10 +67,10 @@ class KernelOptimum(NativeStack):
     def __init__(self, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None) -> None:
         super().__init__(levels, potentials, influence)
         self._library, nv = _library(), levels.model.nv
-        self._asked = [potentials[i] for i in self.step.other_criteria]
+        self._other_potentials = [potentials[i] for i in self.step.other_criteria]
         self._metric, self._other = np.zeros(nv), np.zeros(2 + nv)
         self._optimum = OptimumStruct(other=self._other.ctypes.data)
-        if self._asked:
+        if self._other_potentials:
             self._optimum.metric = self._metric.ctypes.data
             self._optimum.potentials = _POTENTIALS(self._guarded(self._sum))
 
@@ -109,9 +109,9 @@ class KernelOptimum(NativeStack):
         optimum, outcome, cones = self._optimum, OutcomeStruct(), cone_records(limits.cones)
         optimum.lower, optimum.upper = limits.lower.ctypes.data, limits.upper.ctypes.data
         optimum.cones, optimum.n_cones = cones.ctypes.data, len(cones)
-        if self._asked:
+        if self._other_potentials:
             state = self.levels.state(q, targets, 1.0, None, self.influence)
-            self._metric[...] = sum(each.weight * each.gain * each.metric(state) for each in self._asked)
+            self._metric[...] = sum(each.weight * each.gain * each.metric(state) for each in self._other_potentials)
         while True:
             self.aim([targets], remaining)
             optimum.stack = ctypes.addressof(self.struct)
@@ -125,10 +125,10 @@ class KernelOptimum(NativeStack):
     def _sum(self, with_slope: int) -> None:
         """The potentials that the kernel does not know, at what is in `step.q`."""
         state = self._state(0)
-        values = [each.weight * each.gain * each.potential(state) for each in self._asked]
+        values = [each.weight * each.gain * each.potential(state) for each in self._other_potentials]
         self._other[:2] = sum(values), sum(map(abs, values))
         if with_slope:
-            self._other[2:] = sum(each.weight * each.gain * each.gradient(state) for each in self._asked)
+            self._other[2:] = sum(each.weight * each.gain * each.gradient(state) for each in self._other_potentials)
 
 
 class NativeOptimum:

@@ -141,8 +141,8 @@ class StaticOptimum:
             after = after or self._search_line(look, SHORT * look.descent, -SHORT * float(look.descent @ look.descent))
             if after is None:
                 # Where the best step promises less than the rounding of the cost, the slope is none.
-                is_seen = -change > self.objective.rounding(look.point.state)
-                return look if is_seen or not look.multipliers.is_known else replace(
+                is_descent = -change > self.objective.rounding(look.point.state)
+                return look if is_descent or not look.multipliers.is_known else replace(
                     look, residual=0.0
                 ), "no step found lowers the cost"
             look = after

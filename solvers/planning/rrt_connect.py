@@ -49,7 +49,8 @@ class _Tree:
         return found
 
     def connect(self, wanted: Array) -> int | None:
-        """Step after step towards a configuration: its number, where they lead to it."""
+        """Extend the tree step by step towards a configuration. Its number in the tree; None where it is not
+        reached."""
         at, is_there = self._nearest(wanted), False
         while not is_there:
             found, is_there = self._step(at, wanted)

@@ -64,7 +64,7 @@ class Samples:
         return np.sort(self._rng.random(2))
 
     def apart(self, q: Array, other: Array) -> Array:
-        """(...) [m] how far configurations (..., nq) are from another one."""
+        """(...) [m] distance of configurations (..., nq) from another one."""
         away = q - other
         for at in self.model.tree.quaternions:
             own = slice(at, at + 4)

@@ -40,7 +40,8 @@ class FoundPosture:
 
 
 class Multistart:
-    """Tasks of a model inside limits. Raises TaskError, UnknownNameError, ModelError."""
+    """Search for postures that meet tasks, from many starts inside the limits. Raises TaskError, UnknownNameError,
+    ModelError."""
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str, limits: PositionLimits) -> None:
         self.model, self.limits, self.tasks = model, limits, tasks

@@ -100,7 +100,7 @@ def _tips(model: RobotModel, frame: int, q: Array) -> Array:
 
 
 def _inside(tips: Array, corner: Array, radius: float) -> float:
-    """How many places from the first, which is at the corner, the tip is within the radius of it."""
+    """How many places, counted from the corner on, have the tip within the radius of it."""
     away = np.linalg.norm(tips - corner, axis=1)
     out = np.flatnonzero(away > radius)
     if not len(out):

@@ -44,7 +44,7 @@ class SparseRows:
 
     @property
     def row(self) -> Array:
-        """(entries,) the row of each entry."""
+        """(entries,) index of the row of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     def times(self, x: Array) -> Array:

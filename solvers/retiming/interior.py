@@ -48,7 +48,7 @@ class LimitRows:
     def add(
         self, a: Array | float, b: Array | float, c: Array | float, room: Array | float, size: Array | float = 0.0
     ) -> None:
-        """(p, k) each, or what broadcasts to that."""
+        """Add terms, (p, k) each, or what broadcasts to that."""
         self.parts.append(np.broadcast_arrays(a, b, c, room, size))
 
     def tools(self, ahead: Array, bent: Array, room: Array) -> None:

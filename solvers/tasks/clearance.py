@@ -54,7 +54,7 @@ class ClearanceTask(Task):
         return placements
 
     def nearest(self, q: Array, target: Array | None) -> Near | None:
-        """The nearest two at q (nq,), where they are nearer than the margin."""
+        """The nearest pair at q (nq,), where it is nearer than the margin."""
         return self.collisions.nearest(q, self.margin, obstacles=target)
 
     def check(self, model: RobotModel) -> None:
@@ -67,7 +67,7 @@ class ClearanceTask(Task):
         return self.margin + 2.0 * TOLERANCE
 
     def within(self, length: float) -> float:
-        """[m] pairs that are farther apart ask for nothing. length: L."""
+        """[m] distance beyond which a pair has no row. length: L."""
         return self.wanted + ZONE * length
 
     def rows(self, state: State, target: Array | None) -> Rows:

@@ -30,6 +30,10 @@ class Remaining:
     e: Array
     part: Array
 
+    def lengths(self, parts: int) -> Array:
+        """(parts,) of what is left of each part."""
+        return np.array([np.linalg.norm(self.e[self.part == part]) for part in range(parts)])
+
 
 def is_partial(influence: float) -> bool:
     return 0.0 < influence < 1.0
@@ -69,9 +73,9 @@ def blended(task: Task, rows: Rows, remaining: Remaining) -> Rows:
         return rows.less(remaining.e)
     e = rows.e
     shares = np.zeros(len(e))
-    for part in range(len(task.parts)):
+    for part, allowed in enumerate(remaining.lengths(len(task.parts))):
         own = rows.part == part
-        length, allowed = np.linalg.norm(e[own]), np.linalg.norm(remaining.e[remaining.part == part])
+        length = np.linalg.norm(e[own])
         shares[own] = min(1.0, allowed / length) if length > 0.0 else 0.0
     return rows.less(shares * e)
 

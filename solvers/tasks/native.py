@@ -17,7 +17,8 @@ from ..alike import content
 from . import Task, TwistTask
 from .base import states_rows_of
 from .clearance import ClearanceTask
-from .protocols import KernelRobotTask, KernelTipTask, VelocityTask
+from .influence import Remaining
+from .protocols import KernelRobotTask, KernelTipTask
 from .robot_rows import ROBOT_ROW, RowKind
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
@@ -39,7 +40,7 @@ def is_on_robot(task: Task, model: RobotModel) -> TypeGuard[KernelRobotTask]:
 
 
 def is_kernel_clearance(task: Task) -> bool:
-    """Whether the kernel makes the rows of a clearance: of those that are whole."""
+    """Whether the kernel makes the rows of a task: of a clearance with influence 1."""
     return type(task) is ClearanceTask and task.influence == 1.0
 
 
@@ -48,7 +49,7 @@ class TipTasks:
 
     tree: the model's, with the tips for frames.   records: (n,) TIP_ROWS.   counts: rows of each task.
     goes: whether each has a path.   shape: changes with the numbers of rows and paths.
-    remaining: (n, 6) what is not asked for of each task's rows.
+    remaining: (n, 6) what is not asked for of each task's rows (`fade`).
     targets: (n, 16), stays: (n,) int32 whether a target is counted from where the tip is.
     """
 
@@ -98,15 +99,14 @@ class TipTasks:
             self._find_shape(targets)
         return True
 
-    def can_fade(self, number: int) -> bool:
-        """Whether the kernel leaves away what is not asked for of one of the tasks: it always has the same rows."""
-        task = self.tasks[number]
-        return task.is_comparable and not isinstance(task, VelocityTask) and number not in self._distances
-
-    def fade(self, number: int, factor: float, remaining: Array) -> None:
-        """Weight the rows of one of the tasks so, and do not ask for `remaining` (m,) of them."""
+    def fade(self, number: int, factor: float, remaining: Remaining) -> None:
+        """Weight the rows of one of the tasks so, and do not ask for `remaining` of them: of a beam, whose rows are not
+        comparable, the kernel wants the length of each part where that begins."""
         self.records["weights"][number] = factor * self._weights[number]
-        self.remaining[number, : len(remaining)] = remaining
+        if self.tasks[number].is_comparable:
+            self.remaining[number, : len(remaining.e)] = remaining.e
+        else:
+            self.remaining[number, ::3] = remaining.lengths(2)
 
     def poses(self, targets: Sequence[Any]) -> Array | None:
         """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""
@@ -141,7 +141,7 @@ class RobotTask:
         self.rows = np.zeros(0, ROBOT_ROW)
 
     def aim(self, target: Any) -> bool:
-        """Whether the rows are others than those of the last target."""
+        """Set the target; whether it changes the rows."""
         if not self._task.influence:
             return False
         if same_target(target, self._target):
@@ -182,11 +182,21 @@ class RobotTasks:
         count = sum(len(task.rows) for task in self.each)
         if count != len(self.rows):
             self.rows = np.empty(count, ROBOT_ROW)
-        row = 0
-        for task in self.each:  # faster than to concatenate records
-            self.rows[row : row + len(task.rows)] = task.rows
-            row += len(task.rows)
+        for number, task in enumerate(self.each):  # faster than to concatenate records
+            self._rows_of(number)[...] = task.rows
         return is_alike
+
+    def fade(self, number: int, factor: float, remaining: Array, dt: float) -> None:
+        """Weight the rows of one of the tasks so, and do not ask for `remaining` (m,) of them in a frame of dt."""
+        rows, own = self._rows_of(number), self.each[number].rows
+        is_rate = (own["kind"] == RowKind.RATE) | (own["kind"] == RowKind.RATES)
+        rows["weight"] = factor * own["weight"]
+        for side in ("lower", "upper"):
+            rows[side] = own[side] - remaining / np.where(is_rate, dt, 1.0)
+
+    def _rows_of(self, number: int) -> Array:
+        first = sum(len(task.rows) for task in self.each[:number])
+        return self.rows[first : first + len(self.each[number].rows)]
 
 
 def _sizes(task: Task, length: float) -> Array:

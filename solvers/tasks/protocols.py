@@ -92,7 +92,7 @@ class HistoryTask(Task):
 
 
 class DistanceBoundTask(Task):
-    """A task on one point that can say from afar that it is out of reach."""
+    """A task on one point with a lower bound on its distance, which certifies that it is out of reach."""
 
     @abstractmethod
     def distance_bound(self, target: Any, centre: Array, reach: float) -> float:

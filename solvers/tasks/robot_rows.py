@@ -80,7 +80,7 @@ _of_trees: weakref.WeakKeyDictionary[Tree, Array] = weakref.WeakKeyDictionary()
 
 
 def _columns(model: RobotModel) -> Array:
-    """(nv,) the row of each degree of freedom, without what is asked of it."""
+    """(nv,) the row of each degree of freedom, without its sides."""
     tree = model.tree
     rows = _of_trees.get(tree)
     if rows is None:

@@ -89,7 +89,7 @@ class PointTask(TipTask):
     def parts(self) -> tuple[Part, ...]:  # type: ignore[override]
         return (Part(self.part, "m", self.tolerance),)
 
-    def point_seen(self, state: State, S: Array) -> TaskJacobian:
+    def point_task_jacobian(self, state: State, S: Array) -> TaskJacobian:
         """S v of the point's velocity, S (k, 3) constant; nothing when the task is an inequality."""
         used = S[: 0 if self.band else None]
         return self.tip_task_jacobian(state).picked(np.hstack((used, np.zeros_like(used))))

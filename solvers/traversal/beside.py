@@ -83,8 +83,8 @@ def in_time(
         here = np.broadcast_to(q0, q1.shape)
         between = here[a, b][:, None] + shares[:, None] * (q1 - here)[a, b][:, None]
         tips = backend.frame_placements(tree, between.reshape(-1, between.shape[-1]))[:, frame] @ along.task.offset
-        asked = along.path.at(s0 + shares * (s1 - s0))
-        off = deviation(np.tile(asked, (len(looked), 1, 1)), tips).reshape(len(looked), len(shares), 2)
+        requested = along.path.at(s0 + shares * (s1 - s0))
+        off = deviation(np.tile(requested, (len(looked), 1, 1)), tips).reshape(len(looked), len(shares), 2)
         outside = (off > (1.0 - ROUNDED) * np.array(bound)).any(axis=(1, 2))
         found[a[outside], b[outside]] = np.inf if count > 1 else TOO_FAST * 0.5
         return found
@@ -114,14 +114,14 @@ def inside_limits(along: PosturesAlong, q: Array, dt: float, bound: tuple[float,
     by what limits allow. None: it shall be on its path."""
     model = along.model
     halves = np.arange(2 * len(q) - 1) / 2.0
-    asked = along.path.at(halves)
+    requested = along.path.at(halves)
     best, least = with_halves(q), np.inf
     for frames in ROUNDINGS if bound is not None else ROUNDINGS[:1]:
         rows = _rounded_off(q, frames)
         if _is_too_hard(model, rows, dt):
             rows = track(model, [PostureTask(q[0])], [[each] for each in rows], rows[0], dt).q
         found = with_halves(rows)
-        off = deviation(asked, along.tips(found))
+        off = deviation(requested, along.tips(found))
         share = float((off / np.maximum(bound or (1.0, 1.0), 1e-12)).max())
         if share < least:
             best, least = found, share

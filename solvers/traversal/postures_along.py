@@ -30,8 +30,8 @@ StepCost = Callable[[float, float, Array, Array], Array]
 
 
 class PosturesAlong:
-    """task: on the whole pose of a tip. q0: (nq,) what of a posture is free, and where joints stand that do not move
-    the tip. Raises TaskError for an arm without a closed form."""
+    """All postures along the path of a tip. task: on the whole pose of the tip. q0: (nq,) what of a posture is free,
+    and where joints stand that do not move the tip. Raises TaskError for an arm without a closed form."""
 
     def __init__(self, model: RobotModel, task: PoseTask, path: ToolPath, q0: Array) -> None:
         self.model, self.task, self.path, self.q0 = model, task, path, model.limits.clamp(q0)

@@ -93,19 +93,21 @@ def scheduled(along: PosturesAlong, sequence: PostureSequence, limits: Mapping[s
     start = 0.0
     for first, last, is_moving in parts:
         q, s = sequence.q[first : last + 1], sequence.s[first : last + 1]
-        asked = dt * float(s[-1] - s[0])
+        duration = dt * float(s[-1] - s[0])
         if is_moving:
             kept = np.append(True, np.linalg.norm(np.diff(q, axis=0), axis=1) > STILL)
-            motion = _timed(along, q[kept], s[kept], limits, dt, asked)
+            motion = _timed(along, q[kept], s[kept], limits, dt, duration)
             found.append(_Segment(start, motion.duration, motion, q[0], motion.path.knots, s[kept]))
         else:
-            found.append(_Segment(start, asked, None, q[0], np.array([0.0, asked]), s[[0, -1]]))
+            found.append(_Segment(start, duration, None, q[0], np.array([0.0, duration]), s[[0, -1]]))
         start += found[-1].duration
     return Schedule(found)
 
 
-def _timed(along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, asked: float) -> Retimed:
-    """The postures with a timing that takes as long as asked [s], or longer."""
+def _timed(
+    along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, duration: float
+) -> Retimed:
+    """The postures with a timing that takes as long as `duration` [s], or longer."""
     motion = Motion.of(along.model, dt * s, q)
     found = retime(along.model, motion, limits, as_animated=True)
-    return found if found.duration >= asked else retime(along.model, motion, limits, asked, as_animated=True)
+    return found if found.duration >= duration else retime(along.model, motion, limits, duration, as_animated=True)

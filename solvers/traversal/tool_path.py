@@ -33,8 +33,8 @@ class ToolPath:
         return T
 
 
-def deviation(asked: Array, tips: Array) -> Array:
+def deviation(requested: Array, tips: Array) -> Array:
     """(n, 2) [m], [rad] between poses (n, 4, 4)."""
-    away = np.linalg.norm(tips[:, :3, 3] - asked[:, :3, 3], axis=1)
-    turned = np.swapaxes(asked[:, :3, :3], -1, -2) @ tips[:, :3, :3]
+    away = np.linalg.norm(tips[:, :3, 3] - requested[:, :3, 3], axis=1)
+    turned = np.swapaxes(requested[:, :3, :3], -1, -2) @ tips[:, :3, :3]
     return np.stack((away, np.linalg.norm(so3.log(turned), axis=-1)), axis=1)

@@ -155,7 +155,7 @@ class _Walk:
         self._tries, self._best = 0, x[:0]
 
     def run(self) -> None:
-        """All levels, and what is left minimises the objective."""
+        """Solve all levels; the freedom that is left minimises the objective."""
         while len(self.points) <= len(self.levels):
             self._go_on()
 

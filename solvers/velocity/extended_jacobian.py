@@ -97,7 +97,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
             return ""
         return (
             f"{singular}: the motion that holds it turns back between this frame and the one before, where its rows "
-            f"see only {self._seen(at, target):.1g} of a free motion"
+            f"see only {self._relative_singular_value(at, target):.1g} of a free motion"
         )
 
     def is_left(self, before: State, after: State, target: StationarityTarget | None) -> bool:
@@ -128,7 +128,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         rows, moving = self.rows(state, target), self._moving(state)
         return transversality(state.task_rows[:, moving], (rows.J * state.scale)[:, moving])
 
-    def _seen(self, state: State, kept: StationarityTarget) -> float:
+    def _relative_singular_value(self, state: State, kept: StationarityTarget) -> float:
         """The smallest singular value of A on the motions that the tasks leave free, over the largest of A: unlike
         the transversality it is small also where the rows of A become dependent, and they see less."""
         moving = self._moving(state)

@@ -19,6 +19,7 @@ from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Task
 from ..tasks.clearance import ROWS, ClearanceTask
+from ..tasks.influence import Remaining
 from ..tasks.native import RobotTasks, TipTasks, is_kernel_clearance, is_on_robot, tip_form_of
 from ..tasks.protocols import KernelTipTask
 from ..tasks.robot_rows import ROBOT_ROW
@@ -224,18 +225,16 @@ class NativeStep:
         self._point("before", self._before)
         self._point("path_directions", self._path_directions)
 
-    def begin_fading(self, fading: Collection[int], loops: Collection[int]) -> set[int]:
-        """From now on `fade` may be called; of these tasks the ones that the kernel cannot let fade, loop closures
-        among them."""
+    def begin_fading(self) -> None:
+        """From now on `fade` may be called."""
         self._point("remaining", self._tips.remaining)
-        can = {i for i, number in self._tip_numbers.items() if i not in loops and self._tips.can_fade(number)}
-        return set(fading) - can
 
-    def fade(self, i: int, factor: float, remaining: Array) -> None:
-        """Weight the rows of a task so, and do not ask for `remaining` (m,) of them, when the kernel makes
-        them."""
+    def fade(self, i: int, factor: float, remaining: Remaining) -> None:
+        """Weight the rows of a task so, and do not ask for `remaining` of them, when the kernel makes them."""
         if i in self._tip_numbers:
             self._tips.fade(self._tip_numbers[i], factor, remaining)
+        if i in self._robot_numbers:
+            self._robots.fade(self._robot_numbers[i], factor, remaining.e, self._struct.dt)
 
     def weigh(self, H: Array, g: Array) -> None:
         """H and g of the criteria that are not native."""

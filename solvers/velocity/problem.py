@@ -253,7 +253,7 @@ class VelocityProblem:
         )
 
     def _step_levels(self, level_residuals: Sequence[Array], freedom: Sequence[int]) -> tuple[StepLevel, ...]:
-        """freedom: before each level, and at the end."""
+        """The levels of a step as results. freedom: before each level, and at the end."""
         counts = self.levels.counts
         if len(level_residuals) != len(counts):
             ends = np.cumsum(counts).tolist()

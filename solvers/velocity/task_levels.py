@@ -96,7 +96,7 @@ class TaskLevels:
         previous: Array | None = None,
         influence: Sequence[float] | Array | None = None,
     ) -> State:
-        """influence: in place of the tasks' own."""
+        """The state that tasks are asked at. influence: in place of the tasks' own."""
         counting = [i for i in self._first if influence is None or influence[i]]
         first = [self.tasks[i] for i in counting]
         aims = [targets[i] for i in counting]
@@ -135,7 +135,7 @@ class TaskLevels:
         return rows if share == task.influence else rows.weighted(share / task.influence)
 
     def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
-        """Rows for one step: tasks of partial influence ask for that share of what is lacking."""
+        """Rows of one step: tasks of partial influence ask for that share of their residual."""
         return [self.step_rows_of(i, state, target) for i, target in enumerate(targets)]
 
     def step_rows_of(self, i: int, state: State, target: Any) -> Rows:

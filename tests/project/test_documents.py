@@ -152,9 +152,33 @@ def test_operators_exist(page: Path) -> None:
         assert name in operators() | {"x"}, f"{page.name}: robokin.{name}"
 
 
+def guide_pages() -> list[Path]:
+    """The user guide, and the pages in its first table."""
+    index = ROOT / "docs" / "user-guide.md"
+    return [index, *(index.parent / name for name in re.findall(r"\| \[[^\]]+\]\(([\w-]+\.md)\) \|", text(str(index))))]
+
+
+def program(parts: tuple[str, ...]) -> str:
+    return "".join(path.read_text("utf-8") for part in parts for path in sorted((ROOT / part).rglob("*.py")))
+
+
+# Labels of Blender's own, and its keys.
+BLENDERS = {"Copy Pose", "Local Space (Owner Orientation)", "Symmetrize", "NAME as it was"}
+KEY = re.compile(r"(?:Ctrl|Shift|Alt) \w+|[A-Z]( [A-Z]){1,2}")
+
+
+@pytest.mark.parametrize("page", guide_pages(), ids=lambda page: page.name)
+def test_labels_that_the_guide_names_are_shown(page: Path) -> None:
+    """Words in bold or italics that look like a label of the interface."""
+    shown = program(("operators", "panels", "properties", "scene")).lower()
+    for name in re.findall(r"(?<![*\w])\*{1,2}([A-Z][A-Za-z /.()-]{2,40})\*{1,2}(?!\*)", page.read_text("utf-8")):
+        if name not in BLENDERS and not KEY.fullmatch(name):
+            for label in name.split(" > "):
+                assert label.strip(" .").lower() in shown, f"{page.name}: {name}"
+
+
 def test_every_operator_command_status_and_task_is_explained() -> None:
-    index = text("docs/user-guide.md")
-    guide = index + "".join(text(f"docs/{page}") for page in re.findall(r"\| \[[^\]]+\]\(([\w-]+\.md)\) \|", index))
+    guide = "".join(page.read_text("utf-8") for page in guide_pages())
     keys, formats = text("docs/property-keys.md"), text("docs/formats.md")
     for name in operators():
         assert f"`robokin.{name}`" in guide or f"robokin.{name}(" in guide, name
@@ -203,8 +227,7 @@ def test_files_that_the_documents_name_exist() -> None:
 
 
 def test_messages_that_the_guide_explains_exist() -> None:
-    program = "".join(path.read_text("utf-8") for part in SOURCES[:7] for path in (ROOT / part).rglob("*.py"))
-    said = re.sub(r"\s*f?\"\n\s*f?\"", "", program)
+    said = re.sub(r"\s*f?\"\n\s*f?\"", "", program(SOURCES[:7]))
     rows = re.findall(r'^\| (".+?) \|', text("docs/when-something-is-wrong.md"), flags=re.MULTILINE)
     assert rows
     for message in [quoted for row in rows for quoted in re.findall(r'"([^"]+)"', row)]:

@@ -54,11 +54,13 @@ from robokin_addon.solvers import (
     SupportTask,
     Task,
     TwistTask,
+    criteria,
 )
 from robokin_addon.solvers.criteria import (
     KINDS,
     Criterion,
     DynamicTorque,
+    FarFromObstacles,
     GravityTorque,
     JointSprings,
     KineticEnergy,
@@ -254,11 +256,15 @@ def _clearance(r: Robot) -> None:
     away, post = np.array([0.3, 0.1, 0.0]), np.eye(4)
     post[:3, 3] = T[:3, 3] + away
     distance = np.linalg.norm(away)
-    task = ClearanceTask(CollisionModel(r.model, [Obstacle("post", Sphere(0.1), post)]), 0.2)
-    rows = task.rows(r.state(), None)
+    collisions = CollisionModel(r.model, [Obstacle("post", Sphere(0.1), post)])
+    rows = ClearanceTask(collisions, 0.2).rows(r.state(), None)
     lower, J = F["clearance"](J_a, np.zeros_like(J_a), away / distance, distance - 0.15, 0.2)
     assert rows.lower[0] == pytest.approx(lower + 2e-5) and abs(rows.J[0] - J).max() < 1e-9
     assert np.isposinf(rows.upper).all()
+    value, gradient = F["far_from_obstacles"](np.array([distance - 0.15]), J[None], 0.4)
+    criterion = FarFromObstacles(collisions, 0.4)
+    assert criterion.potential(r.state()) == pytest.approx(value) and value > 0.0
+    np.testing.assert_allclose(criterion.gradient(r.state()), gradient, atol=1e-9)
 
 
 def _posture(r: Robot) -> None:
@@ -327,7 +333,11 @@ def test_every_kind_of_task_and_criterion_is_on_the_page() -> None:
     bases = {"FrameTask", "Task", "HistoryTask", "StartRelativeTask", "VelocityTask"}
     kinds = {name for name in solvers.__all__ if name.endswith("Task")} - bases
     assert kinds == {kind.__name__ for kinds in TASKS.values() for kind in kinds}
-    for name in kinds | {"ExtendedJacobian"} | {kind.__name__ for kind in KINDS.values()}:
+    exported = {name for name in criteria.__all__ if isinstance(getattr(criteria, name), type)}
+    criterion_kinds = {name for name in exported if issubclass(getattr(criteria, name), Criterion)}
+    criterion_kinds -= {"Criterion", "Potential", "Velocity"}
+    assert criterion_kinds == {kind.__name__ for kind in KINDS.values()} | {"FarFromObstacles"}
+    for name in kinds | {"ExtendedJacobian"} | criterion_kinds:
         assert re.search(rf"^### .*\b{name}\b|^\| `{name}`", text, flags=re.MULTILINE), name
     assert {type(criterion) for criterion, _ in _criteria(Robot(0))} == set(KINDS.values())
 
@@ -353,6 +363,21 @@ def _criteria(r: Robot) -> list[tuple[Criterion, Pair]]:
     def rows(at: np.ndarray) -> np.ndarray:
         return np.repeat((1.0 / LENGTH, 1.0), 3)[:, None] * frame_jacobian(model, at, "panda_hand") * S
 
+    ball = (Geometry(Sphere(0.05)),)
+    links = [dataclasses.replace(x, collisions=ball if x.name == "panda_hand" else ()) for x in model.links]
+    joints = [joint for joint in model.joints if joint.parent is not None]
+    places = [np.array([0.4, 0.1 * i, 0.9]) for i in range(2)]
+    found = [
+        Obstacle(f"post {i}", Sphere(0.1), np.eye(4) + np.pad(p[:, None], ((0, 1), (3, 0))))
+        for i, p in enumerate(places)
+    ]
+    posts = CollisionModel(RobotModel("panda", links, joints, model.root), found)
+
+    def away(at: np.ndarray) -> np.ndarray:
+        centre = forward_kinematics(model, at)["panda_hand"][:3, 3]
+        return np.array([np.linalg.norm(p - centre) - 0.15 for p in places])
+
+    d = away(q)
     # Derivatives along coordinates; the rows are along those over S.
     J, dJ = rows(q), change(rows)
     return [
@@ -364,12 +389,13 @@ def _criteria(r: Robot) -> list[tuple[Criterion, Pair]]:
         (RestPosture(rest), F["rest_posture"](q, rest, S)),
         (Manipulability(), F["manipulability"](J, dJ)),
         (SmallestSingularValue(), F["smallest_singular_value"](J, dJ)),
+        (FarFromObstacles(posts, 1.5), F["far_from_obstacles"](d, change(away), 1.5)),
         (GravityTorque(), F["gravity_torque"](f, change(lambda at: gravity_torque(model, at)), model.effort)),
     ]
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("at", range(9))
+@pytest.mark.parametrize("at", range(10))
 def test_values_and_gradients_of_criteria_are_those_of_the_page(at: int, seed: int) -> None:
     r = Robot(seed)
     criterion, (value, gradient) = _criteria(r)[at]

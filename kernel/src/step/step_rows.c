@@ -77,6 +77,14 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
+/* Of what a beam lacks, the length of each part that remains is not asked for: its axes are others in another pose. */
+static void shorten(const double remaining[6], double e[6]) {
+  for (int part = 0; part < 6; part += 3) {
+    const double length = rk_norm3(e + part), asked = length - rk_clamp(remaining[part], 0.0, length);
+    for (int k = part; k < part + 3; k++) e[k] *= length > 0.0 ? asked / length : 1.0;
+  }
+}
+
 /* The rows of a task, weighted; returns their number. direction[6]: along which a velocity goes, of each. */
 static int fill(const rk_step *step, rk_step_data *data, const double *nodes, int32_t t, double direction[6]) {
   static const double unit[12] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
@@ -94,6 +102,8 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   point = T + 9;
   rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt,
               data->from ? data->before + 12 * (int64_t)t : 0, &lack);
+  const double *remaining = data->remaining ? data->remaining + 6 * (int64_t)t : 0;
+  if (remaining && task->kind == RK_TIP_LASER) shorten(remaining, lack.e), remaining = 0;
   for (int r = 0; r < 6; r++) {
     if (!rk_has_row(task, target, r)) continue;
     const double weight = task->weights[r], band = task->bands[r] * (task->kind == RK_TIP_TWIST ? step->dt : 1.0);
@@ -105,7 +115,7 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
     } else {
       add_row(&rows, weight, own, other);
     }
-    if (data->remaining) e -= data->remaining[6 * (int64_t)t + rows.count];
+    if (remaining) e -= remaining[rows.count];
     low[rows.count] = side < 0 ? -infinite : weight * (e - band);
     high[rows.count] = side > 0 ? infinite : weight * (e + band);
     direction[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.ahead[r] : 0.0;

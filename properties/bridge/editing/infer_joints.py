@@ -29,7 +29,8 @@ _STRAIGHT = math.radians(1.0)
 
 @dataclass(frozen=True)
 class Guess:
-    """fields: of `Joint`, beside its name and place.   notes: what the bone's settings say that the joint does not."""
+    """A guessed joint. fields: of `Joint`, beside its name and place.   notes: what the bone's settings say that the
+    joint does not."""
 
     fields: dict[str, Any]
     notes: list[str] = field(default_factory=list)

@@ -71,7 +71,7 @@ class DistanceTask(PointTask, DistanceBoundTask, KernelTipTask):
     def task_jacobian(self, state: State, target: tuple[float, Array]) -> TaskJacobian:
         wanted, p = target
         if self.band or self.relation != "equal":
-            return self.point_seen(state, np.zeros((0, 3)))
+            return self.point_task_jacobian(state, np.zeros((0, 3)))
         parting, p = self.tip_task_jacobian(state), self._other_point(state, p)
         if self.other is not None:
             parting = parting.less(point_task_jacobian(state, self.other, p))

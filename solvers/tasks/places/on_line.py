@@ -54,7 +54,7 @@ class OnLineTask(PointTask, DistanceBoundTask, KernelTipTask):
         return float(np.linalg.norm(across(along) @ (c - centre))) - self.band - reach
 
     def task_jacobian(self, state: State, target: tuple[Array, Array]) -> TaskJacobian:
-        return self.point_seen(state, across(target[1]))
+        return self.point_task_jacobian(state, across(target[1]))
 
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
         c, along = target

@@ -60,7 +60,7 @@ class OnPlaneTask(PointTask, DistanceBoundTask, KernelTipTask):
         return away - self.band - reach
 
     def task_jacobian(self, state: State, target: tuple[Array, Array]) -> TaskJacobian:
-        return self.point_seen(state, target[1][None][: 1 if self.side == "on" else 0])
+        return self.point_task_jacobian(state, target[1][None][: 1 if self.side == "on" else 0])
 
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
         c, n = target

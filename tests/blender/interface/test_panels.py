@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.panels.prepared.joint_rows import common_start
+from robokin_addon.panels.prepared.joint_rows import common_start, short_names
 from robokin_addon.panels.prepared.robot_panel import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
@@ -383,3 +383,9 @@ def test_the_active_joint_has_a_slider_over_its_range(panda):
     assert "robokin_range" in draw()["ROBOKIN_PT_joint"]["props"]
     panda.data.bones.active = panda.data.bones[TOOL]
     assert "robokin_range" not in draw()["ROBOKIN_PT_joint"]["props"]
+
+
+def test_a_list_of_joints_does_not_say_joint():
+    names = ["base", "arm_left_1_joint", "arm_right_1_joint", "_joint"]
+    assert list(short_names(names).values()) == ["base", "arm_left_1", "arm_right_1", "_joint"]
+    assert list(short_names(["r_a", "r_a_joint", "r_b"]).values()) == ["a", "a_joint", "b"]

@@ -35,7 +35,7 @@ def test_keys_on_a_limit_and_a_driver_on_a_mass_make_the_model_of_the_frame(arm)
         assert model.links[-1].mass == pytest.approx(mass, abs=1e-6)
 
 
-def test_a_check_takes_the_numbers_of_the_present_frame(arm):
+def test_a_check_takes_the_numbers_of_each_frame(arm):
     scene = bpy.context.scene
     path = f'bones["{arm.data.bones[1].name}"].robokin.upper'
     for frame, upper in ((1, 0.5), (21, 1.5)):
@@ -43,27 +43,30 @@ def test_a_check_takes_the_numbers_of_the_present_frame(arm):
         arm.data.keyframe_insert(path, frame=frame)
     scene.frame_set(21)
     write_curves(arm, [1, 21], np.array([[1.0, 0.0], [1.0, 0.0]]), new_action=False)
-    for frame, is_outside in ((1, True), (21, False)):
-        scene.frame_set(frame)
-        with bpy.context.temp_override(object=arm, active_object=arm):
-            bpy.ops.robokin.check(frame_start=1, frame_end=21)
-        assert any(row.status for row in arm.robokin.solver.check_failures) == is_outside
+    for present in (1, 21):
+        scene.frame_set(present)
+        for first, is_outside in ((1, True), (15, False)):
+            with bpy.context.temp_override(object=arm, active_object=arm):
+                bpy.ops.robokin.check(frame_start=first, frame_end=21)
+            assert any(row.status for row in arm.robokin.solver.check_failures) == is_outside
 
 
-@pytest.mark.parametrize(("frame", "upper"), [(1, 0.5), (21, 1.5)])
-def test_a_bake_takes_the_numbers_of_the_present_frame(arm, frame, upper):
+@pytest.mark.parametrize("frame", [1, 21])
+def test_a_bake_keeps_the_narrowest_numbers_of_its_frames(arm, frame):
     """With the elbow to either side the first joint needs more than 0.5 rad."""
     scene, bone = bpy.context.scene, arm.data.bones[1]
     for at, value in ((1, 0.5), (21, 1.5)):
         bone.robokin.upper = value
         arm.data.keyframe_insert(f'bones["{bone.name}"].robokin.upper', frame=at)
     target = add_target(arm, arm.pose.bones[-1].name)
+    scene.frame_set(21)
     target.matrix_world = to_blender(arm, forward_kinematics(robot_model(arm), [1.0, 0.3])["l1"])
-    scene.frame_start, scene.frame_end = 1, 21
     scene.frame_set(frame)
-    with bpy.context.temp_override(object=arm, active_object=arm):
-        assert bpy.ops.robokin.bake() == {"FINISHED"}
-    curve = fcurves(arm)[next(key for key in fcurves(arm) if bone.name in key[0])]
-    shown = max(abs(point.co.y) for point in curve.keyframe_points)
-    assert shown <= upper + 1e-6 and scene.frame_current == frame
-    assert (arm.robokin.solver.bake_status == "CONVERGED") == (upper > 1.0)
+    for first, upper in ((1, 0.5), (21, 1.5)):
+        scene.frame_start, scene.frame_end = first, 30
+        with bpy.context.temp_override(object=arm, active_object=arm):
+            assert bpy.ops.robokin.bake() == {"FINISHED"}
+        curve = fcurves(arm)[next(key for key in fcurves(arm) if bone.name in key[0])]
+        shown = max(abs(point.co.y) for point in curve.keyframe_points if point.co.x >= first)
+        assert shown <= upper + 1e-6 and scene.frame_current == frame
+        assert (arm.robokin.solver.bake_status == "CONVERGED") == (upper > 1.0)

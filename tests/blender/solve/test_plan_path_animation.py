@@ -10,6 +10,7 @@ import pytest
 from mathutils import Matrix, Vector
 from robokin_addon.cli import main
 from robokin_addon.operators.solve.plan_path import ROBOKIN_OT_plan_path
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results.stored_results import store_bake_result
 from robokin_addon.properties.results.why import remedies
 from robokin_addon.robokin import forward_kinematics
@@ -139,7 +140,7 @@ def test_a_bake_that_is_stuck_offers_a_way_to_the_targets(arm):
     assert "robokin.plan_path" not in draw(object=arm)["ROBOKIN_PT_bake"]["operators"]  # the bake is of before
     scene.frame_set(LAST)
     assert world_error(arm, tip, target)[0] < 1e-4
-    collisions = finish(collisions_over(scene, bpy.context.view_layer, arm, range(1, LAST + 1)))
+    collisions = finish(collisions_over(scene, bpy.context.view_layer, arm, range(1, LAST + 1), binding(arm)))
     assert collisions.distances(seen().q)[0][..., 0].min() >= 0.005 - 1e-5
     across = target.matrix_world.to_3x3() @ Vector((0.5, 0.18, 0.0))  # 3 cm beside the last link
     bpy.data.objects["post"].location = target.location + across

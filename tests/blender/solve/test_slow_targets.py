@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.frames import channelbag
-from robokin_addon.scene.slower_targets import time_asked
+from robokin_addon.scene.slower_targets import requested_times
 from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
 from support.blender.scene_bakes import bake
@@ -135,7 +135,7 @@ def test_the_time_is_what_the_limit_that_binds_needs(scene, hurried, kind):
     factors = []
     for limit in (0.5, 0.25):
         setattr(robot.data.bones["panda_joint1"].robokin, kind, limit)
-        factors.append(finish(time_asked(scene, bpy.context.view_layer, robot, range(1, LAST + 1), None)))
+        factors.append(finish(requested_times(scene, bpy.context.view_layer, robot, range(1, LAST + 1), None)))
     assert factors[0] > 1.0
     assert factors[1] / factors[0] == pytest.approx(2.0 if kind == "velocity" else np.sqrt(2.0), rel=1e-4)
 

@@ -11,13 +11,15 @@ from robokin_addon.operators.handlers import criterion_readouts
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.criteria import KINDS, POTENTIALS
 from robokin_addon.properties.results import readouts
-from robokin_addon.robokin import RobokinError, gravity_torque
+from robokin_addon.robokin import RobokinError, forward_kinematics, gravity_torque
+from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.criteria.solver_criteria import enabled_criteria
 from robokin_addon.solvers import criteria as solver_criteria
 from robokin_addon.solvers.criteria import Potential, State
-from support.blender.scene_robots import READY, TOOL, add_robot
+from support.blender.scene_robots import READY, TOOL, add_robot, build
 from support.oracles.pinocchio_oracle import Oracle
+from support.problems.obstructed import planar_arm
 
 
 @pytest.fixture
@@ -363,3 +365,29 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     other.robokin.criteria[0].weight = 3.0
     criterion_readouts._last["seconds"] = 1.0
     assert [shown.cost for shown in criterion_readouts._shown(other, binding(other), may_wait=True)] == [None, None]
+
+
+def test_away_from_obstacles_makes_room_where_they_stand(scene):
+    """The hand stays where it is; what is animated does not count."""
+    arm, start = build(planar_arm(4)), np.array([0.3, 0.6, -1.2, 0.6])
+    arm.robokin.live = False
+    write_curves(arm, [1], start[None], new_action=False)
+    scene.frame_set(1)
+    hand = forward_kinematics(robot_model(arm), start)["l3"][:3, 3]
+    bpy.ops.object.empty_add(location=hand.tolist())
+    task = arm.robokin.tasks.add()
+    task.name, task.kind, task.tip, task.target = "hand", "POSITION", "j3", bpy.context.object
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.2, location=(1.5, 0.35, 0.0))
+    ball = bpy.context.object
+    assert bpy.ops.robokin.obstacle() == {"FINISHED"}
+    bpy.context.view_layer.objects.active = arm
+    add(arm, "FAR_FROM_OBSTACLES", distance=0.5)
+    (room,) = enabled_criteria(arm)
+    assert enabled_criteria(arm)[0].collisions.obstacles[0].name == ball.name and room.distance == pytest.approx(0.5)
+    before = readouts.criteria(arm)[0].cost
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"} and arm.robokin.solver.status == "CONVERGED"
+    bpy.context.view_layer.update()
+    assert readouts.criteria(arm)[0].cost < 0.5 * before
+    ball.keyframe_insert("location", frame=1)
+    bpy.context.view_layer.update()
+    assert not enabled_criteria(arm)[0].collisions.obstacles

@@ -62,7 +62,9 @@ def test_kinds_of_a_point_take_its_place(robot, kind):
     else:
         goal = place(robot, (0.5, 0.1, 0.3))
     task = add(robot, kind, goal, offset_location=LOCATION)
-    _, (made,) = SolverTasks(robot, binding(robot), [task]).at(targets_now(bpy.context, robot, [task]))
+    _, (made,) = SolverTasks(robot, binding(robot), [task]).at(
+        targets_now(bpy.context, robot, [task], robot=binding(robot))
+    )
     np.testing.assert_allclose(made.offset[:3, 3], np.array(LOCATION) / 2.0, atol=1e-7)
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, load_urdf
+from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, library_robot, load_urdf
 from robokin_addon.solvers import (
     AlongCurveTask,
     Diagnosis,
@@ -99,6 +99,23 @@ def test_what_no_wheel_moves_is_singular_and_a_joint_at_its_end_is_named() -> No
     ahead = JointVelocityTask({"panda_joint1": 1.0})
     found = track(panda, [ahead], [[ahead.target]] * 90, READY, DT).diagnosis(89)
     assert found.status is Status.LIMIT and found.joints == ("panda_joint1",) and "beyond the limit" in found.reason
+    found = track(
+        library_robot("gantry"),
+        [turn := TwistTask("tool", (0.1, 0.2, 0.03, 0.1, 0.2, 0.3))],
+        [[turn.target]] * 3,
+        dt=DT,
+    )
+    assert found.diagnosis(2).status is Status.SINGULAR and "no joint moves it" in found.diagnosis(2).reason
+
+
+def test_joints_that_the_frame_would_take_beyond_their_ends_are_named() -> None:
+    """Of a path that is slowed down no joint comes quite there."""
+    panda = load_urdf(robot("panda"))
+    ahead = TwistTask("panda_rightfinger", (0.2, 0.1, 0, 0, 0, 0))
+    result = track(panda, [ahead], [[ahead.target]] * 90, READY, DT)
+    found = [result.diagnosis(frame) for frame in np.flatnonzero(result.missed).tolist()]
+    assert len(found) > 50 and {each.status for each in found} == {Status.LIMIT}
+    assert "panda_finger_joint1" in found[-1].joints and "limits on position" in found[-1].reason
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -120,10 +137,10 @@ def no_motion(model: RobotModel, q: list[float], *tasks: Task) -> Diagnosis:
     return found.diagnosis(2)
 
 
-def along(link: str, *speed: float) -> TwistTask:
+def along(link: str, *speed: float, name: str = "") -> TwistTask:
     """The end of a planar link, in the directions that are given a speed."""
     twist = np.append(speed, np.zeros(6 - len(speed)))
-    return TwistTask(link, twist, offset=at(1.0), weights=twist != 0.0)
+    return TwistTask(link, twist, offset=at(1.0), weights=twist != 0.0, name=name)
 
 
 def test_a_pose_alone_is_called_singular_and_what_contradicts_itself_is_not() -> None:
@@ -132,8 +149,9 @@ def test_a_pose_alone_is_called_singular_and_what_contradicts_itself_is_not() ->
     arm = planar_arm(2)
     found = no_motion(arm, [0.0, 0.0], along("l1", 0.5))
     assert found.status is Status.SINGULAR and "in a singular configuration" in found.reason
-    found = no_motion(arm, [0.3, 0.5], along("l1", 0.5), along("l1", -0.5))
-    assert found.status is Status.MAX_ITERATIONS and not found.joints
+    still = JointVelocityTask({"j0": 0.01}, name="still", priority=3)
+    found = no_motion(arm, [0.3, 0.5], along("l1", 0.5, name="first"), along("l1", -0.5, name="second"), still)
+    assert found.status is Status.TASK_CONFLICT and found.tasks == ("first", "second")
     closed = LoopClosureTask("l2", "base", at(1.0), at(1.0), orientation_weights=0.0)
     square = [np.pi / 2.0, -np.pi / 2.0, -np.pi / 2.0]
     found = no_motion(planar_arm(3), square, closed, along("l1", 0.0, 0.5))

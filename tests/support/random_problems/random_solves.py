@@ -16,6 +16,7 @@ from robokin_addon.solvers import (
     IKProblem,
     JointTask,
     LoopClosureTask,
+    PoseTask,
     SolveResult,
     Status,
     Task,
@@ -25,6 +26,7 @@ from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.ik.diagnosis import SINGULAR_VALUE, STATIONARY
 from robokin_addon.solvers.ik.tip_ik import is_plain
+from robokin_addon.solvers.ik.unmoved import out_of_all_poses
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.tasks.protocols import resolve_target
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
@@ -266,8 +268,14 @@ def _out_of_reach(problem: Problem, result: SolveResult) -> list[str]:
         if task.name not in result.tasks:
             continue
         poses = [result.q, *(random_configuration(problem.model, rng) for _ in range(20))]
-        if not gaps[i] > 0.0:
+        if not gaps[i] > 0.0 and not isinstance(task, FrameTask):
             found.append(f"{task.name} has no certificate")
+        if not gaps[i] > 0.0 and isinstance(task, FrameTask):  # what no joint moves is lacking in all of them
+            least = np.min([problem.oracle.residuals(task, q)[:2] for q in poses], axis=0)
+            missing = np.array(out_of_all_poses(problem.model, task, task.target))
+            tolerance = np.array([part.tolerance for part in task.parts])
+            if not ((missing > tolerance).any() and (missing <= least + ROUNDING * (1.0 + least)).all()):
+                found.append(f"{task.name} lacks {least}, not always {missing}")
         if any(problem.oracle.is_met(task, q) for q in poses):
             found.append(f"{task.name} is met")
     return found or ([] if result.tasks else ["names no task"])
@@ -302,8 +310,19 @@ def _limit(problem: Problem, result: SolveResult) -> list[str]:
 
 
 def _conflict(problem: Problem, result: SolveResult) -> list[str]:
-    """Each named task alone converges, by Pinocchio's frames."""
-    found = [] if len(result.tasks) > 1 else ["names fewer than two tasks"]
+    """Each named task alone converges, by Pinocchio's frames; of a single one its position, and its orientation."""
+    found = [] if result.tasks else ["names no task"]
+    if len(result.tasks) == 1:
+        own = next(task for task in problem.tasks if task.name == result.tasks[0])
+        same = own.link, own.target
+        weights = {"position": (own.position_weights, 0.0), "orientation": (0.0, own.orientation_weights)}
+        for name, weights_of in weights.items():
+            bands = {"position_band": own.position_band, "orientation_band": own.orientation_band}
+            part = PoseTask(*same, *weights_of, own.frame, own.offset, **bands)
+            q = IKProblem(problem.model, [part], attempts=60).solve(None, result.q, problem.seed, diagnose=False).q
+            if not problem.oracle.is_met(part, q, 1e-6):
+                found.append(f"{name} of {own.name} alone is not met")
+        return found
     for i, task in enumerate(problem.tasks):
         if task.name not in result.tasks:
             continue

@@ -22,7 +22,7 @@ _COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mes
 
 
 def read_gltf(path: str) -> MeshData:
-    """Raises FileFormatError naming the file."""
+    """Read a glTF file, text or binary. Raises FileFormatError naming the file."""
     return _Scene(path, GltfData(path)).read()
 
 

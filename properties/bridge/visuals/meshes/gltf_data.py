@@ -66,7 +66,7 @@ class GltfData:
         return text
 
     def all(self, name: str) -> list[dict[str, Any]]:
-        """The objects of a list of the document, which may be absent."""
+        """The objects of a list of the document; none where it is absent."""
         found = self.root.get(name, [])
         if not isinstance(found, list) or len(found) > _MAX_ENTRIES or not all(isinstance(e, dict) for e in found):
             raise FileFormatError(self.path, None, f"its {name} are not a list of up to {_MAX_ENTRIES} objects")

@@ -1,0 +1,55 @@
+"""Robots whose own numbers are animated: limits or masses with keys or drivers, which are others at each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+import bpy
+
+from ..properties.bridge import Binding, binding
+from ..robokin import RobotModel
+from ..robokin.arrays import Array
+from ..solvers.motion.check import MotionCheck, check_motion
+from ..solvers.motion.motion import Motion
+from .animation import frames as animation
+
+_CHUNK = 16  # frames of the scene visited between two reports of progress
+
+
+def numbers_change(obj: bpy.types.Object) -> bool:
+    """Whether keys, drivers or strips may animate the numbers of a robot's joints and links."""
+    data = obj.data.animation_data
+    if data is None:
+        return False
+    paths = [path for path, _ in animation.fcurves(obj.data)] + [driver.data_path for driver in data.drivers]
+    return bool(data.nla_tracks) or any("].robokin." in path for path in paths)
+
+
+def models_over(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
+) -> Generator[float, None, list[RobotModel]]:
+    """Yield the share of the frames visited now and then; return the robot at each; `robot`'s own where the joints
+    themselves are others."""
+    found = []
+    for index in animation.visit_frames(scene, frames):
+        model = binding(obj).model
+        is_alike = model.nq == robot.model.nq and model.link_names == robot.model.link_names
+        found.append(model if is_alike else robot.model)
+        if index % _CHUNK == 0:
+            yield index / len(frames)
+    return found
+
+
+def checked_by_frame(
+    found: MotionCheck, motion: Motion, models: Sequence[RobotModel], gravity: Array | None
+) -> MotionCheck:
+    """A check whose limits are those of each frame's own robot. found: the check by the limits of one frame."""
+    kept = [each for each in found.violations if each.kind == "collision"]
+    frames_of: dict[RobotModel, list[int]] = {}
+    for frame, model in enumerate(models):
+        frames_of.setdefault(model, []).append(frame)
+    for model, own in frames_of.items():
+        limits = check_motion(replace(motion, model=model), float32=True, gravity=gravity)
+        kept += [each for each in limits.violations if each.frame in set(own)]
+    return replace(found, violations=tuple(sorted(kept, key=lambda each: each.frame)))
