@@ -144,7 +144,7 @@ def test_rows_are_derivatives(number):
     block = source.block(DiscreteMotion(grid, q))
     (frames, n), J = here.steps.shape, block.rows(len(q))
     assert len(block.lower)
-    for y in h * np.random.default_rng(1).normal(size=(8, frames, n)):
+    for y in h * np.random.default_rng(1).normal(size=(3, frames, n)):
         up, down = (source.block(here.moved(sign * y)).lower for sign in (1.0, -1.0))
         np.testing.assert_allclose(J.times(y.ravel() / h), (down - up) / (2.0 * h), atol=1e-6 * (1.0 + abs(up).max()))
 
