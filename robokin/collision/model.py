@@ -224,8 +224,10 @@ class CollisionModel:
         return other
 
     def avoidable(self) -> CollisionModel:
-        """A copy without the pairs of which no joint moves one: obstacles and links that are fixed to the root. The same
-        one at each call, so that tasks and criteria that are made again are known."""
+        """A copy without the pairs of which no joint moves one: obstacles and links that are fixed to the root.
+
+        It is the same one at each call, so that tasks and criteria that are made again are known.
+        """
         if self._avoidable is not None:
             return self._avoidable
         other, tree = copy(self), self.model.tree
