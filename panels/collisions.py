@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import robot_model
+from ..properties.collection import marked_collections
 from ..robokin import RobokinError
 from .prepared.joint_rows import common_start
 from .prepared.robot_panel import RobotPanel
@@ -50,7 +51,7 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         row.use_property_split = False
         row.prop(collection.robokin, "is_obstacle", text=f"All in {collection.name}")
         obstacles = [each.name for each in context.scene.objects if each.robokin.is_obstacle]
-        obstacles += [f"All in {each.name}" for each in bpy.data.collections if each.robokin.is_obstacle]
+        obstacles += [f"All in {each.name}" for each in marked_collections(context.scene)]
         for name in obstacles[:_SHOWN]:
             layout.label(text=name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:

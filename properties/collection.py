@@ -18,4 +18,9 @@ class RobokinCollection(bpy.types.PropertyGroup):
     )
 
 
+def marked_collections(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
+    """Collections all of which is an obstacle; the scene's own one is not among those of the file."""
+    return [each for each in (scene.collection, *bpy.data.collections) if each.robokin.is_obstacle]
+
+
 CLASSES = (RobokinCollection,)

@@ -40,8 +40,7 @@ def collisions_over(
     found = obstacles_in(scene, obj)
     worlds: dict[bpy.types.Object, Array] = {}
     if found:
-        owners = dict.fromkeys((obj, *(owner for each in found for owner in each.owners)))
-        worlds = yield from worlds_over(scene, view_layer, obj, [*owners], frames)
+        worlds = yield from worlds_over(scene, view_layer, obj, found, frames)
     return _collisions(obj, robot, found, worlds.__getitem__)
 
 

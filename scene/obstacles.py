@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..properties.collection import marked_collections
 from ..properties.handlers import add_handler, remove_handler
 from ..robokin.arrays import Array
 from ..robokin.collision import Hull
@@ -20,7 +21,7 @@ from .tasks.targets import world_matrix
 
 _CHUNK = 32  # frames of the scene visited between two reports of progress
 _KEPT = 512  # shapes of obstacles
-_DIGITS = 6  # scales that agree so far are one
+_DIGITS = 6  # sizes that agree so far are one
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class SceneObstacle:
 def obstacles_in(scene: bpy.types.Scene, robot: bpy.types.Object) -> list[SceneObstacle]:
     """The obstacles of a robot: mesh objects that are marked or in a marked collection, also nested ones and instances,
     but for what hangs on the robot's own bones."""
-    marked = {obj for c in bpy.data.collections if c.robokin.is_obstacle for obj in c.all_objects}
+    marked = {obj for collection in marked_collections(scene) for obj in collection.all_objects}
     found: dict[SceneObstacle, None] = {}  # in order
     for obj in scene.objects:
         if obj.type in ("MESH", "EMPTY"):
@@ -94,17 +95,19 @@ def worlds_over(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     robot: bpy.types.Object,
-    owners: Sequence[bpy.types.Object],
+    obstacles: Sequence[SceneObstacle],
     frames: Sequence[float],
 ) -> Generator[float, None, dict[bpy.types.Object, Array]]:
     """Yield the share of the frames visited now and then; return (frames, 4, 4) world matrices of the robot and of what
     moves obstacles. Raises RobokinError."""
+    owners = dict.fromkeys((robot, *(owner for each in obstacles for owner in each.owners)))
+    instanced = {owner for each in obstacles for owner in each.owners[1:]}
     worlds = {owner: animation.keyed_matrices(owner, frames) for owner in owners if animation.moved_by_keys_only(owner)}
     visited = [owner for owner in owners if owner not in worlds]
     for owner in visited:
-        animation.check_evaluated(
-            owner, view_layer, f"obstacle {owner.name!r}" if owner != robot else f"{owner.name!r}"
-        )
+        if owner not in instanced or owner.hide_viewport:  # Blender evaluates what is instanced, in no layer too
+            who = f"{owner.name!r}" if owner == robot else f"obstacle {owner.name!r}"
+            animation.check_evaluated(owner, view_layer, who)
         worlds[owner] = np.empty((len(frames), 4, 4))
     if visited:
         for index in animation.visit_frames(scene, frames):
@@ -123,20 +126,21 @@ class ObstacleShape:
     excess: float
 
 
-_shapes: dict[tuple, tuple[bytes, ObstacleShape]] = {}
-_read: set[int] = set()  # session_uids of objects that have not changed since they were read
+_shapes: dict[tuple, tuple[bytes, ObstacleShape]] = {}  # with the form that each was made of
+_read: dict[int, bytes] = {}  # forms by session_uids, of objects that have not changed since they were read
 
 
 def obstacle_shape(
     robot: bpy.types.Object, obstacle: SceneObstacle, world: Array, is_watched: bool = False
 ) -> ObstacleShape:
-    """The parts of an obstacle at a world matrix (4, 4), by its scale. They are found once for each form. is_watched:
-    where `is_unchanged` its mesh is not read again. Raises RobokinError naming the obstacle."""
+    """The parts of an obstacle at a world matrix (4, 4), by its scale; none of an empty mesh. They are found once for
+    each form and size. is_watched: where Blender has told no change its mesh is not read again. Raises RobokinError
+    naming the obstacle."""
     owner, stretch = obstacle.mesh, np.asarray(world, float)[:3, :3]
     is_mirrored = bool(np.linalg.det(stretch) < 0.0)
-    size = np.round(stretch.T @ stretch, _DIGITS).tobytes(), is_mirrored, metres_per_world_unit(robot)
-    kept = _shapes.get((owner.session_uid, *size))
-    if kept is not None and is_watched and is_unchanged(obstacle):
+    key = owner.session_uid, *_size(stretch), is_mirrored, f"{metres_per_world_unit(robot):.{_DIGITS}g}"
+    kept = _shapes.get(key)
+    if kept is not None and is_watched and kept[0] == read_form(obstacle):
         return kept[1]
     points, triangles = triangles_of(owner)
     form = points.tobytes() + triangles.tobytes()
@@ -145,19 +149,28 @@ def obstacle_shape(
         parts = convex_parts(placed, triangles[:, ::-1] if is_mirrored else triangles)
         if len(_shapes) >= _KEPT:
             _shapes.clear()
-        kept = _shapes[owner.session_uid, *size] = form, ObstacleShape(tuple(map(Hull, parts.parts)), parts.excess)
-    _read.add(owner.session_uid)
+        hulls = tuple(map(Hull, parts.parts)) if len(points) else ()
+        kept = _shapes[key] = form, ObstacleShape(hulls, parts.excess)
+    _read[owner.session_uid] = kept[0]
     return kept[1]
 
 
-def is_unchanged(obstacle: SceneObstacle) -> bool:
-    """Whether Blender has told no change of its mesh since it was read."""
-    return obstacle.mesh.session_uid in _read
+def _size(stretch: Array) -> tuple[bytes, int]:
+    """What is the same for axes (3, 3) of one size, however they are turned."""
+    squares = stretch.T @ stretch
+    exponent = int(np.frexp(1.5 * squares.max())[1])  # 1 is inside its interval
+    return (np.round(np.ldexp(squares, -exponent), _DIGITS) + 0.0).tobytes(), exponent
+
+
+def read_form(obstacle: SceneObstacle) -> bytes | None:
+    """The mesh as it was read last; None where Blender has told a change since."""
+    return _read.get(obstacle.mesh.session_uid)
 
 
 def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if _read:
-        _read.difference_update(u.id.original.session_uid for u in depsgraph.updates if u.is_updated_geometry)
+    for update in depsgraph.updates if _read else ():
+        if update.is_updated_geometry:
+            _read.pop(update.id.original.session_uid, None)
 
 
 def _forget_all(*_: object) -> None:

@@ -15,7 +15,7 @@ from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from .animation.frames import stands_still
 from .collisions import checked_collisions, obstacle_placement, pairs_left_out
-from .obstacles import SceneObstacle, is_unchanged, obstacle_shape, obstacles_in
+from .obstacles import SceneObstacle, obstacle_shape, obstacles_in, read_form
 from .tasks.targets import world_matrix
 
 
@@ -41,7 +41,7 @@ class Watch:
     def __init__(self) -> None:
         self._key: tuple | None = None
         self._collisions: CollisionModel | None = None
-        self._seen: dict[SceneObstacle, tuple[tuple, tuple[Hull, ...], Array]] = {}
+        self._seen: dict[SceneObstacle, tuple[tuple, bytes | None, tuple[Hull, ...], Array]] = {}
 
     def look(
         self,
@@ -66,12 +66,13 @@ class Watch:
             world = each.world(world_of)
             where = robot, world_of(obj).tobytes(), world.tobytes()
             known = before.get(each)
-            if known is None or known[0] != where or not is_unchanged(each):
+            if known is None or known[0] != where or known[1] is None or known[1] != read_form(each):
                 shape = obstacle_shape(obj, each, world[0], is_watched=True)
-                known = where, shape.hulls, obstacle_placement(obj, robot, each, world_of)[0]
+                placement = obstacle_placement(obj, robot, each, world_of)[0]
+                known = where, read_form(each), shape.hulls, placement
             self._seen[each] = known
-            found += [(each.name, hull) for hull in known[1]]
-            placements += [known[2]] * len(known[1])
+            found += [(each.name, hull) for hull in known[2]]
+            placements += [known[3]] * len(known[2])
         off = pairs_left_out(obj, robot.model)
         key = robot.model, tuple(found), tuple(off)
         if self._collisions is None or key != self._key:

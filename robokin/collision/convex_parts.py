@@ -70,7 +70,7 @@ def convex_parts(points: Array, triangles: Array, share: float = SHARE, most: in
     """
     points = np.asarray(points, float)
     triangles = np.asarray(triangles, int).reshape(-1, 3)
-    extent = float(np.ptp(points, axis=0).max(initial=0.0))
+    extent = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
     if not len(triangles) or not extent:
         return ConvexParts([points], 0.0)
     meshes = _loose(points, triangles, extent)

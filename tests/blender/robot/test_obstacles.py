@@ -1,0 +1,122 @@
+"""Obstacles as they are read: their sizes, of whichever form they have now, and what is read again."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.properties.bridge import binding
+from robokin_addon.scene import obstacles
+from robokin_addon.scene.collisions import collisions_now, collisions_over
+from robokin_addon.scene.surroundings import Watch
+from support.blender.scene_robots import build
+from support.problems.obstructed import planar_arm
+
+
+@pytest.fixture
+def arm(scene):
+    obj = build(planar_arm(2))
+    obj.robokin.live = False
+    return obj
+
+
+def cube(size=1.0):
+    bpy.ops.mesh.primitive_cube_add(size=size)
+    bpy.context.object.robokin.is_obstacle = True
+    bpy.context.view_layer.update()
+    return bpy.context.object
+
+
+def scaled(obj, scale):
+    obj.scale = (scale, scale, scale)
+    bpy.context.view_layer.update()
+
+
+def grow(obj):
+    for vertex in obj.data.vertices:
+        vertex.co *= 2.0
+    obj.data.update()
+    bpy.context.view_layer.update()
+
+
+def extents(collisions):
+    return pytest.approx([float(np.ptp(each.shape.points, axis=0).max()) for each in collisions.obstacles])
+
+
+def now(arm):
+    return extents(collisions_now(bpy.context.scene, arm, binding(arm)))
+
+
+def look(watch, arm):
+    return extents(watch.look(bpy.context.scene, arm, binding(arm), {}).collisions)
+
+
+def test_all_that_look_see_an_edited_mesh_at_every_size(arm):
+    """Two that look, a size that comes back, and two instances."""
+    post, first, second = cube(), Watch(), Watch()
+    assert [1.0] == look(first, arm) and [1.0] == look(second, arm)
+    grow(post)
+    assert [2.0] == look(first, arm) and [2.0] == look(second, arm)
+    scaled(post, 3.0)
+    assert [6.0] == look(first, arm)
+    grow(post)
+    assert [12.0] == look(first, arm)
+    scaled(post, 1.0)
+    assert [4.0] == look(first, arm) and [4.0] == look(second, arm)
+
+
+def test_sizes_are_told_apart_at_every_scale(arm):
+    """Meshes in millimetres."""
+    post = cube(1000.0)
+    for size in (1.0, 1.2, 0.5):
+        scaled(post, 1e-3 * size)
+        assert [size] == now(arm)
+
+
+@pytest.mark.parametrize("turned", ["arm", "post"])
+def test_turning_makes_no_parts_anew(arm, monkeypatch, turned):
+    post, watch, made = cube(), Watch(), []
+    assert [1.0] == look(watch, arm)
+    original = obstacles.convex_parts
+    monkeypatch.setattr(obstacles, "convex_parts", lambda *args: made.append(args) or original(*args))
+    for k in range(30):
+        (arm if turned == "arm" else post).rotation_euler = (0.1 * k, 0.23 * k, 0.31 * k)
+        bpy.context.view_layer.update()
+        look(watch, arm)
+    assert not made
+
+
+def test_an_empty_mesh_is_nothing(arm):
+    cube().data.clear_geometry()
+    bpy.context.view_layer.update()
+    assert [] == now(arm)
+
+
+def test_the_collection_of_the_scene_can_be_marked(arm):
+    cube().robokin.is_obstacle = False
+    assert [] == now(arm)
+    bpy.context.scene.collection.robokin.is_obstacle = True
+    assert [1.0] == now(arm)
+
+
+def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
+    """It is in no view layer, and Blender evaluates it."""
+    post, library, copy = cube(), bpy.data.collections.new("library"), bpy.data.objects.new("copy", None)
+    library.objects.link(post)
+    bpy.context.scene.collection.objects.unlink(post)
+    post.constraints.new("LIMIT_LOCATION").use_min_z = True
+    post.constraints[0].min_z = 1.0
+    copy.instance_type, copy.instance_collection = "COLLECTION", library
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.update()
+
+    def read():
+        return (yield from collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
+
+    found, steps = None, read()
+    while found is None:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found = end.value
+    np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
