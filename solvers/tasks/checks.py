@@ -193,6 +193,22 @@ def rigid(value: object, what: str) -> Array:
     return array
 
 
+def rigid_each(values: Sequence[object]) -> Array | None:
+    """(n, 4, 4) of pose matrices, looked at together; None where `rigid` has to look at each."""
+    if not all(type(each) is np.ndarray and each.shape == (4, 4) and each.dtype == np.float64 for each in values):
+        return None
+    poses = np.array(values)
+    R = poses[:, :3, :3]
+    is_rigid = (
+        (np.abs(R) <= 1.0 + SKEW).all()  # and finite, for what follows
+        and (np.abs(poses[:, :3, 3]) <= MOST / 3.0).all()
+        and (poses[:, 3] == LAST_ROW).all()
+        and np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max() <= SKEW
+        and (np.linalg.det(R) > 0.0).all()
+    )
+    return poses if is_rigid else None
+
+
 def choice(value: object, what: str, valid: Sequence[str]) -> str:
     if not (isinstance(value, str) and value in valid):
         raise TaskError(f"{what} must be one of {', '.join(valid)}, not {shown(value)}")

@@ -302,6 +302,8 @@ class Tracker:
             targets = self.check_targets(targets)
         if self.is_plain:
             return self._follow(targets, self._own)
+        if influence is None and not depends_on_frames_before(self.tasks, self._own):
+            return self._follow(targets, self._own)
         shares = [self._shares(own) for own in ([None] * len(targets) if influence is None else influence)]
         parts, first = [], 0
         while first < len(targets):
