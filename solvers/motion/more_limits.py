@@ -13,7 +13,7 @@ from ...robokin.errors import ConfigurationError, UnknownNameError
 from ...robokin.units import freedom_units
 from ..tasks.whole_robot.center_of_mass import convex_hull
 from .dynamics import MotionDynamics, effort_rounding, motion_efforts
-from .link_motion import link_motion
+from .link_motion import link_accelerations, link_twists
 from .motion import Motion, velocity_names
 from .violation import Violation
 
@@ -61,11 +61,13 @@ def _of_tool(motion: Motion, link: str, own: object, v_slack: Array, a_slack: Ar
         raise ConfigurationError(f"limits of the tool {link!r} must be a mapping of {', '.join(TOOL_KINDS)}")
     frame = model.link_index(link)
     J = abs(get_backend().frame_jacobian(model.tree, motion.q, frame, Reference.LOCAL_WORLD_ALIGNED)[:, :3])
-    twists, rates = link_motion(motion, [link])
     found: list[Violation] = []
-    for kind, values, slack, unit in (("speed", twists, v_slack, "m/s"), ("acceleration", rates, a_slack, "m/s\u00b2")):
+    for kind, rates, slack, unit in (
+        ("speed", link_twists, v_slack, "m/s"),
+        ("acceleration", link_accelerations, a_slack, "m/s\u00b2"),
+    ):
         if own.get(kind) is not None:
-            size = np.linalg.norm(values[:, 0, :3], axis=1)[:, None]
+            size = np.linalg.norm(rates(motion, [link])[:, 0, :3], axis=1)[:, None]
             room = np.linalg.norm(np.einsum("fij,fj->fi", J, slack), axis=1)[:, None]
             bound = _bound(own[kind], 1, f"{kind} of the tool {link!r}")
             found += _passed(f"tool {kind}", [link], [unit], size, bound, room)

@@ -214,3 +214,25 @@ def test_a_move_is_timed_by_its_keyed_progress(scene, robot):
     curve.update()
     with pytest.raises(RobokinError, match=r"progress is too fast: .* times more time"):
         finish(moves_steps(scene, robot, 1))
+
+
+def test_the_preview_of_a_move_timed_by_hand_follows_its_limits(scene, robot):
+    move = added(robot, "LINE")
+    shifted(move.target, 0.0, 0.0, -0.1)
+    for frame, share in ((1, 0.0), (201, 1.0)):
+        move.progress = share
+        robot.keyframe_insert("robokin.moves[0].progress", frame=frame)
+
+    def problem():
+        readouts.moves(robot)
+        moves_preview.finish_work()
+        return readouts.moves(robot).problem
+
+    move.tool_speed = 0.001
+    assert "too fast" in problem()
+    move.tool_speed = 1.0
+    assert problem() == ""
+    move.speed = 0.1
+    assert "too fast" in problem()
+    robot.keyframe_insert("robokin.moves[0].progress", frame=200_001)
+    assert "keyed over more than" in problem()
