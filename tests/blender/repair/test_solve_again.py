@@ -118,6 +118,10 @@ def test_the_command_does_the_same(baked, tmp_path, capsys):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
     assert checked(bpy.data.objects["panda"]).passed
     assert "no frame misses a task" in run(capsys, "repair", tmp_path / "b.blend").out
+    bpy.data.objects["panda"].robokin.tasks[0].target.delta_location.x = 5.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "far.blend"))
+    done = run(capsys, "repair", tmp_path / "far.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    assert done.code == 1 and json.loads(done.out)["broken_after"] > 0
 
 
 def test_curves_that_go_on_beyond_their_keys_stay_as_they_were(baked):
