@@ -118,8 +118,8 @@ def _drawn(graph: Graph, times: Array, top: float) -> list[str]:
             if low <= bound <= high:
                 at = float(y(bound))
                 lines.append(f'<path d="M{LEFT} {at:.2f}H{right}" stroke="{color}" stroke-dasharray="5 4"/>')
-        at = kept(graph.curves[:, i])
-        points = " ".join(f"{a:.2f},{b:.2f}" for a, b in zip(x(times[at]), y(graph.curves[at, i]), strict=True))
+        own = kept(graph.curves[:, i])
+        points = " ".join(f"{a:.2f},{b:.2f}" for a, b in zip(x(times[own]), y(graph.curves[own, i]), strict=True))
         lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="1.4"/>')
         lines.append(f'<text x="{right + 10}" y="{upper + 8 + LINE * i}" fill="{color}">{escape(name)}</text>')
     return lines
