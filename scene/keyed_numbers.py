@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import bpy
 
@@ -13,6 +14,7 @@ from ..solvers.motion.check import MotionCheck
 from ..solvers.motion.motion import Motion
 from .animation import frames as animation
 
+LEAD = 3  # frames before those judged, of which speeds, accelerations and jerks are differences
 _CHUNK = 16  # frames of the scene visited between two reports of progress
 
 
@@ -41,15 +43,17 @@ def models_over(
 
 
 def checked_by_frame(
-    found: MotionCheck, motion: Motion, models: Sequence[RobotModel], judge: Callable[[Motion], MotionCheck]
-) -> MotionCheck:
-    """A check whose limits are those of each frame's own robot. found: the check by the limits of one frame.
-    judge: what checks limits."""
+    found: MotionCheck, motion: Motion, models: Sequence[RobotModel], judge: Callable[[Motion, slice], MotionCheck]
+) -> Generator[float, None, MotionCheck]:
+    """Yield the share of the frames judged; return a check whose limits are those of each frame's own robot. found: the
+    check by the limits of one frame.   judge: what checks the limits of a part of the motion, which it also takes as a
+    slice of its frames."""
     kept = [each for each in found.violations if each.kind == "collision"]
-    frames_of: dict[RobotModel, list[int]] = {}
-    for frame, model in enumerate(models):
-        frames_of.setdefault(model, []).append(frame)
-    for model, own in frames_of.items():
-        limits = judge(replace(motion, model=model))
-        kept += [each for each in limits.violations if each.frame in set(own)]
+    for model, run in groupby(range(len(motion)), key=models.__getitem__):
+        own = [*run]
+        span = slice(max(own[0] - LEAD, 0), own[-1] + 1)
+        part = Motion(model, *(values[span] for values in (motion.times, motion.q, motion.v, motion.a)))
+        limits = [replace(each, frame=each.frame + span.start) for each in judge(part, span).violations]
+        kept += [each for each in limits if each.frame >= own[0]]
+        yield own[-1] / len(motion)
     return replace(found, violations=tuple(sorted(kept, key=lambda each: each.frame)))

@@ -68,10 +68,18 @@ def _asked(obj: bpy.types.Object) -> Iterator[object]:
         yield item.name, item.kind, item.posture, item.tip, round(item.blend, DIGITS), item.tool_speed > 0.0
         for each in (item.target, item.via):
             yield None if each is None else np.round(np.array(own @ each.matrix_world), DIGITS).tobytes()
-        progress = keyed_progress(obj, item)
-        yield None if progress is None else progress.tobytes()
+        yield _timing(obj, item)
         if item.kind == "CURVE":
             yield _curves[0]
+
+
+def _timing(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> object:
+    """What a move that is timed by hand depends on besides its path."""
+    try:
+        progress = keyed_progress(obj, item)
+    except RobokinError as problem:  # which the preview tells
+        return str(problem)
+    return None if progress is None else (progress.tobytes(), item.speed, item.tool_speed)
 
 
 def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None, ShownMoves]:

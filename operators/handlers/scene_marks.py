@@ -35,8 +35,8 @@ def pose_mark(obj: bpy.types.Object) -> str:
 
 
 def motion_mark(obj: bpy.types.Object) -> str:
-    """A mark of the frame rate, what moves the robot and what its tasks follow, all else in tasks and criteria, also of
-    keys that were written a moment ago and Blender has not noticed yet. Raises RobokinError."""
+    """A mark of the frame rate, the gravity, what moves the robot and what its tasks follow, all else in tasks and
+    criteria, also of keys that were written a moment ago and Blender has not noticed yet. Raises RobokinError."""
     _curves.clear()
     return present_mark(obj)
 
@@ -47,8 +47,9 @@ def present_mark(obj: bpy.types.Object) -> str:
     chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
     owners = sorted(chain, key=lambda owner: owner.name_full)
     animated = {path for path, _ in animation.fcurves(obj)}
-    rate = repr(frame_seconds(bpy.context.scene)).encode()
-    return _mark([rate, _motion_of(owners), *_asked(obj, animated)])
+    scene = bpy.context.scene
+    given = repr((frame_seconds(scene), *scene.gravity)).encode()
+    return _mark([given, _motion_of(owners), *_asked(obj, animated)])
 
 
 def is_present(obj: bpy.types.Object, result: str) -> bool:
@@ -81,7 +82,9 @@ def _asked(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
 
 @lru_cache(maxsize=8)
 def _bounds(model: RobotModel) -> bytes:
-    return b"".join(bounds.tobytes() for bounds in (model.lower, model.upper, model.velocity, model.acceleration))
+    bounds = (model.lower, model.upper, model.velocity, model.acceleration, model.effort)
+    masses = [part for link in model.links for part in (np.float64(link.mass), link.com, link.inertia)]
+    return b"".join(part.tobytes() for part in (*bounds, *masses))
 
 
 def _plain(value: object) -> object:

@@ -118,15 +118,15 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        who = f"the last {self.of.lower()} has"
         if self.of == "EDITED":
-            edited = readouts.broken(obj)
+            edited, who = readouts.broken(obj), "the edited curves have"
             failures = [] if edited is None else list(edited.rows)
         else:
             of = {"BAKE": "bake_failures", "CHECK": "check_failures", "RETIME": "retime_limits"}
             failures = [item for item in getattr(obj.robokin.solver, of[self.of]) if item.status]
         if self.index >= len(failures):
-            who = self.of.lower()
-            raise RobokinError(f"the last {who} has {len(failures)} segments of failed frames, no number {self.index}")
+            raise RobokinError(f"{who} {len(failures)} segments of failed frames, no number {self.index}")
         context.scene.frame_set(failures[self.index].first)
         return {"FINISHED"}
 

@@ -52,6 +52,9 @@ def _put_in(curve: bpy.types.FCurve, frames: list[int], values: Array) -> None:
     leaves = (inside[-1] if inside else before[-1] if before else after[0]).interpolation
     left = _filled(before[-1].co.x if before else None, frames[0] - 1, -1, before and before[-1].interpolation)
     right = _filled(after[0].co.x if after else None, frames[-1] + 1, 1, leaves)
+    if curve.extrapolation == "LINEAR":  # it goes on beyond its keys as from the last but one to the last
+        left = left if before else [frames[0] - 2, *left]
+        right = right if after else [*right, frames[-1] + 2]
     kept = {frame: curve.evaluate(frame) for frame in (*left, *right)}
     for point in (*before[-1:], *after[:1]):
         point.handle_left_type = point.handle_right_type = "FREE"  # their neighbours become others

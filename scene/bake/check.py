@@ -169,11 +169,15 @@ def check_of_tasks(
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
     gravity = root_gravity(obj, robot) if efforts or tipping or (limits and "power" in limits) else None
     stood = contacts_over(obj, robot, motion, tasks, targets, gravity) if tipping and gravity is not None else None
-    judge = partial(check_motion, float32=True, gravity=gravity, limits=limits, support=stood, efforts=efforts)
-    broken = judge(motion, collisions=collisions)
+    judge = partial(check_motion, float32=True, gravity=gravity, limits=limits, efforts=efforts)
+    broken = judge(motion, collisions=collisions, support=stood)
     if numbers_change(obj):
-        models = yield from scaled(models_over(scene, obj, frames, robot), 0.9, 1.0)
-        broken = checked_by_frame(broken, motion, models, judge)
+        models = yield from scaled(models_over(scene, obj, frames, robot), 0.9, 0.95)
+
+        def judged_part(part: Motion, span: slice) -> MotionCheck:
+            return judge(part, support=None if stood is None else stood[span])
+
+        broken = yield from scaled(checked_by_frame(broken, motion, models, judged_part), 0.95, 1.0)
     return AnimationCheck(
         *(
             motion,

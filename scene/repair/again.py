@@ -20,9 +20,11 @@ from ...scene.bake.report import MET
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
 from ...solvers import Motion, check_motion
-from ...solvers.progress import finish, scaled
+from ...solvers.progress import mapped, scaled
+from ...solvers.tracking.result import joined
 
 TAIL = 3  # kept frames after a stretch that it has to run into: position, velocity and acceleration
+CHUNK = 50  # frames that are followed between two looks at the keyboard
 MARGINS = (0, 2, 4, 8, 16, 32, 64, 128, 256)  # frames beside the broken ones that are solved again with them, in turn
 
 
@@ -96,9 +98,8 @@ def repair_steps(
     work.tasks = tasks
     before, solved, kept, at = int(work.broken.sum()), [], [], 0
     while (first := work.next_broken(at)) is not None:
-        yield 0.5 + 0.5 * first / len(frames)
-        last = work.end_of(first)
-        stretch = work.solve(first, last)
+        last, share = work.end_of(first), 0.5 + 0.5 * first / len(frames)
+        stretch = yield from mapped(work.solve(first, last), lambda _, done=share: done)
         if stretch is None:
             kept.append((int(frames[first]), int(frames[last])))
             at = last + 1
@@ -145,14 +146,14 @@ class _Work:
             last += 1 + int(more[-1])
         return last
 
-    def solve(self, first: int, last: int) -> tuple[int, int, int, int] | None:
-        """(first and last that were solved again, how many around break something, before and after); None, and nothing
-        changed, where no try is better."""
+    def solve(self, first: int, last: int) -> Generator[float, None, tuple[int, int, int, int] | None]:
+        """Yield between the tries; return (first and last that were solved again, how many around break something,
+        before and after); None, and nothing changed, where no try is better."""
         best, count = None, len(self.Q)
         for margin in MARGINS:
             i, j = max(first - 1 - margin, 0), self.end_of(min(last + margin, count - 1))
             around = slice(max(i - 1, 0), min(j + 1 + TAIL, count))
-            Q, missed = self._followed(i, j)
+            Q, missed = yield from self._followed(i, j)
             broken = missed | self._beyond(Q)
             score = int(broken[around].sum()), int((broken & ~missed)[around].sum())
             was = int(self.broken[around].sum())
@@ -177,8 +178,8 @@ class _Work:
         found[[violation.frame for violation in check_motion(motion, float32=True).violations]] = True
         return found
 
-    def _followed(self, i: int, j: int) -> tuple[Array, Array]:
-        """(n, nq) with the frames i..j followed anew, and which frames miss a task then."""
+    def _followed(self, i: int, j: int) -> Generator[float, None, tuple[Array, Array]]:
+        """Yield now and then; return (n, nq) with the frames i..j followed anew, and which frames miss a task then."""
         model, Q = self.model, self.Q
         end = min(j + 1 + TAIL, len(Q))
         targets = _part(self.targets, i, end)
@@ -186,7 +187,7 @@ class _Work:
         near = np.array([model.limits.clamp(q) for q in Q[i:end]])
         if targets.influence.any():
             near[: j + 1 - i] = self._passing(i, j)
-        plans = finish(bake_plans(self.obj, self.robot, model, self.tasks, targets, [], self.dt, near=near))
+        plans = yield from bake_plans(self.obj, self.robot, model, self.tasks, targets, [], self.dt, near=near)
         if i == 0:
             q, v = near[0], np.zeros(model.nv)
         else:
@@ -196,7 +197,11 @@ class _Work:
         for plan in plans:
             segment = plan.segment
             segment.stand(q, v, before)
-            result = segment.run(0, len(segment))
+            rows = []
+            for at in range(0, len(segment), CHUNK):
+                yield at / len(segment)
+                rows.append(segment.run(at, min(at + CHUNK, len(segment))))
+            result = joined(rows)
             before, q, v = segment.tracker, segment.tracker.q, segment.tracker.v
             found.append(result.q)
             own = result.residuals[:, : len(plan.counting)] > segment.tracker.tolerance[: len(plan.counting)]

@@ -17,7 +17,7 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
 from ...robokin.structure.tool_links import tool_links
 from ...robokin.units import FORCES, freedom_units
-from .link_motion import link_motion
+from .link_motion import link_accelerations, link_twists
 from .motion import Motion, checked_motion, velocity_names
 
 RANK = 1e-10  # relative: of mobilities that are none
@@ -120,7 +120,7 @@ class MotionDynamics:
                 found[f"{link} impulse"] = "N s", self.impulse[:, i, :3]
                 found[f"{link} angular impulse"] = "N m s", self.impulse[:, i, 3:]
         if "links" in groups:
-            twists, rates = link_motion(self.motion, links)
+            twists, rates = link_twists(self.motion, links), link_accelerations(self.motion, links)
             for i, link in enumerate(links):
                 found[f"{link} velocity"] = "m/s", twists[:, i, :3]
                 found[f"{link} angular velocity"] = "rad/s", twists[:, i, 3:]

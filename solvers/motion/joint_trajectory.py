@@ -3,6 +3,7 @@ as the trajectory of a goal."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -62,4 +63,6 @@ def _time(given: object, who: str, path: Path) -> float:
 def _number(value: object, who: str, path: Path) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FileFormatError(path, None, f"{who} must be a number, not {str(value)[:60]!r}")
+    if not math.isfinite(value):
+        raise FileFormatError(path, None, f"{who} is not finite")
     return float(value)

@@ -7,19 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.backend import Reference, get_backend
 from ..kinematics.state import State
 from .motion import Motion
 
 
-def link_motion(motion: Motion, links: Sequence[str]) -> tuple[Array, Array]:
-    """(F, links, 6) velocities and accelerations, linear [m/s, m/s^2] of the origin, then angular, in the axes of the
-    root frame: J v, and J a + J' v with the derivative J' of the Jacobian. Raises UnknownNameError."""
-    twists, rates = np.zeros((2, len(motion), len(links), 6))
+def link_twists(motion: Motion, links: Sequence[str]) -> Array:
+    """(F, links, 6) velocities, linear [m/s] of the origin, then angular, in the axes of the root frame: J v. Raises
+    UnknownNameError."""
+    model, twists = motion.model, np.zeros((len(motion), len(links), 6))
+    for i, link in enumerate(links):
+        J = get_backend().frame_jacobian(model.tree, motion.q, model.link_index(link), Reference.LOCAL_WORLD_ALIGNED)
+        twists[:, i] = np.einsum("fij,fj->fi", J, motion.v)
+    return twists
+
+
+def link_accelerations(motion: Motion, links: Sequence[str]) -> Array:
+    """(F, links, 6) accelerations, linear [m/s^2] of the origin, then angular, in the axes of the root frame: J a +
+    J' v with the derivative J' of the Jacobian. Raises UnknownNameError."""
+    rates = np.zeros((len(motion), len(links), 6))
     for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a, strict=True)):
         state = State(motion.model, q)
         for i, link in enumerate(links):
             point = state.placement(link)[:3, 3]
-            J = state.jacobian(link, point)
-            twists[frame, i] = J @ v
-            rates[frame, i] = J @ a + state.jacobian_derivative(link, point) @ v @ v
-    return twists, rates
+            rates[frame, i] = state.jacobian(link, point) @ a + state.jacobian_derivative(link, point) @ v @ v
+    return rates

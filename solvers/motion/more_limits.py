@@ -13,7 +13,6 @@ from ...robokin.errors import ConfigurationError, UnknownNameError
 from ...robokin.units import freedom_units
 from ..tasks.whole_robot.center_of_mass import convex_hull
 from .dynamics import MotionDynamics, effort_rounding, motion_efforts
-from .link_motion import link_motion
 from .motion import Motion, velocity_names
 from .violation import Violation
 
@@ -26,7 +25,8 @@ def more_violations(
     motion: Motion, limits: Mapping[str, object], gravity: Array | None, v_slack: Array, a_slack: Array
 ) -> list[Violation]:
     """limits: "jerk" and "power", one number or (nv,); "tools": {link: {"speed", "acceleration"}}, as of `retime`.
-    Jerks are differences of accelerations. v_slack, a_slack: (F, nv) what rounding makes of them. Raises
+    Jerks are differences of accelerations, velocities and accelerations of tools those of their places: what keeps a
+    limit between samples keeps it here. v_slack, a_slack: (F, nv) what rounding makes of them. Raises
     ConfigurationError, UnknownNameError."""
     for name in limits:
         if name not in KINDS:
@@ -60,12 +60,20 @@ def _of_tool(motion: Motion, link: str, own: object, v_slack: Array, a_slack: Ar
     if not isinstance(own, Mapping) or not set(own) <= set(TOOL_KINDS):
         raise ConfigurationError(f"limits of the tool {link!r} must be a mapping of {', '.join(TOOL_KINDS)}")
     frame = model.link_index(link)
-    J = abs(get_backend().frame_jacobian(model.tree, motion.q, frame, Reference.LOCAL_WORLD_ALIGNED)[:, :3])
-    twists, rates = link_motion(motion, [link])
+    J = get_backend().frame_jacobian(model.tree, motion.q, frame, Reference.LOCAL_WORLD_ALIGNED)[:, :3]
+    steps = np.diff(motion.times)[:, None]
+    velocity = np.einsum("fij,fj->fi", J[:1], motion.v[:1])
+    at = get_backend().frame_placements(model.tree, motion.q)[:, frame, :3, 3]
+    velocity = np.concatenate((velocity, np.diff(at, axis=0) / steps))
+    acceleration = np.concatenate((np.zeros((1, 3)), np.diff(velocity, axis=0) / steps))
+    J = abs(J)
     found: list[Violation] = []
-    for kind, values, slack, unit in (("speed", twists, v_slack, "m/s"), ("acceleration", rates, a_slack, "m/s\u00b2")):
+    for kind, values, slack, unit in (
+        ("speed", velocity, v_slack, "m/s"),
+        ("acceleration", acceleration, a_slack, "m/s\u00b2"),
+    ):
         if own.get(kind) is not None:
-            size = np.linalg.norm(values[:, 0, :3], axis=1)[:, None]
+            size = np.linalg.norm(values, axis=1)[:, None]
             room = np.linalg.norm(np.einsum("fij,fj->fi", J, slack), axis=1)[:, None]
             bound = _bound(own[kind], 1, f"{kind} of the tool {link!r}")
             found += _passed(f"tool {kind}", [link], [unit], size, bound, room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from .dynamics import motion_efforts
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 190, 78, 190, 26, 24  # [pixels] of a graph, and around its curves
-MOST = 2000  # points of a curve: of longer motions every second, third ...
+LINE = 13  # [pixels] of a name: a graph of many curves is higher
+MOST = 2000  # points of a curve: of longer motions the extremes of so many stretches
 TICKS = 6  # about so many on an axis
 NEAR = 1.3  # times the largest value: a limit that is no farther is drawn
 COLORS = ("#3b75af", "#e1812c", "#3a923a", "#c03d3e", "#8d6ab8", "#84584e", "#d684bd", "#7f7f7f", "#a9aa35", "#2eabb8")
@@ -33,6 +35,11 @@ class Graph:
     curves: Array
     bounds: Array
 
+    @property
+    def height(self) -> int:
+        """[pixels]"""
+        return max(HEIGHT, TOP + LINE * len(self.names) + 8)
+
 
 def write_plot(motion: Motion, path: str | os.PathLike, gravity: object | None = None) -> Path:
     """Write an SVG file: a diagram for each quantity and unit, a curve for each joint, limits that are near as dashed
@@ -46,14 +53,15 @@ def write_plot(motion: Motion, path: str | os.PathLike, gravity: object | None =
 def plot_text(motion: Motion, gravity: object | None = None) -> str:
     """The picture of `write_plot` as text."""
     graphs = motion_graphs(checked_motion(motion), gravity)
-    height = HEIGHT * len(graphs) + BOTTOM
+    tops = np.cumsum([0, *(graph.height for graph in graphs)]).tolist()
+    height = tops[-1] + BOTTOM
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         'font-family="sans-serif" font-size="11">',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
     ]
-    for number, graph in enumerate(graphs):
-        lines += _drawn(graph, motion.times, HEIGHT * number)
+    for top, graph in zip(tops, graphs, strict=False):
+        lines += _drawn(graph, motion.times, top)
     lines.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{height - 6}" text-anchor="middle">time [s]</text>')
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -87,7 +95,7 @@ def motion_graphs(motion: Motion, gravity: object | None = None) -> list[Graph]:
 def _drawn(graph: Graph, times: Array, top: float) -> list[str]:
     low, high = _range(graph)
     span = max(float(times[-1] - times[0]), 1e-9)
-    right, upper, lower = WIDTH - RIGHT, top + TOP, top + HEIGHT - 8
+    right, upper, lower = WIDTH - RIGHT, top + TOP, top + graph.height - 8
 
     def x(t: Any) -> Any:
         return LEFT + (t - times[0]) / span * (right - LEFT)
@@ -104,18 +112,27 @@ def _drawn(graph: Graph, times: Array, top: float) -> list[str]:
         at = float(x(value))
         lines.append(f'<path d="M{at:.2f} {upper}V{lower}" stroke="#eeeeee"/>')
         lines.append(f'<text x="{at:.2f}" y="{lower + 12}" text-anchor="middle" fill="#666666">{value:.6g}</text>')
-    every = slice(None, None, -(-len(times) // MOST))
     for i, name in enumerate(graph.names):
         color = COLORS[i % len(COLORS)]
         for bound in graph.bounds[i]:
             if low <= bound <= high:
                 at = float(y(bound))
                 lines.append(f'<path d="M{LEFT} {at:.2f}H{right}" stroke="{color}" stroke-dasharray="5 4"/>')
-        points = " ".join(f"{a:.2f},{b:.2f}" for a, b in zip(x(times[every]), y(graph.curves[every, i]), strict=True))
+        own = kept(graph.curves[:, i])
+        points = " ".join(f"{a:.2f},{b:.2f}" for a, b in zip(x(times[own]), y(graph.curves[own, i]), strict=True))
         lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="1.4"/>')
-        at = upper + 8 + i * min(13.0, (lower - upper) / max(len(graph.names), 1))
-        lines.append(f'<text x="{right + 10}" y="{at:.2f}" fill="{color}">{escape(name)}</text>')
+        lines.append(f'<text x="{right + 10}" y="{upper + 8 + LINE * i}" fill="{color}">{escape(name)}</text>')
     return lines
+
+
+def kept(values: Array) -> Array:
+    """Indices, in order, of at most about `MOST` of the values (F,): the first, the last, and the extremes between."""
+    if len(values) <= MOST:
+        return np.arange(len(values))
+    edges = np.linspace(0, len(values), MOST // 2 + 1).astype(int)
+    parts = [values[a:b] for a, b in itertools.pairwise(edges)]
+    found = [a + each(part) for a, part in zip(edges, parts, strict=False) for each in (np.argmin, np.argmax)]
+    return np.unique([0, *found, len(values) - 1])
 
 
 def _range(graph: Graph) -> tuple[float, float]:

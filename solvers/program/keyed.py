@@ -11,7 +11,7 @@ from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
 from ...robokin.units import FORCES, freedom_units
 from ..motion.dynamics import motion_efforts
-from ..motion.link_motion import link_motion
+from ..motion.link_motion import link_accelerations, link_twists
 from ..motion.motion import Motion, velocity_names
 from ..retiming.path import Path
 from ..retiming.path_limits import PathLimits
@@ -96,6 +96,7 @@ def _check(found: KeyedMotion, move: Move, along: PathLimits, t: Array) -> None:
     """Raises ConfigurationError, which says how many times more time the worst limit asks for."""
     model, limits = found.model, along.motion
     q, *rates = found.rates(t)
+    moved = Motion(model, t, q, rates[0], rates[1])
     names = [name for joint in model.moving_joints for name in velocity_names(joint)]
     units = [unit for joint in model.moving_joints for unit in freedom_units(joint)]
     need, problem = 1.0 + PASSED, ""
@@ -111,7 +112,7 @@ def _check(found: KeyedMotion, move: Move, along: PathLimits, t: Array) -> None:
             size, unit = abs(values[k, i]), f"{units[i]}/{per}"
             problem = f"{kind} of {names[i]} is {size:.4g} {unit} at {t[k]:.3g} s, allowed {bound[i]:.4g} {unit}"
     if along.gravity is not None:
-        efforts = motion_efforts(Motion(model, t, q, rates[0], rates[1]), along.gravity)
+        efforts = motion_efforts(moved, along.gravity)
         powers = np.full(model.nv, np.inf) if along.power is None else along.power
         for kind, values, bound, own in (
             ("effort", efforts, model.effort, [FORCES[unit] for unit in units]),
@@ -125,7 +126,7 @@ def _check(found: KeyedMotion, move: Move, along: PathLimits, t: Array) -> None:
                     f"its progress asks too much of a drive: {what}, allowed {bound[i]:.4g} {own[i]}"
                 )
     for link, order, bound in _tool_bounds(move, along):
-        size = _tool_rates(found, link, t)[order - 1]
+        size = np.linalg.norm((link_twists, link_accelerations)[order - 1](moved, [link])[:, 0, :3], axis=1)
         k = int(np.argmax(size))
         if (size[k] / bound) ** (1.0 / order) > need:
             need, unit = float((size[k] / bound) ** (1.0 / order)), f"m/{_PER[order - 1]}"
@@ -141,10 +142,3 @@ def _tool_bounds(move: Move, along: PathLimits) -> list[tuple[str, int, float]]:
     if move.tool_speed is not None:
         found.append((move.tip, 1, move.tool_speed))
     return [each for each in found if np.isfinite(each[2])]
-
-
-def _tool_rates(found: KeyedMotion, link: str, t: Array) -> tuple[Array, Array]:
-    """(n,) speeds [m/s] and accelerations [m/s^2] of a link's origin."""
-    q, v, a = found.states(t)
-    twists, rates = link_motion(Motion(found.model, t, q, v, a), [link])
-    return np.linalg.norm(twists[:, 0, :3], axis=1), np.linalg.norm(rates[:, 0, :3], axis=1)

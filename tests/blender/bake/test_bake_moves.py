@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.handlers import moves_preview
+from robokin_addon.operators.solve import moves as operator
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
 from robokin_addon.properties.bridge import binding, link_of_bone, read_configuration, write_configuration
@@ -214,3 +215,51 @@ def test_a_move_is_timed_by_its_keyed_progress(scene, robot):
     curve.update()
     with pytest.raises(RobokinError, match=r"progress is too fast: .* times more time"):
         finish(moves_steps(scene, robot, 1))
+
+
+def test_the_preview_of_a_move_timed_by_hand_follows_its_limits(scene, robot):
+    move = added(robot, "LINE")
+    shifted(move.target, 0.0, 0.0, -0.1)
+    for frame, share in ((1, 0.0), (201, 1.0)):
+        move.progress = share
+        robot.keyframe_insert("robokin.moves[0].progress", frame=frame)
+
+    def problem():
+        readouts.moves(robot)
+        moves_preview.finish_work()
+        return readouts.moves(robot).problem
+
+    move.tool_speed = 0.001
+    assert "too fast" in problem()
+    move.tool_speed = 1.0
+    assert problem() == ""
+    move.speed = 0.1
+    assert "too fast" in problem()
+    robot.keyframe_insert("robokin.moves[0].progress", frame=200_001)
+    assert "keyed over more than" in problem()
+
+
+def test_limits_that_are_set_are_kept_and_told_so_by_check(scene, robot, monkeypatch):
+    """What is baked inside the limits of tools breaks none that Check compares it with."""
+    for way in ((0.1, 0.1, -0.2), (0.2, -0.1, -0.1)):
+        shifted(added(robot, "LINE").target, *way)
+    settings = robot.robokin.solver
+    settings.retime_tool_speed, settings.retime_tool_acceleration = 0.4, 1.5
+    assert called(bpy.ops.robokin.bake_moves, robot) == {"FINISHED"}
+    last = robot.robokin.moves[-1].last
+    assert called(bpy.ops.robokin.check, robot, frame_start=1, frame_end=last) == {"FINISHED"}
+    assert settings.check_passed, settings.check_summary
+    settings.retime_tool_acceleration = 1.2
+    called(bpy.ops.robokin.check, robot, frame_start=1, frame_end=last)
+    assert "tool acceleration" in settings.check_summary
+    taken = []
+
+    def without_work(scene, obj, first, efforts=False, limits=None):
+        taken.append((efforts, limits))
+        yield 1.0
+        return 0.0
+
+    monkeypatch.setattr(operator, "moves_steps", without_work)
+    for settings.efforts in (False, True):
+        called(bpy.ops.robokin.bake_moves, robot)
+    assert [efforts for efforts, _ in taken] == [False, True] and "tools" in taken[0][1]

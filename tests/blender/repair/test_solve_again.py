@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from robokin_addon.operators.handlers import edited_frames
 from robokin_addon.panels.overlays.motion import problem_spans
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.check import check_steps
-from robokin_addon.scene.repair import broken_frames
+from robokin_addon.scene.repair import again, broken_frames
+from robokin_addon.scene.repair.again import repair_steps
 from robokin_addon.solvers.progress import finish
 from support.blender.windows import called
 from support.command import run
@@ -116,3 +118,45 @@ def test_the_command_does_the_same(baked, tmp_path, capsys):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
     assert checked(bpy.data.objects["panda"]).passed
     assert "no frame misses a task" in run(capsys, "repair", tmp_path / "b.blend").out
+    bpy.data.objects["panda"].robokin.tasks[0].target.delta_location.x = 5.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "far.blend"))
+    done = run(capsys, "repair", tmp_path / "far.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    assert done.code == 1 and json.loads(done.out)["broken_after"] > 0
+
+
+def test_curves_that_go_on_beyond_their_keys_stay_as_they_were(baked):
+    """The stretch reaches the last key; what is beyond it is no key's, but the curve's own going on."""
+    baked.robokin.tasks[0].enabled = False
+    for key in own_keys(baked):
+        curve = fcurves(baked)[key]
+        for point in [*curve.keyframe_points][:19:-1]:
+            curve.keyframe_points.remove(point)
+        curve.extrapolation = "LINEAR"
+    drag(baked, 19, 0.5)
+    before, beyond = values(baked, range(1, 61)), slice(32, None)
+    assert np.ptp(before[:, beyond], axis=1).max() > 0.05
+    frames = range(1, 31)
+    assert finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, frames)).solved[-1].last == 30
+    np.testing.assert_allclose(values(baked, range(1, 61))[:, beyond], before[:, beyond], atol=1e-4)
+
+
+def test_what_drives_can_give_and_gravity_count_as_changes(baked):
+    baked.robokin.solver.efforts = True
+    assert not edited(baked).rows
+    assert called(bpy.ops.robokin.check, baked, efforts=True) == {"FINISHED"} and readouts.is_present(baked, "check")
+    bpy.context.scene.gravity = (0.0, 0.0, -200.0)
+    assert not readouts.is_present(baked, "check") and edited(baked).count
+    bpy.context.scene.gravity = (0.0, 0.0, -9.81)
+    assert readouts.is_present(baked, "check") and not edited(baked).rows
+    bone = next(name for name, joint in binding(baked).joint_of_bone.items() if joint.name == "panda_joint4")
+    baked.data.bones[bone].robokin.effort = 0.1
+    assert not readouts.is_present(baked, "check") and edited(baked).count
+
+
+def test_a_repair_can_be_stopped_while_it_follows(baked, monkeypatch):
+    monkeypatch.setattr(again, "CHUNK", 5)
+    baked.robokin.tasks[0].target.delta_location.x = 5.0
+    bpy.context.view_layer.update()
+    steps = repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)
+    shares = [share for share in steps if share >= 0.5]
+    assert len(shares) > 8 and shares == sorted(shares)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from robokin_addon.properties.bridge import robot_model, to_blender
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.bake import check
+from robokin_addon.solvers import check_motion
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_target, build
 from support.problems.obstructed import planar_arm
 
@@ -70,3 +75,32 @@ def test_a_bake_keeps_the_narrowest_numbers_of_its_frames(arm, frame):
         shown = max(abs(point.co.y) for point in curve.keyframe_points if point.co.x >= first)
         assert shown <= upper + 1e-6 and scene.frame_current == frame
         assert (arm.robokin.solver.bake_status == "CONVERGED") == (upper > 1.0)
+
+
+def test_each_frame_is_judged_with_few_around_it_as_with_all(arm, monkeypatch):
+    """A limit that is another in each frame: all frames for each would take the square of their number."""
+    scene, frames = bpy.context.scene, range(1, 31)
+    joint = arm.data.bones[1].robokin
+    for frame, velocity in ((1, 0.4), (30, 4.0)):
+        joint.velocity = velocity
+        arm.data.keyframe_insert(f'bones["{arm.data.bones[1].name}"].robokin.velocity', frame=frame)
+    q = np.column_stack((0.3 * np.sin(np.array(frames) / 3.0), np.zeros(30)))
+    write_curves(arm, [*frames], q, new_action=False)
+    judged = []
+
+    def counted(motion, **options):
+        judged.append(len(motion))
+        return check_motion(motion, **options)
+
+    monkeypatch.setattr(check, "check_motion", counted)
+    limits = {"jerk": 200.0, "tools": {"l1": {"speed": 0.5, "acceleration": 8.0}}}
+    found = finish(check.check_steps(scene, bpy.context.view_layer, arm, frames, limits=limits))
+    assert sum(judged) <= 6 * len(frames)
+    expected = []
+    for at, frame in enumerate(frames):
+        scene.frame_set(frame)
+        motion = replace(found.motion, model=robot_model(arm))
+        whole = check_motion(motion, float32=True, limits=limits)
+        expected += [each for each in whole.violations if each.frame == at]
+    assert set(found.limits.violations) == set(expected)
+    assert {each.kind for each in expected} >= {"velocity", "jerk", "tool speed", "tool acceleration"}

@@ -142,7 +142,10 @@ def test_the_panel_tells_those_of_the_present_frame(scene, robot):
         assert told["Joint"] == "panda_joint2" and told["Effort"].startswith(f"{effort:.4g} N m (")
     assert abs(found.power) > 0.1
     (link,) = found.impulses
-    assert told[f"Impulse of {link}"].endswith(" N s") and told[f"Angular Impulse of {link}"].endswith(" N m s")
+    for kind, own, unit in (("", found.impulses[link][:3], "N s"), ("Angular ", found.impulses[link][3:], "N m s")):
+        shown = told[f"{kind}Impulse of {link}"]
+        assert shown.endswith(f" {unit}")
+        assert [float(part) for part in shown.removesuffix(unit).split()] == pytest.approx(own, rel=1e-3, abs=1e-4)
     assert max(map(abs, found.impulses[link])) > 1e-3
     robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3  # held, not moved
     held, _ = read_out(robot)

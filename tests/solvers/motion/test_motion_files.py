@@ -187,6 +187,7 @@ def test_joints_without_a_column_are_neutral(tmp_path):
         ("m.yaml", "", "is no JointTrajectory"),
         ("m.yaml", "joint_names: [lead]\npoints: []\n", "has no points"),
         ("m.yaml", "joint_names: [lead, lead]\npoints: [1]\n", "two joints are named 'lead'"),
+        ("m.yaml", "joint_names: [lead]\npoints:\n- positions: [.nan]\n", "point 0: position of 'lead' is not finite"),
         ("m.yaml", "joint_names: [lead]\npoints:\n- positions: []\n", "point 0 has 0 positions for 1 joints"),
         ("m.yaml", "joint_names: [lead]\npoints:\n- positions: [1.0]\n", "point 0: time_from_start must be a number"),
         (

@@ -9,7 +9,7 @@ import pytest
 from robokin_addon.robokin import load_urdf
 from robokin_addon.solvers import Motion, write_motion
 from robokin_addon.solvers.motion.dynamics import motion_efforts
-from robokin_addon.solvers.motion.plot import HEIGHT, ticks, write_plot
+from robokin_addon.solvers.motion.plot import HEIGHT, MOST, kept, ticks, write_plot
 from support.problems.motions import wandering
 from support.robots import robot
 
@@ -68,3 +68,22 @@ def test_a_still_motion_can_be_drawn(tmp_path):
 def test_ticks_are_round_and_inside(low, high):
     found = ticks(low, high)
     assert 3 <= len(found) <= 7 and low <= found[0] and found[-1] <= high * (1.0 + 1e-12)
+
+
+def test_a_long_motion_keeps_its_extremes_and_its_end():
+    values = np.sin(np.arange(50_000) / 3000.0)
+    values[[12_345, 33_333]] = 7.0, -7.0
+    at = kept(values)
+    assert {0, 12_345, 33_333, 49_999} <= set(at.tolist()) and len(at) <= MOST + 2 and (np.diff(at) > 0).all()
+
+
+def test_names_of_many_joints_do_not_lie_over_each_other(tmp_path):
+    model = load_urdf(robot("talos_reduced"))
+    motion = Motion.of(model, np.arange(4) / 24.0, wandering(model, 4))
+    root = ElementTree.parse(write_plot(motion, tmp_path / "m.svg")).getroot()
+    own = sorted(
+        float(t.get("y"))
+        for t in root.iter(f"{SVG}text")
+        if (t.get("fill") or "").startswith("#") and t.get("text-anchor") is None
+    )
+    assert len(own) > 3 * 20 and min(np.diff(own)) >= 11.0 and own[-1] < float(root.get("height"))

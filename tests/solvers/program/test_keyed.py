@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, forward_kinematics, library_robot
-from robokin_addon.solvers import Move, run_moves
+from robokin_addon.robokin import ConfigurationError, RobotModel, forward_kinematics, library_robot
+from robokin_addon.solvers import Motion, MotionDynamics, Move, run_moves
 from scipy.interpolate import CubicSpline
 
 PANDA = library_robot("panda")
@@ -65,3 +67,38 @@ def test_progress_that_leaves_the_path_between_keys() -> None:
         run_moves(PANDA, [line([[0, 0], [1, 0.98], [20, 1]])], START)
     with pytest.raises(ConfigurationError, match=r"cannot blend"):
         line(KEYS, blend=0.1)
+
+
+G = (0.0, 0.0, -9.81)
+
+
+def test_drives_and_tools_are_held_against_what_the_motion_takes() -> None:
+    """A limit a little above the most that the motion has is kept, one a little below is refused by its name."""
+    ((_, done),) = run_moves(PANDA, [line(KEYS)], START)
+    t = np.linspace(0.0, 5.0, 2001)
+    q, v, a = done.sample(t)
+    taken = MotionDynamics.of(Motion(PANDA, t, q, v, a), G)
+    at = np.array([forward_kinematics(PANDA, each)[TIP][:3, 3] for each in q])
+    speed = np.linalg.norm(np.gradient(at, t, axis=0), axis=1)
+    acceleration = np.linalg.norm(np.diff(at, 2, axis=0), axis=1) / (t[1] - t[0]) ** 2
+    for most, match, limited in (
+        (abs(taken.power).max(), "power of .* W at", lambda x: ({"power": x}, G)),
+        (speed.max(), "goes at", lambda x: ({"tools": {TIP: {"speed": x}}},)),
+        (acceleration.max(), "accelerates at", lambda x: ({"tools": {TIP: {"acceleration": x}}},)),
+    ):
+        assert run_moves(PANDA, [line(KEYS)], START, *limited(1.02 * most))
+        with pytest.raises(ConfigurationError, match=match):
+            run_moves(PANDA, [line(KEYS)], START, *limited(0.98 * most))
+    for share, is_kept in ((1.02, True), (0.98, False)):
+        joints = [
+            replace(joint, effort=share * float(most))
+            for joint, most in zip(PANDA.moving_joints, abs(taken.effort).max(axis=0), strict=True)
+        ]
+        named = {joint.name: joint for joint in joints}
+        weak = RobotModel("weak", PANDA.links, [named.get(joint.name, joint) for joint in PANDA.joints[1:]])
+        if is_kept:
+            assert run_moves(weak, [line(KEYS)], START, {}, G)
+        else:
+            with pytest.raises(ConfigurationError, match=r"effort of .* N m at"):
+                run_moves(weak, [line(KEYS)], START, {}, G)
+        assert run_moves(weak, [line(KEYS)], START)

@@ -17,7 +17,7 @@ from robokin_addon.solvers import (
     read_moves,
     run_moves,
 )
-from robokin_addon.solvers.motion.link_motion import link_motion
+from robokin_addon.solvers.motion.link_motion import link_accelerations, link_twists
 from support.command import run
 from support.robots import robot
 
@@ -147,7 +147,7 @@ def test_drives_and_tools_are_limited_all_at_once(tmp_path, capsys) -> None:
     for given in ((), (limits, (0.0, 0.0, -9.81))):
         fine = program_motion(run_moves(model, moves, start, *given), 400.0)
         found = MotionDynamics.of(Motion.of(model, fine.times, fine.q))
-        twists, rates = link_motion(found.motion, [tip])
+        twists, rates = (each(found.motion, [tip]) for each in (link_twists, link_accelerations))
         inner = slice(3, -3)
         most = [
             abs(found.power[inner]).max(),
