@@ -27,7 +27,7 @@ from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
-from ...scene.criteria.solver_criteria import enabled_entries
+from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
 from ...scene.tasks.ad_hoc import AdHocTask
 from ...scene.tasks.solver_tasks import check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import targets_over
@@ -121,7 +121,9 @@ def bake_steps(
         results, start = (yield from scaled(mapped(steps, followed), 0.5, 0.6)), ""
     parts = segments_of(plans, results)
     if is_whole:
-        parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None, bounds), 0.6, 0.9)
+        gravity = root_gravity(obj, robot)
+        whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity)
+        parts = yield from scaled(whole, 0.6, 0.9)
         note = "; ".join(filter(None, (whole_note(parts), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])

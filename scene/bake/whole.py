@@ -28,15 +28,17 @@ def whole_motion(
     animation: Array | None,
     is_start_fixed: bool,
     bounds: MotionBounds | None = None,
+    gravity: Array | None = None,
 ) -> Generator[float, None, list[BakedSegment]]:
-    """Yield the share of the steps done; return the parts with the frames of the optimum. Raises RobokinError."""
+    """Yield the share of the steps done; return the parts with the frames of the optimum. gravity: (3,) in the root
+    frame, of the cost "torque". Raises RobokinError."""
     tracked = []
     for part in parts:
         segment = part.plan.segment
         shares = np.ones((len(part.result), len(segment.tracker.tasks)))  # what links keep away from has no other
         shares[:, : part.influence.shape[1]] = part.influence
         tracked.append(TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets, part.plan.criteria))
-    steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds)
+    steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds, gravity=gravity)
     results = yield from mapped(steps, lambda done: done / ITERATIONS)  # begins anew with each level that is missed
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]
 

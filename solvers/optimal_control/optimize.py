@@ -90,7 +90,8 @@ def optimize_motion(
     animation: (frames, nq) a motion to start from and, for the cost "animation", to stay near; inside the limits or
     not. targets: as of `track`; None with an animation: each task's own.
     limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
-    limits, at frames and half frames. They come before the tasks, which give way where both cannot hold.
+    limits, at frames and half frames. They come before the tasks, which give way where both cannot hold. The cost
+    "torque" has this gravity too, and without it the Earth's along -z.
     progress(done, most) is called after each step, anew for each level that the start misses; when it returns False,
     the best so far is returned, or with keep_best=False the start. The result is the start where nothing better is
     found; its `note` says so.
@@ -110,7 +111,7 @@ def optimize_motion(
         kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked, own_criteria
     )
     is_fixed = q0 is not None or near is not None
-    steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds)
+    steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds, bounds.gravity)
     while True:
         try:
             done = next(steps)
@@ -141,9 +142,11 @@ def optimize_steps(
     backend: str = "auto",
     keep_best: bool = True,
     bounds: MotionBounds | None = None,
+    gravity: Array | None = None,
 ) -> Generator[int, None, list[OptimizedMotion]]:
     """Yield the number of steps done; return the optimum of tracked frames that follow one another, part by part.
 
+    gravity: (3,) [m/s^2] in the root frame, of the cost "torque"; the Earth's along -z unless given.
     `Stop`, thrown into it, ends it with the best so far.
     """
     first, dt = parts[0].result, parts[0].result.dt
@@ -156,9 +159,10 @@ def optimize_steps(
         TaskSegment(int(end), level, part.targets, part.influence)
         for end, level, part in zip(ends, levels, parts, strict=False)
     ]
-    wanted = motion_cost(cost, animation, start.q, [*zip(segments, (part.criteria for part in parts), strict=True)])
+    criteria = [(segment, part.criteria) for segment, part in zip(segments, parts, strict=True)]
+    wanted = motion_cost(cost, animation, start.q, criteria, gravity)
     wanted.check(grid)
-    own = [task_sources(grid, segment) for segment in segments]
+    own = [task_sources(grid, *pair) for pair in zip(segments, [None, *segments], strict=False)]
     limits = limit_sources(grid, bounds or MotionBounds())
     asked = MotionRows([*limits, *(source for sources in own for source in sources)])
     before = best = MotionOptimum(start, wanted.value(start), np.inf, asked.at(start), 0)

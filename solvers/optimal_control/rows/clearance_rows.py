@@ -23,16 +23,24 @@ class ClearanceRows(RowSource):
     """Frames first .. first + len(targets), and the half frames between them, of a clearance. Rows n . (J_b - J_a) y >=
     wanted - d of all pairs that came near in any trajectory so far, with the distance d and the unit normal n.
 
-    targets: per frame where obstacles are (obstacles, 4, 4), or None: where the model has them.
+    targets: per frame where obstacles are (obstacles, 4, 4), or None: where the model has them.   before: the same of
+    the frame before, when another segment has it, for the half frame between.
     """
 
     reach = 1
 
     def __init__(
-        self, grid: Discretization, first: int, clearance: ClearanceTask, targets: Sequence[Array | None], length: float
+        self,
+        grid: Discretization,
+        first: int,
+        clearance: ClearanceTask,
+        targets: Sequence[Array | None],
+        length: float,
+        before: Sequence[Array | None] = (),
     ) -> None:
-        self.grid, self.first, self.clearance, self.length = grid, first, clearance, length
-        self.frames = len(targets)
+        self.grid, self.clearance, self.length = grid, clearance, length
+        self.before, targets = len(before), [*before, *targets]
+        self.first, self.frames = first - self.before, len(targets)
         model = clearance.collisions
         if len(targets) and targets[0] is not None:
             placed = np.array(targets)
@@ -52,7 +60,7 @@ class ClearanceRows(RowSource):
 
     def residuals(self, here: DiscreteMotion) -> Array:
         """(frames, 2) [m] by how much two are nearer than the margin, at each frame or half-way to it."""
-        found = np.zeros((self.frames, 2))
+        found = np.zeros((self.frames - self.before, 2))
         for frame, near in self.nearest(here).items():
             found[frame, 0] = self.clearance.margin - near.distance
         return found
@@ -66,7 +74,7 @@ class ClearanceRows(RowSource):
                 pair = int(values[k].argmin())
                 if k + half not in found or values[k, pair] < found[k + half].distance:
                     found[k + half] = model.near(pair, float(values[k, pair]))
-        return found
+        return {frame - self.before: near for frame, near in found.items() if frame >= self.before}
 
     def _distances(self, here: DiscreteMotion, half: int) -> tuple[Array, Array, Array]:
         """Distances (k, pairs, 10) at the frames, or the half frames, which of them are near (k, pairs), and q."""

@@ -35,7 +35,7 @@ class _DriveSource(RowSource):
         frames = np.repeat(frame, len(self.limited))
         key = (2 * frames + number) * len(self.limit) + np.tile(self.limited, k)
         room = 1.0 - UNUSED
-        return J.reshape(-1, width, n), frames, (-room - share).ravel(), (room - share).ravel(), key
+        return J.reshape(len(frames), width, n), frames, (-room - share).ravel(), (room - share).ravel(), key
 
 
 class EffortRows(_DriveSource):

@@ -14,6 +14,7 @@ from ..discretization import DiscreteMotion
 
 MET = 1e-5  # what an equation lacks that counts as met: it stays as it is
 SLACK = 5e-8  # more that rows may lack: else, at the least that is possible, nothing could move
+NOISE = 1e-9  # sides whose derivatives are all this small hold nothing: made as long as others, they would be huge
 FIRST = 0  # the level of limits and obstacles, before all tasks
 
 
@@ -54,7 +55,8 @@ class RowBlock:
     def rows(self, frames: int) -> SparseRows:
         """(m, F n)"""
         m, width, n = self.J.shape
-        reversed_blocks = self.J[:, ::-1].reshape(m, width * n)
+        is_still = (self.lower != self.upper) & (abs(self.J).max(axis=(1, 2), initial=0.0) <= NOISE)
+        reversed_blocks = np.where(is_still[:, None, None], 0.0, self.J[:, ::-1]).reshape(m, width * n)
         return SparseRows.of(reversed_blocks, (self.frame - (width - 1)) * n, frames * n)
 
     def gradient(self, z: Array, frames: int) -> Array:

@@ -23,16 +23,27 @@ from .velocity_frames import VelocityFrames
 MOST_ROWS = 1 << 10  # of one task at one frame
 
 
-def task_sources(grid: Discretization, segment: TaskSegment) -> list[TaskSource | ClearanceRows]:
-    """What each task of a segment asks for."""
+def task_sources(
+    grid: Discretization, segment: TaskSegment, before: TaskSegment | None = None
+) -> list[TaskSource | ClearanceRows]:
+    """What each task of a segment asks for. before: the segment that ends where it begins."""
     found: list[TaskSource | ClearanceRows] = []
     for i, task in enumerate(segment.levels.tasks):
         if isinstance(task, ClearanceTask):
             placed = [frame[i] for frame in segment.targets]
-            found.append(ClearanceRows(grid, segment.first, task, placed, segment.levels.length))
+            last = [] if before is None else [_last_placed(before, task, placed[0])]
+            found.append(ClearanceRows(grid, segment.first, task, placed, segment.levels.length, last))
         else:
             found.append(TaskSource(grid, segment, i))
     return found
+
+
+def _last_placed(before: TaskSegment, clearance: ClearanceTask, otherwise: Array | None) -> Array | None:
+    """Where obstacles are at the last frame of a segment, `otherwise` when it does not know."""
+    for task, placed in zip(before.levels.tasks, before.targets[-1], strict=True):
+        if isinstance(task, ClearanceTask) and task.collisions is clearance.collisions and placed is not None:
+            return placed
+    return otherwise
 
 
 def task_frames(

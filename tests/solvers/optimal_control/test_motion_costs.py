@@ -14,6 +14,7 @@ from robokin_addon.solvers.optimal_control.path_costs import CriterionIntegral, 
 from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, circle, panda
 
@@ -122,3 +123,15 @@ def test_criteria_are_integrated_over_the_motion():
     for criteria, match in (([], "there is none"), ([DynamicTorque()], "neither a potential")):
         with pytest.raises(RobokinError, match=match):
             optimize_motion(model, tasks, targets, q, DT, "criteria", criteria=criteria)
+
+
+def test_torque_has_the_gravity_that_is_given():
+    model, q, tasks = panda()
+    targets, oracle = circle(model, tasks[0].link, q, 6, radius=0.02), Oracle.from_model(model)
+    for gravity in (np.zeros(3), np.array([0.0, 0.0, 9.81])):  # as it floats, and as it hangs
+        found = optimize_motion(model, tasks, targets, q, DT, "torque", gravity=gravity)
+        v, a = found.motion.v, found.motion.a
+        damping = np.array([joint.damping for joint in model.moving_joints])
+        tau = damping * v + np.array([oracle.inverse_dynamics(*x, gravity) for x in zip(found.q, v, a, strict=True)])
+        sizes = np.where(model.is_length, TaskLevels(model, tasks).length, 1.0)
+        assert found.cost_after == pytest.approx(0.5 * DT * ((sizes * tau) ** 2).sum(), rel=1e-6)

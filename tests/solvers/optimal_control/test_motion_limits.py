@@ -12,9 +12,12 @@ from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import ClearanceTask, PositionTask, Status, optimize_motion
 from robokin_addon.solvers.motion.collisions import collision_violations
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
+from robokin_addon.solvers.optimal_control.optimize import TrackedFrames, optimize_steps
 from robokin_addon.solvers.optimal_control.rows.clearance_rows import ClearanceRows
 from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows, JerkRows
 from robokin_addon.solvers.optimal_control.rows.rolling_rows import RollingRows
+from robokin_addon.solvers.optimal_control.start import start_near
+from robokin_addon.solvers.progress import finish
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.obstructed import at, panda_among_boxes, planar_arm
@@ -160,5 +163,39 @@ def test_bad_limits_are_one_line():
     ):
         with pytest.raises(RobokinError, match=match):
             optimize_motion(model, tasks, targets[:3], q, DT, limits=limits, gravity=gravity)
+    still = RobotModel("still", planar_arm(1).links[:1], [])
+    assert optimize_motion(still, [], [[]] * 4, np.zeros(0), DT, limits={"jerk": 3.0}).is_optimal
     with pytest.raises(RobokinError, match="mass"):
         optimize_motion(planar_arm(2), [], [[]] * 3, np.zeros(2), DT, gravity=GRAVITY)
+
+
+def test_links_stay_away_half_way_between_frames_with_other_tasks():
+    """The arm jumps over a thin post where one segment ends and the next one begins."""
+    model = with_rates(planar_arm(2), velocity=1000.0, acceleration=1e6)
+    collisions = CollisionModel(model, [Obstacle("post", Cylinder(0.02, 1.0), at(1.5, 0.0))])
+    clearance, wild = ClearanceTask(collisions), np.array([[-0.1, 0.0]] * 4 + [[0.1, 0.0]] * 4)
+    parts = [
+        TrackedFrames(
+            [clearance],
+            start_near(model, [clearance], [[None]] * 4, None, DT, None, 0, "auto", near),
+            np.ones((4, 1)),
+        )
+        for near in (wild[:4], wild[4:])
+    ]
+    found = finish(optimize_steps(model, parts, "animation", wild, False))
+    q = np.concatenate([part.q for part in found])
+    halves = 0.5 * (q[1:] + q[:-1])
+    assert clearance.collisions.distances(np.concatenate((q, halves)))[0][..., 0].min() >= 0.005
+    assert [len(part.residuals) for part in found] == [4, 4] and all(part.converged.all() for part in found)
+
+
+def test_both_backends_reach_the_same_where_an_effort_hardly_changes():
+    """That of a joint about the vertical at frame 0: what differences make of it is rounding."""
+    model, q, tasks, targets = reach()
+    model = with_rates(model, effort=40.0)
+    found = [
+        optimize_motion(model, tasks, targets[:8], q, DT, "torque", gravity=GRAVITY, backend=backend)
+        for backend in ("numpy", "native")
+    ]
+    assert found[0].is_optimal and found[1].is_optimal
+    np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-6)
