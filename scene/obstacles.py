@@ -162,6 +162,19 @@ def _size(stretch: Array) -> tuple[bytes, int]:
     return (np.round(np.ldexp(squares, -exponent), _DIGITS) + 0.0).tobytes(), exponent
 
 
+def farthest_beyond(
+    scene: bpy.types.Scene, robot: bpy.types.Object, objects: set[bpy.types.Object]
+) -> tuple[float, str]:
+    """How far convex parts reach beyond meshes at most [m], and the obstacle that does, of those that objects are or
+    move. Raises RobokinError."""
+    worst = 0.0, ""
+    for each in obstacles_in(scene, robot):
+        if not objects.isdisjoint(each.owners):
+            world = each.world(lambda owner: world_matrix((owner, ""))[None])
+            worst = max(worst, (obstacle_shape(robot, each, world[0]).excess, each.name))
+    return worst
+
+
 def read_form(obstacle: SceneObstacle) -> bytes | None:
     """The mesh as it was read last; None where Blender has told a change since."""
     return _read.get(obstacle.mesh.session_uid)

@@ -7,16 +7,19 @@ import dataclasses
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding
+from ...properties.bridge import binding, is_robot
 from ...properties.bridge.editing.records import bone_record, edit_records
 from ...properties.bridge.record.reading import read_robot
 from ...properties.bridge.record.rescale import rescaled_link
 from ...properties.bridge.record.snapshot import metres_per_unit
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
+from ...properties.collection import marked_collections
+from ...properties.selected.active_robot import active_robot
 from ...robokin import Link, RobokinError
 from ...robokin.collision.fitting import KINDS, fitted
 from ...robokin.model.geometry import Geometry
+from ...scene.obstacles import farthest_beyond
 from ..common import RobotOperator
 
 
@@ -83,9 +86,32 @@ class ROBOKIN_OT_obstacle(bpy.types.Operator):
         chosen = [obj for obj in context.selected_objects if _may_be(obj)]
         for obj in chosen:
             obj.robokin.is_obstacle = not self.clear
-        names = ", ".join(obj.name for obj in chosen[:6]) + (" ..." if len(chosen) > 6 else "")
-        self.report({"INFO"}, f"{'no obstacles any more' if self.clear else 'obstacles'}: {names}")
+        context.view_layer.update()
+        if self.clear:
+            within = {obj for each in marked_collections(context.scene) for obj in each.all_objects}
+            text, kept = f"no mark of their own any more: {_named(chosen)}", [obj for obj in chosen if obj in within]
+            level = "WARNING" if kept else "INFO"
+            text += f"; still obstacles by their collection: {_named(kept)}" if kept else ""
+        else:
+            level, text = self._reach(context, chosen)
+            text = f"obstacles: {_named(chosen)}{text}"
+        self.report({level}, text)
         return {"FINISHED"}
+
+    def _reach(self, context: bpy.types.Context, chosen: list[bpy.types.Object]) -> tuple[str, str]:
+        robot = active_robot(context) or next(filter(is_robot, context.scene.objects), None)
+        try:
+            reach, name = (0.0, "") if robot is None else farthest_beyond(context.scene, robot, set(chosen))
+        except RobokinError as error:
+            return "WARNING", f"; {error}"
+        return (
+            "INFO",
+            f"; their convex parts reach at most {1e3 * reach:.3g} mm beyond the meshes ({name})" if name else "",
+        )
+
+
+def _named(objects: list[bpy.types.Object]) -> str:
+    return ", ".join(obj.name for obj in objects[:6]) + (" ..." if len(objects) > 6 else "")
 
 
 def _may_be(obj: bpy.types.Object) -> bool:

@@ -1,5 +1,6 @@
 """Blender's own keys, where they would do to a robot what nobody wants: R and G turn and slide a joint along its own
-axis, as far as the mouse goes; Shift D takes the meshes along. Everywhere else the keys are Blender's."""
+axis, as far as the mouse goes; Shift D takes the meshes along. Everywhere else, and in a keymap that has them for
+another thing, the keys are Blender's."""
 
 from __future__ import annotations
 
@@ -11,6 +12,16 @@ from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 
 _AXES = {"R": EULER, "G": LOCATION}
+_TRANSFORMS = {"R": "transform.rotate", "G": "transform.translate"}
+
+
+def has_key(context: bpy.types.Context, keymap: str, event: bpy.types.Event, operator: str) -> bool:
+    """Whether the key that was pressed is that of an operator in the user's keymap, who may have another one."""
+    found = context.window_manager.keyconfigs.user.keymaps.get(keymap)
+    return found is not None and any(
+        item.idname == operator and item.type == event.type and item.shift == event.shift and item.active
+        for item in found.keymap_items
+    )
 
 
 def common_axis(obj: bpy.types.Object, path: str) -> int | None:
@@ -50,7 +61,7 @@ class ROBOKIN_OT_transform_joint(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         axis = common_axis(context.object, _AXES[self.kind])
-        if axis is None:
+        if axis is None or not has_key(context, "Pose", event, _TRANSFORMS[self.kind]):
             return {"PASS_THROUGH"}
         transform = bpy.ops.transform.rotate if self.kind == "R" else bpy.ops.transform.translate
         along = tuple(index == axis for index in range(3))
@@ -71,6 +82,8 @@ class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
         return context.mode == "OBJECT" and len(selected) == 1 and is_robot(selected[0])
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not has_key(context, "Object Mode", event, "object.duplicate_move"):
+            return {"PASS_THROUGH"}
         context.view_layer.objects.active = context.selected_objects[0]
         bpy.ops.robokin.duplicate_robot("INVOKE_DEFAULT", True)
         return {"FINISHED"}

@@ -32,9 +32,11 @@ class ConvexParts:
 
 @dataclass(frozen=True, eq=False)
 class _Mesh:
-    """A loose part. corners: (m, 3, 3). is_solid: closed, its faces look outwards; else it has two free sides."""
+    """A loose part. corners: (m, 3, 3), normals: (m, 3), 0 of wires. is_solid: closed, its faces look outwards; else it
+    has two free sides, and its open edges are triangles without area too, whose normals look away from it."""
 
     corners: Array
+    normals: Array
     is_solid: bool
 
 
@@ -79,7 +81,7 @@ def convex_parts(points: Array, triangles: Array, share: float = SHARE, most: in
     eps, order = _SAME * extent, itertools.count()
     heap = []
     for mesh in meshes:
-        whole = _Piece(mesh, mesh.corners, _normals(mesh.corners), np.empty((0, 4)), np.empty((0, 3)))
+        whole = _Piece(mesh, mesh.corners, mesh.normals, np.empty((0, 4)), np.empty((0, 3)))
         heap.append((-_depths(whole).max(), next(order), whole))
     heapq.heapify(heap)
     done: list[tuple[float, _Piece]] = []
@@ -111,22 +113,38 @@ def _loose(points: Array, triangles: Array, extent: float) -> list[_Mesh]:
         np.minimum.at(part, corners, least[:, None])
         part = part[part]
     places, own = points[first], part[corners[:, 0]]
-    skins: list[Array] = []
+    skins: list[tuple[Array, Array]] = []
     solids: list[Array] = []
     hollows: list[Array] = []
     for i in np.unique(own):
         triangles = corners[own == i]
         found = places[triangles]
-        kind = skins if not _is_closed(triangles, len(places)) else solids if _volume(found) > 0.0 else hollows
-        kind.append(found)
+        if _is_closed(triangles, len(places)):
+            (solids if _volume(found) > 0.0 else hollows).append(found)
+        else:
+            skins.append(_with_rim(triangles, places))
     solids.sort(key=_volume)
     for hollow in hollows:  # of the least solid around it
         around = next((k for k, solid in enumerate(solids) if _winding(solid, hollow[0, 0]) > 0.5), None)
         if around is None:
-            skins.append(hollow)
+            skins.append((hollow, _normals(hollow)))
         else:
             solids[around] = np.concatenate((solids[around], hollow))
-    return [*(_Mesh(each, True) for each in solids), *(_Mesh(each, False) for each in skins)]
+    return [*(_Mesh(each, _normals(each), True) for each in solids), *(_Mesh(*each, False) for each in skins)]
+
+
+def _with_rim(triangles: Array, places: Array) -> tuple[Array, Array]:
+    """Corners and normals of a skin and of its open edges: a flat one shows by them alone where it is not convex."""
+    corners = places[triangles]
+    normals = _normals(corners)
+    edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    _, first, uses = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
+    alone = first[uses == 1]
+    ends = places[edges[alone]]
+    away = np.cross(ends[:, 1] - ends[:, 0], normals[alone // 3])
+    length = np.linalg.norm(away, axis=1, keepdims=True)
+    away = np.divide(away, length, out=np.zeros_like(away), where=length > 0.0)
+    return np.concatenate((corners, ends[:, [0, 1, 1]])), np.concatenate((normals, away))
 
 
 def _is_closed(triangles: Array, count: int) -> bool:
@@ -158,7 +176,11 @@ def _depths(piece: _Piece) -> Array:
         points = points[np.unique(np.argmax(points @ _directions().T, axis=0))]
     own, along = np.einsum("ij,ij->i", n, piece.corners[:, 0]), n @ points.T
     beyond = along.max(axis=1) - own
-    return beyond if piece.mesh.is_solid else np.maximum(beyond, own - along.min(axis=1))
+    if piece.mesh.is_solid:
+        return beyond
+    a, b, c = piece.corners.swapaxes(0, 1)
+    is_edge = ((b == c) | (a == c)).all(axis=1)  # an edge that was cut too
+    return np.where(is_edge, beyond, np.maximum(beyond, own - along.min(axis=1)))
 
 
 @lru_cache(maxsize=1)

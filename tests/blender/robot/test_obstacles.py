@@ -120,3 +120,24 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
         except StopIteration as end:
             found = end.value
     np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
+
+
+def marked(capfd, **options):
+    assert bpy.ops.robokin.obstacle(**options) == {"FINISHED"}
+    return capfd.readouterr().out
+
+
+def test_a_mark_tells_how_far_parts_reach_beyond_the_mesh(arm, capfd):
+    """And a cleared one what remains an obstacle; nothing reaches beyond a box."""
+    post = cube()
+    assert "obstacles: Cube; their convex parts reach at most 0 mm beyond" in marked(capfd)
+    bpy.ops.mesh.primitive_torus_add(major_radius=1.0, minor_radius=0.25)
+    said = marked(capfd)
+    assert 0.0 < float(said.split("at most ")[1].split(" mm")[0]) <= 25.0 and "(Torus)" in said
+    bpy.context.object.scale = (0.0, 1.0, 1.0)
+    assert "'Torus' has no size" in marked(capfd)
+    bpy.data.objects.remove(bpy.context.object)
+    post.select_set(True)
+    assert "still" not in marked(capfd, clear=True) and not post.robokin.is_obstacle
+    bpy.context.scene.collection.robokin.is_obstacle = True
+    assert "still obstacles by their collection: Cube" in marked(capfd, clear=True)

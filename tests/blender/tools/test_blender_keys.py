@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace as Of
+
 import bpy
 import pytest
-from robokin_addon.operators.tools.blender_keys import ROBOKIN_OT_duplicate_whole, common_axis
+from robokin_addon.operators.tools.blender_keys import ROBOKIN_OT_duplicate_whole, common_axis, has_key
 from robokin_addon.properties.selected.selection import select
 from support.blender.scene_robots import add_robot
 
@@ -47,3 +49,16 @@ def test_keys_are_in_the_key_map_and_a_robot_alone_is_duplicated_whole(scene):
     bpy.ops.object.empty_add()
     robot.select_set(True)
     assert not ROBOKIN_OT_duplicate_whole.poll(bpy.context)
+
+
+def test_a_key_that_has_another_meaning_in_the_user_s_keymap_keeps_it(scene):
+    """R chooses a tool in the keymap of other programs, and users have theirs."""
+
+    def has(**item):
+        item = {"idname": "transform.rotate", "type": "R", "shift": 0, "active": True} | item
+        keyconfigs = Of(user=Of(keymaps={"Pose": Of(keymap_items=[Of(**item)])}))
+        context = Of(window_manager=Of(keyconfigs=keyconfigs))
+        return has_key(context, "Pose", Of(type="R", shift=False), "transform.rotate")
+
+    assert has()
+    assert not has(idname="wm.tool_set_by_id") and not has(type="E") and not has(shift=1) and not has(active=False)

@@ -72,6 +72,19 @@ def test_a_crate_that_is_open_above_is_a_skin():
     assert clearance(parts, [0.3, 0.0, 0.0]) < 1e-6
 
 
+def test_a_flat_wall_keeps_its_window():
+    """A ring of faces in one plane, and a square with a square hole, turned."""
+    for n, turned in ((24, 0.0), (4, 0.7)):
+        t = np.arange(n) * 2 * np.pi / n
+        rim = np.stack((np.cos(t), np.cos(turned) * np.sin(t), np.sin(turned) * np.sin(t)), axis=1)
+        i, j = np.arange(n), (np.arange(n) + 1) % n
+        faces = np.concatenate((np.stack((i, n + i, n + j), axis=1), np.stack((i, n + j, j), axis=1)))
+        found = convex_parts(np.concatenate((rim, 2.0 * rim)), faces)
+        parts = hulls(found)
+        assert found.excess <= 0.04 and clearance(parts, np.zeros(3)) > 0.6
+        assert all(clearance(parts, 1.5 * (rim[k] + rim[k - 1]) / 2) < 1e-6 for k in range(n))
+
+
 def test_a_ring_is_covered_and_has_its_hole():
     points, triangles = torus(1.0, 0.25)
     found = convex_parts(points, triangles)
