@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, within_size
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..results import Diagnosis, Status
@@ -82,7 +82,7 @@ class _Trials:
     def reached(self, problem: Problem, targets: Any, q: Array) -> Array | None:
         """A pose (nq,) that meets all tasks; None when none was found, or the budget is spent."""
         self.remaining -= 1
-        return problem.search.reached(targets, q, self.seed) if self.remaining >= 0 else None
+        return problem.search.reached(targets, within_size(q), self.seed) if self.remaining >= 0 else None
 
 
 def describe(problem: Problem, status: Status, targets: Any, residuals: Array, attempts: int) -> Diagnosis:

@@ -172,6 +172,28 @@ def test_what_no_joint_moves_is_out_of_reach(model: RobotModel) -> None:
     assert solve_ik(model, [high]).status is not Status.OUT_OF_REACH
 
 
+@pytest.mark.parametrize("play", [0.0, 1e-12, 1e-3])
+def test_a_joint_without_play_is_a_limit(play: float) -> None:
+    """It moves the tip across, to first order, but at its stop the tip never goes along x."""
+    lift = Joint("lift", "prismatic", "base", "carriage", axis=(0, 0, 1), lower=-1.0, upper=1.0)
+    turn = Joint("turn", "revolute", "carriage", "arm", axis=(0, 0, 1), lower=-play, upper=play)
+    model = RobotModel("crane", [Link("base"), Link("carriage"), Link("arm")], [lift, turn])
+    out = np.eye(4)
+    out[0, 3] = 1.0
+    result = solve_ik(model, [PositionTask("arm", (0.0, 1.0, 0.2), offset=out)])
+    assert result.status is Status.LIMIT and result.joints == ("turn",)
+
+
+def test_a_fine_thread_moves_far() -> None:
+    """A screw of many turns: 1 mm takes it 10^6 rad, but it gets there."""
+    joint = Joint("screw", "screw", "base", "nut", axis=(0, 0, 1), pitch=1e-9)
+    model = RobotModel("vice", [Link("base"), Link("nut")], [joint])
+    out = np.eye(4)
+    out[0, 3] = 1.0
+    result = solve_ik(model, [PositionTask("nut", (0.5, 0.0, 1e-3), offset=out)])
+    assert not result.converged and "missing in every pose" not in result.reason
+
+
 def test_a_pose_of_too_few_motions_conflicts_with_itself() -> None:
     """Of five axes: the tool comes to the place, and is turned so, but not both."""
     arm = library_robot("desk_arm")
