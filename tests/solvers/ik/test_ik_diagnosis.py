@@ -210,6 +210,28 @@ def test_a_pose_of_too_few_motions_conflicts_with_itself() -> None:
     assert found.count(Status.TASK_CONFLICT) > 5
 
 
+def test_a_pose_inside_that_was_missed_is_no_limit() -> None:
+    """The target was taken from a pose inside narrow limits; from one beyond them the search finds it after all."""
+    rng, joints = np.random.default_rng(3905), []
+    count, place = int(rng.integers(4, 8)), np.eye(4)
+    for i in range(count):
+        middle, play = rng.uniform(-1.5, 1.5), 10 ** rng.uniform(-4, 0.5)
+        axis, bounds = np.eye(3)[rng.integers(3)], {"lower": middle - play, "upper": middle + play}
+        joints.append(Joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", place, axis, **bounds))
+        place = np.eye(4)
+        place[0, 3] = 0.4
+    arm = RobotModel("arm", [Link(f"l{i}") for i in range(count + 1)], joints)
+    q = random_configuration(arm, rng)
+    q = np.where(rng.random(count) < 0.5, rng.choice([arm.lower, arm.upper]), q)
+    target, tip = forward_kinematics(arm, q)[f"l{count}"] @ place, f"l{count}"
+    tasks = [
+        PositionTask(tip, target[:3, 3], offset=place),
+        OrientationTask(tip, target[:3, :3], priority=2),
+    ]
+    result = solve_ik(arm, tasks)
+    assert result.converged or (result.status is Status.MAX_ITERATIONS and "inside the limits" in result.reason)
+
+
 def test_limit_names_the_joint_to_free() -> None:
     model = _planar_arm((-0.5, 0.5), FULL)
     result = solve_ik(model, [PositionTask("tip", [0.0, 1.2, 0.0])])
