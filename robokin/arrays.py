@@ -43,6 +43,11 @@ def check_size(array: Array, what: str) -> None:
         raise ConfigurationError(f"{what} must be at most {MOST:g}, not {abs(array).max():g}")
 
 
+def within_size(array: Array) -> Array:
+    """What a search led to, with entries of at most MOST: one may start from there again."""
+    return np.clip(array, -MOST, MOST)
+
+
 def finite_number(value: object, what: str) -> float:
     """Raises ModelError for what is not one finite real number."""
     try:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, within_size
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..results import Diagnosis, Status
@@ -27,6 +27,7 @@ SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
 AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looked what rank the rows have
 UNMOVED_BY = 1.01  # tolerances: what is missing in every pose, to be told
 NOT_MOVED, NOT_TURNED = "no joint moves it there", "no joint turns it so"
+MISSED_INSIDE = "a pose inside the limits meets it, which the search missed: start from another pose"
 BUDGET = 24  # further solves of a diagnosis, at most
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
@@ -82,7 +83,7 @@ class _Trials:
     def reached(self, problem: Problem, targets: Any, q: Array) -> Array | None:
         """A pose (nq,) that meets all tasks; None when none was found, or the budget is spent."""
         self.remaining -= 1
-        return problem.search.reached(targets, q, self.seed) if self.remaining >= 0 else None
+        return problem.search.reached(targets, within_size(q), self.seed) if self.remaining >= 0 else None
 
 
 def describe(problem: Problem, status: Status, targets: Any, residuals: Array, attempts: int) -> Diagnosis:
@@ -161,7 +162,7 @@ def _collision(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Dia
 
 def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagnosis | None:
     """LIMIT when freeing bounds makes it converge; named are joints that a pose then found takes beyond them, as few as
-    were found to suffice."""
+    were found to suffice. MAX_ITERATIONS when from there, or so, a pose inside is found after all."""
     model, limits, depends = problem.model, problem.limits, problem.search.depends()
 
     def coordinates(name: str) -> list[int]:
@@ -197,8 +198,8 @@ def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagno
         found = without(fewer, there)
         if found is not None:
             there, names = found, beyond(found)
-    if not names:  # a pose inside the limits that the search had missed: nothing is shown
-        return None
+    if not names or trials.reached(problem, targets, limits.clamp(there)) is not None:
+        return Diagnosis(Status.MAX_ITERATIONS, MISSED_INSIDE)
     them = "the limit of" if len(names) == 1 else "the limits of"
     reason = f"a pose beyond {them} {', '.join(names)} meets it, none inside was found"
     return Diagnosis(Status.LIMIT, reason, joints=tuple(names))

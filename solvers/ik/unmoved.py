@@ -2,7 +2,8 @@
 
 Such a distance or angle is the same at every configuration, so what a target lacks of it is lacking for good: a
 certificate, like that of the links' lengths. It is read from the Jacobians at random configurations; what all of these
-keep, all configurations keep, since Jacobians are analytic in q.
+keep, all configurations keep, since Jacobians are analytic in q. Limits do not count: a joint without play would hide
+what it moves, or what the others do when it has turned.
 """
 
 from __future__ import annotations
@@ -10,21 +11,20 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.configuration import random_configuration
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import so3
 from ..kinematics.state import State
 from ..tasks.tips.frame import FrameKind, FrameTask
 
 CONFIGURATIONS = 4
-UNMOVED = 1e-9  # relative, of singular values
+UNMOVED = 1e-12  # relative, of singular values
 
 
 def out_of_all_poses(model: RobotModel, task: FrameTask, target: Array) -> tuple[float, float]:
     """Lower bounds of the position [m] and the orientation [rad] that a task on one tip lacks at every configuration, 0
     where nothing is known. target: (4, 4)."""
-    rng = np.random.default_rng(0)
-    states = [State(model, random_configuration(model, rng)) for _ in range(CONFIGURATIONS)]
+    neutral, rng = State(model, model.neutral()), np.random.default_rng(0)
+    states = [neutral.moved(rng.uniform(-1.0, 1.0, model.nv)) for _ in range(CONFIGURATIONS)]
     J = np.concatenate([task.tip_jacobian(state) for state in states], axis=1)
     T, used = task.tip(states[0]), task.weights > 0.0
     position = orientation = 0.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, within_size
 from ...robokin.model.robot import RobotModel
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..ik.level_ik import LevelIK
@@ -127,7 +127,7 @@ class TrackResult:
         indices = np.flatnonzero(which).tolist()
         problem = self._poses if which.all() else self.problem.some_tasks(indices)
         targets = [self.targets[frame][i] for i in indices]
-        return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
+        return problem.solve(targets, within_size(self.q[frame]), influence=[1.0] * len(indices))
 
     def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array) -> TrackResult:
         """The result of the tasks that count, as one of all: the others lack nothing. parts: names, and tolerances

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin import difference
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, within_size
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ..ik.tip_ik import TipIK
@@ -202,7 +202,7 @@ class _StartSearch:
         if frame not in self.met:
             number, index = self._at(frame)
             problem, targets = self.segments[number].pose_problem(index)
-            found = problem.solve(targets, q, self.seed, diagnose=False)
+            found = problem.solve(targets, within_size(q), self.seed, diagnose=False)
             self.spent += found.iterations
             self.met[frame] = found.converged
         return self.met[frame]

@@ -172,6 +172,28 @@ def test_what_no_joint_moves_is_out_of_reach(model: RobotModel) -> None:
     assert solve_ik(model, [high]).status is not Status.OUT_OF_REACH
 
 
+@pytest.mark.parametrize("play", [0.0, 1e-12, 1e-3])
+def test_a_joint_without_play_is_a_limit(play: float) -> None:
+    """It moves the tip across, to first order, but at its stop the tip never goes along x."""
+    lift = Joint("lift", "prismatic", "base", "carriage", axis=(0, 0, 1), lower=-1.0, upper=1.0)
+    turn = Joint("turn", "revolute", "carriage", "arm", axis=(0, 0, 1), lower=-play, upper=play)
+    model = RobotModel("crane", [Link("base"), Link("carriage"), Link("arm")], [lift, turn])
+    out = np.eye(4)
+    out[0, 3] = 1.0
+    result = solve_ik(model, [PositionTask("arm", (0.0, 1.0, 0.2), offset=out)])
+    assert result.status is Status.LIMIT and result.joints == ("turn",)
+
+
+def test_a_fine_thread_moves_far() -> None:
+    """A screw of many turns: 1 mm takes it 10^6 rad, but it gets there."""
+    joint = Joint("screw", "screw", "base", "nut", axis=(0, 0, 1), pitch=1e-9)
+    model = RobotModel("vice", [Link("base"), Link("nut")], [joint])
+    out = np.eye(4)
+    out[0, 3] = 1.0
+    result = solve_ik(model, [PositionTask("nut", (0.5, 0.0, 1e-3), offset=out)])
+    assert not result.converged and "missing in every pose" not in result.reason
+
+
 def test_a_pose_of_too_few_motions_conflicts_with_itself() -> None:
     """Of five axes: the tool comes to the place, and is turned so, but not both."""
     arm = library_robot("desk_arm")
@@ -186,6 +208,28 @@ def test_a_pose_of_too_few_motions_conflicts_with_itself() -> None:
             assert result.tasks == ("reach",) and all(solve_ik(arm, [part], result.q).converged for part in parts)
         found.append(result.status)
     assert found.count(Status.TASK_CONFLICT) > 5
+
+
+def test_a_pose_inside_that_was_missed_is_no_limit() -> None:
+    """The target was taken from a pose inside narrow limits; from one beyond them the search finds it after all."""
+    rng, joints = np.random.default_rng(3905), []
+    count, place = int(rng.integers(4, 8)), np.eye(4)
+    for i in range(count):
+        middle, play = rng.uniform(-1.5, 1.5), 10 ** rng.uniform(-4, 0.5)
+        axis, bounds = np.eye(3)[rng.integers(3)], {"lower": middle - play, "upper": middle + play}
+        joints.append(Joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", place, axis, **bounds))
+        place = np.eye(4)
+        place[0, 3] = 0.4
+    arm = RobotModel("arm", [Link(f"l{i}") for i in range(count + 1)], joints)
+    q = random_configuration(arm, rng)
+    q = np.where(rng.random(count) < 0.5, rng.choice([arm.lower, arm.upper]), q)
+    target, tip = forward_kinematics(arm, q)[f"l{count}"] @ place, f"l{count}"
+    tasks = [
+        PositionTask(tip, target[:3, 3], offset=place),
+        OrientationTask(tip, target[:3, :3], priority=2),
+    ]
+    result = solve_ik(arm, tasks)
+    assert result.converged or (result.status is Status.MAX_ITERATIONS and "inside the limits" in result.reason)
 
 
 def test_limit_names_the_joint_to_free() -> None:

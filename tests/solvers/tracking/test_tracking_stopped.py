@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, library_robot, load_urdf
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, frame_jacobian, library_robot, load_urdf
 from robokin_addon.solvers import (
     AlongCurveTask,
     Diagnosis,
@@ -14,6 +14,7 @@ from robokin_addon.solvers import (
     JointVelocityTask,
     LoopClosureTask,
     PoseTask,
+    PositionTask,
     Status,
     Task,
     TrackResult,
@@ -129,6 +130,37 @@ def test_of_all_that_is_asked_only_the_joint_at_its_end_is_named(sign: float) ->
     ]
     found = track(panda, tasks, [[task.target for task in tasks]] * 90, READY, DT).diagnosis(89)
     assert found.status is Status.LIMIT and found.joints == ("panda_joint1",)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_joint_at_its_end_is_not_too_slow(sign: float, backend: str) -> None:
+    """The shoulder turns as fast as it can; the elbow, which stands at its end, has no speed left that it could use."""
+    joints = []
+    for i, (name, back, ahead, speed) in enumerate((("shoulder", -0.3, 0.1, 0.12), ("elbow", -0.4, 0.13, 0.9))):
+        low, high = sorted((sign * back, sign * ahead))
+        place = at(0.5 * i)
+        joints.append(Joint(name, "revolute", f"l{i}", f"l{i + 1}", place, lower=low, upper=high, velocity=speed))
+    arm = RobotModel("arm", [Link("l0"), Link("l1"), Link("l2")], joints)
+    go = TwistTask("l2", (0.98, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0), offset=at(0.5))
+    result = track(arm, [go], [[go.target]] * 8, sign * np.array([-0.19, -0.05]), 0.1, backend=backend)
+    is_still = (abs(np.diff(result.q[:, 1])) < 1e-9) & (abs(result.q[1:, 1]) > 0.13 - 1e-9)
+    late = [result.diagnosis(int(frame) + 1) for frame in np.flatnonzero(is_still)]
+    assert late and {(each.status, each.joints) for each in late} == {(Status.LIMIT, ("shoulder",))}
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_frame_beyond_what_one_may_start_from_is_diagnosed(backend: str) -> None:
+    """Configurations are given up to 1e30; a search may lead on."""
+    slide = Joint("slide", "prismatic", "rail", "cart", axis=(1, 0, 0))
+    rail = RobotModel("rail", [Link("rail"), Link("cart")], [slide])
+    far = PositionTask("cart", (1e30, 1, 0), offset=at(-1e29))
+    along_too = TwistTask("cart", (0, 0, 1, 0, 0, 0), priority=2)
+    for tasks in ([far], [far, along_too]):
+        result = track(rail, tasks, [[task.target for task in tasks]] * 2, backend=backend)
+        assert result.q[1, 0] > 1e30
+        found = result.diagnosis(1)
+        assert found.status is Status.OUT_OF_REACH and "no joint moves it there" in found.reason
 
 
 def no_motion(model: RobotModel, q: list[float], *tasks: Task) -> Diagnosis:
