@@ -185,12 +185,11 @@ def test_a_joint_without_play_is_a_limit(play: float) -> None:
 
 
 def test_a_fine_thread_moves_far() -> None:
-    """A screw of many turns: 1 mm takes it 10^6 rad, but it gets there."""
-    joint = Joint("screw", "screw", "base", "nut", axis=(0, 0, 1), pitch=1e-9)
-    model = RobotModel("vice", [Link("base"), Link("nut")], [joint])
-    out = np.eye(4)
-    out[0, 3] = 1.0
-    result = solve_ik(model, [PositionTask("nut", (0.5, 0.0, 1e-3), offset=out)])
+    """A screw of many turns beside a slide: 1 mm takes it 10^6 rad, but it gets there."""
+    slide = Joint("slide", "prismatic", "base", "cart", axis=(1, 0, 0))
+    screw = Joint("screw", "screw", "cart", "nut", axis=(0, 0, 1), pitch=1e-9)
+    model = RobotModel("vice", [Link("base"), Link("cart"), Link("nut")], [slide, screw])
+    result = solve_ik(model, [PositionTask("nut", (0.3, 0.0, 1e-3))])
     assert not result.converged and "missing in every pose" not in result.reason
 
 
