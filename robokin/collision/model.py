@@ -85,6 +85,7 @@ class CollisionModel:
         hull: MeshPoints | None = None,
     ) -> None:
         self.model, self.obstacles = model, tuple(obstacles)
+        self._avoidable: CollisionModel | None = None
         self._link: list[int] = []
         self._own: list[Array] = []
         self.left_out: list[str] = []
@@ -219,15 +220,21 @@ class CollisionModel:
     def among(self, obstacles: Sequence[Obstacle]) -> CollisionModel:
         """A copy with its obstacles elsewhere: as many, of the same names and shapes."""
         other = copy(self)
-        other.obstacles = tuple(obstacles)
+        other.obstacles, other._avoidable = tuple(obstacles), None
         return other
 
     def avoidable(self) -> CollisionModel:
-        """A copy without the pairs of which no joint moves one: obstacles and links that are fixed to the root."""
+        """A copy without the pairs of which no joint moves one: obstacles and links that are fixed to the root.
+
+        It is the same one at each call, so that tasks and criteria that are made again are known.
+        """
+        if self._avoidable is not None:
+            return self._avoidable
         other, tree = copy(self), self.model.tree
         is_fixed = np.ones(len(self._cores), bool)
         is_fixed[: self._count] = tree.frame_node[self._link] == ROOT if self._count else True
         other.pairs = self.pairs[~is_fixed[self.pairs].all(axis=1)]
+        self._avoidable = other._avoidable = other
         return other
 
     def touching_at_rest(self) -> list[tuple[str, str]]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from robokin_addon.robokin import TaskError
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -36,12 +38,14 @@ from robokin_addon.solvers import (
     TwistTask,
 )
 from robokin_addon.solvers.alike import content, frozen, is_plain
-from robokin_addon.solvers.criteria import KINDS, Criterion, JointSprings, RestPosture
+from robokin_addon.solvers.criteria import Criterion, FarFromObstacles, JointSprings, RestPosture
 from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, settings
+from support.problems.criterion_kinds import KINDS
 
 T, P = np.eye(4), np.array([0.1, 0.2, 0.3])
 OFFSET = T.copy()
 OFFSET[:3, 3] = P
+COLLISIONS = CollisionModel(library_robot("panda"), [Obstacle("ball", Sphere(0.1), T)])
 Z, SQUARE = (0.0, 0.0, 1.0), [[0, 0], [1, 0], [1, 1], [0, 1]]
 LINE = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
 
@@ -76,6 +80,7 @@ MAKERS: dict[str, Makers] = {
     "linear": (lambda: LinearVelocityTask(np.eye(2)), lambda: LinearVelocityTask(np.eye(3))),
     "springs": (lambda: JointSprings({"a": 2.0}), lambda: JointSprings({"a": 3.0})),
     "rest": (lambda: RestPosture(np.ones(3)), lambda: RestPosture(np.zeros(3))),
+    "far from obstacles": (lambda: FarFromObstacles(COLLISIONS), lambda: FarFromObstacles(COLLISIONS, 0.2)),
     **{kind: (make, lambda make=make: make(weight=2.0)) for kind, make in KINDS.items()},  # type: ignore[misc]
 }
 
@@ -89,7 +94,7 @@ def test_parts_are_alike_when_all_but_their_targets_is(kind: str) -> None:
     assert vars(again).keys() == vars(first).keys()
 
 
-@pytest.mark.parametrize("kind", sorted(MAKERS.keys() - {"along", "laser on a mesh"}))
+@pytest.mark.parametrize("kind", sorted(MAKERS.keys() - {"along", "laser on a mesh", "far from obstacles"}))
 def test_settings_of_words_and_numbers_are_checked_once(kind: str) -> None:
     make, _ = MAKERS[kind]
     assert settings(make()) is settings(make())

@@ -170,7 +170,7 @@ def test_a_robot_follows_a_change_of_the_unit_scale(addon):
             {"system": "IMPERIAL", "length_unit": "INCHES", "mass_unit": "POUNDS"},
             ("0.05906 in", "4.409 lb", "28.6\u00b0"),
         ),
-        ({"system": "NONE", "system_rotation": "RADIANS"}, ("0.0015 m", "2 kg", "0.5 rad")),
+        ({"system": "NONE", "system_rotation": "RADIANS"}, ("1.5 mm", "2 kg", "0.5 rad")),
         ({"length_unit": "ADAPTIVE", "mass_unit": "ADAPTIVE"}, ("1.5 mm", "2 kg", "28.6\u00b0")),
     ],
 )

@@ -9,8 +9,8 @@ import numpy as np
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, integrate, random_configuration
 from robokin_addon.solvers import LoopClosureTask, Task, VelocityConstraint
 from robokin_addon.solvers.criteria import Criterion
-from robokin_addon.solvers.criteria.kinds import KINDS
 
+from support.problems.criterion_kinds import KINDS
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
 

@@ -8,10 +8,10 @@ import numpy as np
 from robokin_addon.robokin import RobotModel, forward_kinematics, integrate, random_configuration
 from robokin_addon.solvers import ExtendedJacobian, Status, Task, Tracker
 from robokin_addon.solvers.criteria import Criterion
-from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.tracking.starts import Segment, follow
 
 from support.blender.every_task import every_task
+from support.problems.criterion_kinds import KINDS
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
 

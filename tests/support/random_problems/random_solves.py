@@ -23,7 +23,6 @@ from robokin_addon.solvers import (
     solve_ik,
 )
 from robokin_addon.solvers.criteria import Criterion
-from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.ik.diagnosis import SINGULAR_VALUE, STATIONARY
 from robokin_addon.solvers.ik.tip_ik import is_plain
 from robokin_addon.solvers.ik.unmoved import out_of_all_poses
@@ -34,6 +33,7 @@ from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.every_task import every_task
 from support.oracles.cone_oracle import excess
 from support.oracles.task_oracle import TaskOracle
+from support.problems.criterion_kinds import KINDS
 from support.random_problems.random_arms import random_arm
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
