@@ -15,6 +15,7 @@ from .sqp import MotionOptimum, optimise
 
 LEVEL_ITERATIONS = 20  # of a level that the start misses
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
+LEAST = 1e-6  # relative: a level that lacks less by no more than this stays as it is
 SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
@@ -35,11 +36,13 @@ def by_levels(asked: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, Di
             best = before = MotionOptimum(here, cost.value(here), np.inf, asked.at(here), 0)
             for now in with_last(optimise(here, asked, cost, LEVEL_ITERATIONS)):
                 best = better(best, now, before)
-                here = best.trajectory
+                is_new, here = best.trajectory is not here, best.trajectory
                 shown = shown if gives_way else here
                 yield now.iterations, shown
-                if not asked.is_lacking(here, level):
+                if is_new and not asked.is_lacking(here, level):
                     break
+            if best.cost > (1.0 - LEAST) * before.cost:  # rounding: it is as near as it can be
+                here = before.trajectory
         asked.last = math.inf
     yield 0, here
 

@@ -16,6 +16,7 @@ from ..criteria import Criterion, checked_criteria
 from ..descent.engine import CONVERGED, NOT_CONVERGED
 from ..ik.problem import part_names
 from ..motion.motion import Motion
+from ..results import Diagnosis, Status
 from ..tasks import Task
 from ..tasks.protocols import VelocityTask
 from ..tracking.data import COLLIDED
@@ -92,9 +93,9 @@ def optimize_motion(
     limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
     limits, at frames and half frames. They come before the tasks, which give way where both cannot hold. The cost
     "torque" has this gravity too, and without it the Earth's along -z.
-    progress(done, most) is called after each step, anew for each level that the start misses; when it returns False,
-    the best so far is returned, or with keep_best=False the start. The result is the start where nothing better is
-    found; its `note` says so.
+    progress(done, most) is called after each step and while one is sought, anew for each level that the start misses;
+    when it returns False, the best so far is returned, or with keep_best=False the start. The result is the start where
+    nothing better is found; its `note` says so.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
     given = checked_tasks(tasks)
@@ -182,8 +183,12 @@ def optimize_steps(
             best = MotionOptimum(there, wanted.value(there), np.inf, asked.at(there), 0)
         best = best if keep_best else before
     note = _note(best, reached, before, stopped)
+    broken = [source.name for source in limits if source.name and source.is_lacking(best.trajectory)]
+    if broken:
+        note += f"; not kept everywhere: limits on {' and '.join(broken)}"
+    names = [source.name for source in limits if source.name]
     return [
-        _result(part, sources, best, before, slice(int(i), int(j)), note)
+        _result(part, sources, best, before, slice(int(i), int(j)), note, names)
         for part, sources, i, j in zip(parts, own, ends[:-1], ends[1:], strict=True)
     ]
 
@@ -197,7 +202,8 @@ def _note(best: MotionOptimum, reached: MotionOptimum, before: MotionOptimum, st
         return f"{nearer}optimal: no motion nearby has less cost"
     if best is reached:
         return f"{nearer}no less cost was found" if nearer else "nothing better was found: the motion is as tracked"
-    return f"{nearer}better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
+    than = "better than tracked, but " if best.cost < before.cost else ""
+    return f"{nearer}{than}not shown to be optimal (KKT residual {best.kkt:.1g})"
 
 
 def _result(
@@ -207,8 +213,9 @@ def _result(
     before: MotionOptimum,
     own: slice,
     note: str,
+    limits: Sequence[str],
 ) -> OptimizedMotion:
-    """The result of a part, whose frames are `own`."""
+    """The result of a part, whose frames are `own`. limits: those that come before tasks."""
     start = part.result
     codes, residuals, q = start.codes.copy(), start.residuals.copy(), start.q
     remarks = list(start.remarks) if start.remarks else [""] * len(codes)
@@ -220,13 +227,19 @@ def _result(
     whole = part.influence >= 1.0
     met = (((residuals <= limit).all(axis=2)) | ~whole).all(axis=1) & (codes != EMPTY)
     codes[met] = CONVERGED
-    codes[~met & (codes == CONVERGED)] = NOT_CONVERGED  # a limit or an obstacle came before it
+    gave_way = ~met & (codes == CONVERGED)
+    codes[gave_way] = NOT_CONVERGED  # a limit or an obstacle came before it
+    stopped: list[Callable[[], Diagnosis | None] | None] = list(start.stopped or [None] * len(codes))
+    if limits:
+        why = Diagnosis(Status.LIMIT, f"limits on {' and '.join(limits)} over the whole motion come before it")
+        for frame in np.flatnonzero(gave_way).tolist():
+            stopped[frame] = lambda: why
     for source in sources:
         if isinstance(source, ClearanceRows) and best is not before:
             for frame, near in source.nearest(best.trajectory).items():
                 codes[frame], remarks[frame] = COLLIDED, near.sentence()
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
-    fields |= {"codes": codes, "residuals": residuals, "q": q, "remarks": remarks}
+    fields |= {"codes": codes, "residuals": residuals, "q": q, "remarks": remarks, "stopped": stopped}
     fields["behind"] = np.where(met[:, None], False, start.behind)
     costs = before.cost, best.cost
     return OptimizedMotion(

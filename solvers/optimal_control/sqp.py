@@ -104,7 +104,7 @@ class _Local:
 def optimise(
     start: DiscreteMotion, asked: MotionRows, cost: MotionCost, iterations: int = ITERATIONS
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
-    """Yield the best so far after each step; return the optimum, or what was reached."""
+    """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached."""
     here = _Local.of(start, asked.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
@@ -119,11 +119,16 @@ def optimise(
         seen.append((here.value, kkt))
         if len(seen) > STALLED and _has_stalled(seen):
             break
-        yield MotionOptimum(here.at, here.value, kkt, here.asked, count)
+        now = MotionOptimum(here.at, here.value, kkt, here.asked, count)
+        yield now
         moved = None
         for found in _directions(here, z):
+            yield now
+            if found is None:
+                continue
             newest = found.multipliers
-            moved = _line_search(here, found, passed, asked, cost)
+            for moved in _line_search(here, found, passed, asked, cost):  # noqa: B007 - the last one counts
+                yield now
             if moved is not None or here.kkt(newest) <= SOLVED:
                 z = newest
                 break
@@ -141,15 +146,17 @@ def _has_stalled(seen: list[tuple[float, float]]) -> bool:
     return bool(gained <= STILL * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
 
 
-def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult]:
-    """Steps, and the multipliers after them, one after the other until one leads on.
+def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult | None]:
+    """Steps, and the multipliers after them, one after the other until one leads on; None while one is sought.
 
     First with how rows bend; where that leaves no minimum, or leads nowhere, without it; then with more and more added
     to the diagonal, so that steps become shorter."""
     bent, n = here.H.copy(), here.H.shape[-1]
     here.asked.bend(bent, z[: here.count])
+    yield None
     if here.asked.tells_bending:
         here.cost.bend(here.at, bent)
+        yield None
     size = float(abs(here.H).max(initial=0.0))
     found = _solved(here, bent, z)
     if found is not None:
@@ -175,15 +182,15 @@ def _solved(here: _Local, H: Array, z: Array) -> BandedQPResult | None:
 
 def _line_search(
     here: _Local, found: BandedQPResult, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
-) -> _Local | None:
-    """The program after as much of the step as the filter takes; None when it takes none. passed: what was lacking and
-    the cost of trajectories that later ones have to better in one of the two."""
+) -> Generator[_Local | None, None, None]:
+    """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some.
+    passed: what was lacking and the cost of trajectories that later ones have to better in one of the two."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
     t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
     while t > SHORTEST:
-        at, own = _restored(here, here.at.moved(t * step), asked)
+        at, own = yield from _restored(here, here.at.moved(t * step), asked)
         lack, value = _lack(at, own), cost.value(at)
         remaining = _beyond_rounding(lack)
         rounding = ROUNDING * abs(here.value)
@@ -198,9 +205,11 @@ def _line_search(
             if not is_descent:
                 passed.append((residual, here.value))
             if not is_descent or value <= here.value + DECREASE * t * slope + rounding:
-                return _Local.of(at, own, cost)
+                yield None
+                yield _Local.of(at, own, cost)
+                return
+        yield None
         t *= 0.5
-    return None
 
 
 def _lack(at: DiscreteMotion, asked: LinearisedRows) -> float:
@@ -219,8 +228,11 @@ def _all_rows(at: DiscreteMotion, asked: LinearisedRows) -> tuple[SparseRows, Ar
     return rows, np.concatenate((asked.lower, lower)), np.concatenate((asked.upper, upper)), len(asked.lower)
 
 
-def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[DiscreteMotion, LinearisedRows]:
-    """The trajectory moved back to where nothing is lacking, near where it is in the measure of the cost."""
+def _restored(
+    here: _Local, at: DiscreteMotion, asked: MotionRows
+) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
+    """Yield after each trial; return the trajectory moved back to where nothing is lacking, near where it is in the
+    measure of the cost."""
     own = asked.at(at)
     residual = _lack(at, own)
     for _ in range(RESTORATIONS):
@@ -233,6 +245,7 @@ def _restored(here: _Local, at: DiscreteMotion, asked: MotionRows) -> tuple[Disc
         moved = at.moved(back.x)
         there = asked.at(moved)
         remaining = _lack(moved, there)
+        yield
         if remaining >= residual:
             break
         at, own, residual = moved, there, remaining

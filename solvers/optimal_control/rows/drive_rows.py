@@ -52,6 +52,7 @@ class EffortRows(_DriveSource):
         effort = grid.model.effort
         super().__init__(np.maximum(effort - self.friction, LEAST * effort) if power is None else power)
         self.efforts, self.is_power = DriveEfforts(grid, gravity), power is not None
+        self.name = "power" if self.is_power else "effort"
 
     def block(self, here: DiscreteMotion) -> RowBlock:
         known = here.known.setdefault(self, [])
@@ -96,6 +97,7 @@ class EffortRows(_DriveSource):
 class JerkRows(_DriveSource):
     """No acceleration changes faster than a limit (nv,) [SI per s^3]; before the first frame it is 0."""
 
+    name = "jerk"
     reach = 3
 
     def block(self, here: DiscreteMotion) -> RowBlock:

@@ -79,8 +79,9 @@ class RowBlock:
 
 class RowSource(ABC):
     """What asks for rows. level: the priority; rows of a lower level lack no more for those of a higher one.
-    reach: how many frames before its own a row reaches to."""
+    reach: how many frames before its own a row reaches to.   name: of a limit that a result may still break."""
 
+    name: str = ""
     level: int = FIRST
     reach: int = 0
 

@@ -78,6 +78,8 @@ def test_jerk_is_kept_and_tasks_give_way_to_it():
     sudden = optimize_motion(model, tasks, targets[:10], q, DT, limits={"jerk": 50.0})
     assert abs(np.diff(sudden.motion.a, axis=0) / DT).max() <= 50.0
     assert 0 < sudden.converged.sum() < 10 and sudden.status[1] is not Status.CONVERGED
+    assert sudden.diagnosis(1).status is Status.LIMIT and "limits on jerk" in sudden.diagnosis(1).reason
+    assert "not kept" not in sudden.note
 
 
 @pytest.mark.parametrize("shape", [Cylinder(0.1, 1.0), Box((0.3, 0.3, 1.0))])
@@ -187,6 +189,13 @@ def test_links_stay_away_half_way_between_frames_with_other_tasks():
     halves = 0.5 * (q[1:] + q[:-1])
     assert clearance.collisions.distances(np.concatenate((q, halves)))[0][..., 0].min() >= 0.005
     assert [len(part.residuals) for part in found] == [4, 4] and all(part.converged.all() for part in found)
+
+
+def test_efforts_that_nothing_can_keep_are_told():
+    model, q, tasks, targets = reach()
+    found = optimize_motion(with_rates(model, effort=1.0), tasks, targets[:3], q, DT, gravity=GRAVITY)
+    assert "not kept everywhere: limits on effort" in found.note
+    assert found.cost_after <= found.cost_before or "better than tracked" not in found.note
 
 
 def test_both_backends_reach_the_same_where_an_effort_hardly_changes():

@@ -148,6 +148,9 @@ def test_targets_out_of_reach_and_late_ones_are_results():
     assert whole.status[15] is Status.OUT_OF_REACH and (whole.converged >= start.converged).all()
     assert (whole.residuals <= np.maximum(start.residuals, 1e-5) + 1e-7).all()
     assert_inside(whole)
+    far = optimize_motion(model, tasks, targets[12:13].repeat(6, axis=0), q, DT)
+    assert far.status[-1] is Status.OUT_OF_REACH and "nearer" not in far.note
+    assert (far.cost_after, far.note) == (far.cost_before, "optimal: no motion nearby has less cost")
 
 
 @pytest.mark.parametrize("keep_best", [True, False])
@@ -161,7 +164,7 @@ def test_it_can_be_stopped(keep_best):
         return done < 2
 
     whole = optimize_motion(model, tasks, targets, q, DT, progress=progress, keep_best=keep_best)
-    assert whole.note.startswith("stopped") and len(calls) < 10
+    assert whole.note.startswith("stopped") and max(calls[:-1]) == 2
     assert (whole.cost_after < whole.cost_before) is keep_best
 
 
