@@ -22,8 +22,8 @@ _ROUNDING = 1e-5  # [m] that a pose may lack of the margin
 
 
 class ClearFollower(TargetFollower):
-    """A `TargetFollower` whose poses keep the margin of a clearance, and whose ways from pose to pose lead through
-    nothing: from each look to the next one, half the margin at least is kept.
+    """A `TargetFollower` whose poses keep the margin of a clearance, and whose ways from pose to pose keep half the
+    margin at each look; what is thinner than a link moves between two looks may be passed.
 
     Followed is what would be without the clearance, where its way is free; else with the clearance before all tasks,
     at once, or as far as the way of the targets is free in pieces. What is nearer than the margin at the start may stay
