@@ -300,14 +300,11 @@ class Tracker:
                 raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
         if self.is_plain or isinstance(targets, np.ndarray):
             targets = self.check_targets(targets)
-        if self.is_plain:
-            return self._follow(targets, self._own)
-        if influence is None and not depends_on_frames_before(self.tasks, self._own):
+        if self.is_plain or (influence is None and not depends_on_frames_before(self.tasks, self._own)):
             return self._follow(targets, self._own)
         shares = [self._shares(own) for own in ([None] * len(targets) if influence is None else influence)]
         parts, first = [], 0
-        while first < len(targets):
-            end = first + 1
+        while (end := first + 1) <= len(targets):
             if not depends_on_frames_before(self.tasks, shares[first]):
                 while end < len(targets) and (shares[end] == shares[first]).all():
                     end += 1
