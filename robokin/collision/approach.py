@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.collision import CollisionModel
-from ...robokin.model.joint_types import MotionPrimitive
-from ...robokin.model.robot import RobotModel
-from ...robokin.model.tree import ROOT, Tree, unpack_placement
+from ..arrays import Array
+from ..model.joint_types import MotionPrimitive
+from ..model.robot import RobotModel
+from ..model.tree import ROOT, Tree, unpack_placement
+from .model import CollisionModel
 
 _TURNS = (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL)
 
 
-class Approach:
-    """How fast each pair can approach: for a length, and for an angle, of each elementary motion between the two.
+class Reaches:
+    """How far each shape reaches from the origins of the motions that move it, but for what slides add: they do not
+    depend on where the robot is."""
 
-    A point that turns about an axis goes no farther than its distance from it, which is no longer than the links
-    between, stretched out (Schwarzer, Saha, Latombe 2005).
-    low, high: (nq,) what the configurations stay between; finite but for quaternions.
-    """
-
-    def __init__(self, collisions: CollisionModel, low: Array, high: Array) -> None:
-        self.model = model = collisions.model
-        tree = model.tree
-        travel = _travel(tree, low, high)
-        reach = np.zeros((len(collisions.names), tree.n_nodes))  # of a shape from the origin of a node; 0: not moved
-        moved = np.zeros(reach.shape, bool)
-        for shape, (link, centre, bound) in enumerate(collisions.balls()):
+    def __init__(self, collisions: CollisionModel) -> None:
+        self.model = collisions.model
+        tree, nodes = self.model.tree, self.model.tree.n_nodes
+        self.lengths = np.linalg.norm(tree.placement[:, 9:], axis=1)  # of a node from the one before
+        self.after = np.zeros((nodes, nodes), bool)  # [node, one that it moves]
+        for node, parent in enumerate(tree.parent):  # parents first
+            if parent != ROOT:
+                self.after[:, node] = self.after[:, parent]
+                self.after[parent, node] = True
+        balls = collisions.balls()
+        self.own = np.zeros(len(balls))  # from the origin of the last node
+        self.moved = np.zeros((len(balls), nodes), bool)  # [shape, a node that moves it]
+        for shape, (link, centre, bound) in enumerate(balls):
             node = ROOT if link is None else int(tree.frame_node[link])
             if link is None or node == ROOT:
                 continue
             frame = unpack_placement(tree.frame_placement[link])
-            far = float(np.linalg.norm(frame[:3, :3] @ centre + frame[:3, 3])) + bound
-            while node != ROOT:
-                reach[shape, node], moved[shape, node] = far, True
-                far += travel[node] + float(np.linalg.norm(tree.placement[node, 9:]))
-                node = int(tree.parent[node])
-        a, b = collisions.pairs.T
-        between = moved[a] ^ moved[b]
-        self.per_length = between.astype(float)
-        self.per_angle = np.where(between, np.maximum(reach[a], reach[b]), 0.0)
+            self.own[shape] = float(np.linalg.norm(frame[:3, :3] @ centre + frame[:3, 3])) + bound
+            self.moved[shape] = self.after[:, node]
+            self.moved[shape, node] = True
+        self.a, self.b = collisions.pairs.T
+        self.between = self.moved[self.a] ^ self.moved[self.b]
+
+    def approach(self, low: Array, high: Array) -> Approach:
+        """low, high: (nq,) what the configurations stay between; finite but for quaternions."""
+        links = self.moved * (self.lengths + _travel(self.model.tree, low, high))
+        reach = np.where(self.moved, self.own[:, None] + links @ self.after.T, 0.0)
+        longest = np.maximum(reach[self.a], reach[self.b])
+        return Approach(self.model, self.between.astype(float), np.where(self.between, longest, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """How fast each pair can approach: for a length, and for an angle, of each elementary motion between the two,
+    (pairs, nodes).
+
+    A point that turns about an axis goes no farther than its distance from it, which is no longer than the links
+    between, stretched out (Schwarzer, Saha, Latombe 2005).
+    """
+
+    model: RobotModel
+    per_length: Array
+    per_angle: Array
 
     def rates(self, c: Array, h: float) -> Array:
         """(pairs,) [m] per unit of the parameter, at most, along a cubic c (4, nq) of powers of it, in 0 .. h."""
