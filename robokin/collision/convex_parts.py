@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -91,10 +92,13 @@ def _used(places: Array, triangles: Array) -> tuple[Array, Array]:
     return places[is_used], (np.cumsum(is_used) - 1)[triangles]
 
 
-def convex_parts(points: Array, triangles: Array, share: float = SHARE, most: int = PARTS) -> ConvexParts:
-    """Parts of a mesh: points (n, 3), triangles (m, 3); a wire is a triangle with one point twice. A closed mesh whose
-    faces look outwards is solid. Any other is a skin, with room on both sides. share: of the largest extent; parts
-    reach no farther beyond the mesh, unless `most` are too few.
+def convex_parts(
+    points: Array, triangles: Array, share: float = SHARE, most: int = PARTS
+) -> Generator[float, None, ConvexParts]:
+    """Yield the share of the cuts made (0..1) now and then; return the parts of a mesh: points (n, 3), triangles
+    (m, 3); a wire is a triangle with one point twice. A closed mesh whose faces look outwards is solid. Any other is a
+    skin, with room on both sides. share: of the largest extent; parts reach no farther beyond the mesh, unless `most`
+    are too few.
 
     Greedy cuts by planes of faces, which are exact for walls with openings, or across the extents (after Mamou and
     Ghorbel 2009). Points without triangles make one part.
@@ -104,17 +108,20 @@ def convex_parts(points: Array, triangles: Array, share: float = SHARE, most: in
     extent = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
     if not len(triangles) or not extent:
         return ConvexParts([points], 0.0)
+    yield 0.0
     meshes = _loose(points, triangles, extent)
     if len(meshes) > LOOSE:
         return ConvexParts([points], extent)
     eps, order = _SAME * extent, itertools.count()
+    yield 0.0
     heap = []
     for mesh in meshes:
         whole = _Piece(mesh, mesh.places, mesh.triangles, mesh.normals, np.empty((0, 4)), np.empty((0, 3)))
         heap.append((-whole.depths.max(), next(order), whole))
     heapq.heapify(heap)
     done: list[tuple[float, _Piece]] = []
-    while heap and -heap[0][0] > share * extent and len(heap) + len(done) < most + len(meshes):
+    while heap and -heap[0][0] > share * extent and (cuts := len(heap) + len(done) - len(meshes)) < most:
+        yield cuts / most
         depth, _, piece = heapq.heappop(heap)
         halves = _cut(piece, share * extent, eps)
         if halves is None:
@@ -258,7 +265,8 @@ def _side(piece: _Piece, plane: tuple[Array, Array], sign: float, eps: float, co
         alone = (far > 0.0) if outside == 1 else ~(far > 0.0)
         turned = (np.argmax(alone[own], axis=1)[:, None] + np.arange(3)) % 3
         t, f = np.take_along_axis(cut[own], turned, 1), np.take_along_axis(far[own], turned, 1)
-        places += [_between(*piece.places[t[:, [0, k]].T], f[:, 0], f[:, k]) for k in (1, 2)]
+        corner = piece.places[t]
+        places += [_between(corner[:, 0], corner[:, k], f[:, 0], f[:, k]) for k in (1, 2)]
         ab, ac = (np.arange(start, start + len(t)) for start in (count, count + len(t)))
         count += 2 * len(t)
         kept = [(ab, t[:, 1], t[:, 2]), (ab, t[:, 2], ac)] if outside == 1 else [(t[:, 0], ab, ac)]
@@ -288,7 +296,8 @@ def _corners_inside(mesh: _Mesh, planes: Array, eps: float) -> Array:
     found = np.linalg.solve(normals[three], offsets[three][..., None])[..., 0]
     within = found + np.linalg.solve(normals[three], np.full((len(three), 3, 1), -10.0 * eps))[..., 0]
     is_in = (within @ normals.T <= offsets - eps).all(axis=1)
-    return found[is_in][[_winding(mesh.places[mesh.triangles], point) > 0.5 for point in within[is_in]]]
+    corners = mesh.places[mesh.triangles]
+    return found[is_in][[_winding(corners, point) > 0.5 for point in within[is_in]]]
 
 
 def _winding(corners: Array, point: Array) -> float:
