@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import bpy
 import numpy as np
 
@@ -10,6 +12,7 @@ from ...properties.criteria import POTENTIALS
 from ...properties.postures import find_posture, posture_configuration
 from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, criterion
+from ..obstacle_shapes import all_shapes
 from ..surroundings import still_collisions
 from ..tasks.root_frames import metres_per_world_unit
 
@@ -29,6 +32,13 @@ def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> li
     items = enabled_entries(obj)
     numbers = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
     return [solver_criterion(obj, item, *own) for item, own in zip(items, numbers, strict=True)]
+
+
+def shapes_of_criteria(obj: bpy.types.Object) -> Generator[float, None, None]:
+    """Yield the share of the work done (0..1) now and then, until the obstacles that criteria look at have shapes.
+    Raises RobokinError naming the obstacle."""
+    if any(item.kind == "FAR_FROM_OBSTACLES" for item in enabled_entries(obj)):
+        yield from all_shapes((obj.users_scene or (bpy.context.scene,))[0], obj)
 
 
 def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:

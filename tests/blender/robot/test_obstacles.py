@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
-from robokin_addon.scene import obstacles
+from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.collisions import collisions_now, collisions_over
 from robokin_addon.scene.surroundings import Watch
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import build
 from support.problems.obstructed import planar_arm
 
@@ -44,7 +45,7 @@ def extents(collisions):
 
 
 def now(arm):
-    return extents(collisions_now(bpy.context.scene, arm, binding(arm)))
+    return extents(finish(collisions_now(bpy.context.scene, arm, binding(arm))))
 
 
 def look(watch, arm):
@@ -77,8 +78,8 @@ def test_sizes_are_told_apart_at_every_scale(arm):
 def test_turning_makes_no_parts_anew(arm, monkeypatch, turned):
     post, watch, made = cube(), Watch(), []
     assert [1.0] == look(watch, arm)
-    original = obstacles.convex_parts
-    monkeypatch.setattr(obstacles, "convex_parts", lambda *args: made.append(args) or original(*args))
+    original = obstacle_shapes.convex_parts
+    monkeypatch.setattr(obstacle_shapes, "convex_parts", lambda *args: made.append(args) or original(*args))
     for k in range(30):
         (arm if turned == "arm" else post).rotation_euler = (0.1 * k, 0.23 * k, 0.31 * k)
         bpy.context.view_layer.update()
@@ -109,16 +110,7 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
     copy.instance_type, copy.instance_collection = "COLLECTION", library
     bpy.context.scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
-
-    def read():
-        return (yield from collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
-
-    found, steps = None, read()
-    while found is None:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found = end.value
+    found = finish(collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
     np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
 
 
