@@ -85,7 +85,7 @@ class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
         if not has_key(context, "Object Mode", event, "object.duplicate_move"):
             return {"PASS_THROUGH"}
         context.view_layer.objects.active = context.selected_objects[0]
-        bpy.ops.robokin.duplicate_robot("INVOKE_DEFAULT", True)
+        bpy.ops.robokin.duplicate_move("INVOKE_DEFAULT", True)
         return {"FINISHED"}
 
 
