@@ -6,7 +6,7 @@ from types import SimpleNamespace as Of
 
 import bpy
 import pytest
-from robokin_addon.operators.tools.blender_keys import ROBOKIN_OT_duplicate_whole, common_axis, has_key
+from robokin_addon.operators.tools.blender_keys import ROBOKIN_OT_duplicate_whole, common_axis, has_key, own_transform
 from robokin_addon.properties.selected.selection import select
 from support.blender.scene_robots import add_robot
 
@@ -26,6 +26,14 @@ def test_a_key_knows_the_axis_of_the_joints_that_are_selected(scene):
     assert common_axis(robot, "location") == 1 and common_axis(robot, "rotation_euler") is None
     chosen(robot, "panda_finger_joint2")  # follows the other one
     assert common_axis(robot, "location") is None
+
+
+def test_g_turns_what_cannot_slide(scene):
+    robot = add_robot()
+    chosen(robot, "panda_joint2")
+    assert own_transform(robot, "G") == own_transform(robot, "R") == ("R", 1)
+    chosen(robot, "panda_finger_joint1")
+    assert own_transform(robot, "G") == ("G", 1) and own_transform(robot, "R") is None
 
 
 @pytest.mark.parametrize(("kind", "axis"), [("universal", None), ("spherical", None), ("screw", 1), ("cylindrical", 1)])
