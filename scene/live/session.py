@@ -5,13 +5,14 @@ Nothing of Blender's is kept but numbers: undo and loading replace all data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.bridge.parents import with_parents
 from ...properties.results.stored_results import clear_result, store_bake_result, store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS, TaskContext
@@ -186,7 +187,7 @@ class Session:
         first, final = obj.robokin.baked_frames
         if final < first or not event.actions or self.q is None:
             return False
-        owners = {owner.session_uid: owner for place, _ in worlds for owner in _with_parents(place)}
+        owners = {owner.session_uid: owner for place, _ in worlds for owner in with_parents(place)}
         datas = [owner.animation_data for owner in owners.values()]
         return any(data is not None and data.action and data.action.session_uid in event.actions for data in datas)
 
@@ -309,9 +310,3 @@ def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:
     """What the panel says that the tasks lack."""
     return [value for task in tasks for value in (task.position_residual, task.orientation_residual)]
-
-
-def _with_parents(owner: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    while owner is not None:
-        yield owner
-        owner = owner.parent
