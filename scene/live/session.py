@@ -130,12 +130,12 @@ class Session:
         return known
 
     def _look(self, obj: bpy.types.Object, event: Event) -> bool:
-        tasks = followed_tasks(obj)
+        assert self.robot is not None
+        tasks = followed_tasks(obj, self.robot)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
         for place in worlds:
             ahead = event.moved(place)
             worlds[place] = worlds[place] if ahead is None else ahead
-        assert self.robot is not None
         moved = {owner: world for (owner, bone), world in worlds.items() if not bone}
         around = None
         if avoids_collisions(obj):
@@ -149,10 +149,10 @@ class Session:
             self._read, self.q = read, q
             return False
         if before is None or read.settings != before.settings:
-            follow_renamed_bones(obj)
+            follow_renamed_bones(obj, self.robot)
         is_dragged = event.is_dragging and before is not None and last is not None
         if is_dragged and self._drag is None:
-            self._drag = before, last, Drag(obj, event.scene)
+            self._drag = before, last, Drag(obj, event.scene, self.robot)
         self._read = read
         if self._end_drag(obj, read, event):
             return True
