@@ -75,6 +75,11 @@ class RobokinTask(bpy.types.PropertyGroup):
         subtype="EULER",
         size=3,
     )
+    use_spot: static_field(
+        BoolProperty,
+        "Spot of a Beam",
+        "The tip is the spot where a beam along an axis of the offset tip falls on the target's XY plane",
+    )
     surface: field(
         PointerProperty,
         "Surface",

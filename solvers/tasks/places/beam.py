@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ....robokin.arrays import Array, shown
@@ -21,8 +23,21 @@ def checked_surface(surface: object, who: str) -> Surface:
     return surface
 
 
-def spot(o: Array, a: Array, J: Array, surface: Surface) -> tuple[Array, Array] | None:
-    """(3,) where the beam from o (3,) along a (3,) falls, (3, nv) its Jacobian; None where it misses. J: (6, nv) of o.
+class Spot(NamedTuple):
+    """at: (3,) in the root frame.   J: (3, nv).   normal: (3,) of the surface that it cannot leave; None: it is free."""
+
+    at: Array
+    J: Array
+    normal: Array | None = None
+
+    def on_surface(self, direction: Array) -> Array:
+        """(3,) the part of a direction that the spot can go along: else what a curve is beside the surface, even by
+        rounding, would be asked for at any speed."""
+        return direction if self.normal is None else direction - (self.normal @ direction) * self.normal
+
+
+def spot(o: Array, a: Array, J: Array, surface: Surface) -> Spot | None:
+    """Where the beam from o (3,) along a (3,) falls; None where it misses. J: (6, nv) of o.
 
     With n the normal of the surface, h = o + t a: d(h)/dt = (1 - a n' / (n.a)) (v + t w x a), a motion in the surface's
     tangent plane (Bruyninckx, section 4, first example).
@@ -32,7 +47,7 @@ def spot(o: Array, a: Array, J: Array, surface: Surface) -> tuple[Array, Array] 
         return None
     t, n = hit
     J_spot = J[:3] - t * hat(a) @ J[3:]
-    return o + t * a, J_spot - np.outer(a, n @ J_spot) / (n @ a)
+    return Spot(o + t * a, J_spot - np.outer(a, n @ J_spot) / (n @ a), n)
 
 
 class SpotTask(PointTask):
@@ -50,17 +65,17 @@ class SpotTask(PointTask):
         self.direction = checked_direction(direction, f"{self.name}: direction")
         self.surface = checked_surface(surface, self.name)
 
-    def place(self, state: State, surface: Surface | None, curve: Curve | Curves) -> tuple[Array, Array]:
-        """(3,) the point or the spot, (3, nv) its Jacobian. A beam that misses its surface has the point on it that is
-        as far away as the curve, so that it is turned there."""
+    def place(self, state: State, surface: Surface | None, curve: Curve | Curves) -> Spot:
+        """The point or the spot. A beam that misses its surface has the point on it that is as far away as the curve,
+        so that it is turned there."""
         T, J = self.tip(state), self.tip_jacobian(state)
         o = T[:3, 3]
         if self.direction is None or surface is None:
-            return o, J[:3]
+            return Spot(o, J[:3])
         a = T[:3, :3] @ self.direction
         found = spot(o, a, J, surface)
         if found is not None:
             return found
         i, s = curve.closest(o)
         r = float(np.linalg.norm(curve.lines[i].at(s)[0] - o))
-        return o + r * a, J[:3] - r * hat(a) @ J[3:]
+        return Spot(o + r * a, J[:3] - r * hat(a) @ J[3:])

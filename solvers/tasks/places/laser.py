@@ -74,8 +74,7 @@ class LaserTask(TipTask, KernelTipTask):
             J_spot, e_spot = np.zeros((3, J.shape[1])), wanted - T[:3, 3]
             J_beam, e_beam = aim(T, J, self.axis, wanted)
         else:
-            h, J_spot = found
-            e_spot = wanted - h
+            J_spot, e_spot = found.J, wanted - found.at
             J_beam, e_beam = np.zeros((3, J.shape[1])), np.zeros(3)
         J, e = np.vstack((J_spot, J_beam)), np.concatenate((e_spot, e_beam))
         return Rows.wanted(J, e, np.full(6, self.weight * self.influence), PART)

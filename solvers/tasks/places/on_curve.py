@@ -15,10 +15,11 @@ from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import number
 from ..protocols import Displacement, DistanceBoundTask, HistoryTask, VelocityTask
-from .beam import SpotTask, checked_surface
+from .beam import Spot, SpotTask, checked_surface
 from .curve import Curve, Curves, as_curve
 from .surface import Surface
 
+SHORT = 1e-12  # of the square of a direction along a curve: below, a surface has none of it
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
 
 
@@ -73,13 +74,14 @@ class OnCurveTask(SpotTask, DistanceBoundTask):
 
     def rows(self, state: State, target: tuple[Curve | Curves, Surface | None]) -> Rows:
         curve, surface = target
-        p, J = self.place(state, surface, curve)
-        i, s = curve.closest(p)
+        spot = self.place(state, surface, curve)
+        i, s = curve.closest(spot.at)
         line = curve.lines[i]
         c, along = line.at(s)
-        e = c - p
+        e, J = c - spot.at, spot.J
         if abs(along @ e) <= CORNER * (np.linalg.norm(e) + line.length):
-            J = J - np.outer(along, along @ J)
+            along = spot.on_surface(along)
+            J = J - np.outer(along, along @ J) / max(float(along @ along), SHORT)
         return self.near(J, e)
 
 
@@ -165,24 +167,25 @@ class AlongCurveTask(SpotTask, VelocityTask, HistoryTask):
         return target._replace(at=None)
 
     def rows(self, state: State, target: Going) -> Rows:
-        (p, J), course = self.place(state, target.surface, target.curve), self._course(state, target)
+        spot, course = self.place(state, target.surface, target.curve), self._course(state, target)
         c, _ = course.line.at(course.goal)
         start, along = course.line.at(course.start, target.speed < 0.0)
         path_direction = c - start
-        return self._towards(J, c - p, path_direction if path_direction.any() else along)
+        return self._towards(spot, c - spot.at, path_direction if path_direction.any() else along)
 
     def rows_after(self, moved: Displacement, target: Going) -> Rows:
         """Lacking at the end: the distance to the nearest point there, and the rest of the curve from there on."""
-        (p, J), course = self.place(moved.end, target.surface, target.curve), self._course(moved.start, target)
+        spot, course = self.place(moved.end, target.surface, target.curve), self._course(moved.start, target)
         s = self._arrived(moved, target, course)
         c, along = course.line.at(s, target.speed < 0.0)
-        return self._towards(J, c - p + course.line.length_to(s, course.start, course.goal) * along, along)
+        e = c - spot.at + course.line.length_to(s, course.start, course.goal) * along
+        return self._towards(spot, e, along)
 
     def start_jacobian(self, moved: Displacement, target: Going) -> Array:
         course = self._course(moved.start, target)
         _, first = course.before.at(course.start, target.speed < 0.0)
         _, last = course.line.at(self._arrived(moved, target, course), target.speed < 0.0)
-        return -np.outer(last, first @ self.place(moved.start, target.surface_before, target.before)[1])
+        return -np.outer(last, first @ self.place(moved.start, target.surface_before, target.before).J)
 
     def start_task(self, target: Going) -> OnCurveTask:
         """On the curve."""
@@ -203,7 +206,7 @@ class AlongCurveTask(SpotTask, VelocityTask, HistoryTask):
 
     def _course(self, state: State, target: Going) -> Course:
         if target.at is None:
-            i, start = target.before.closest(self.place(state, target.surface_before, target.before)[0])
+            i, start = target.before.closest(self.place(state, target.surface_before, target.before).at)
         else:
             i, start = target.at
         line, step = target.curve.lines[i], target.speed * state.dt
@@ -212,10 +215,10 @@ class AlongCurveTask(SpotTask, VelocityTask, HistoryTask):
 
     def _arrived(self, moved: Displacement, target: Going, course: Course) -> float:
         """Arc length at the end; where a curve crosses itself, on the part that the motion is on."""
-        p, _ = self.place(moved.end, target.surface, target.curve)
-        before, _ = self.place(moved.start, target.surface_before, target.before)
+        p = self.place(moved.end, target.surface, target.curve).at
+        before = self.place(moved.start, target.surface_before, target.before).at
         away = abs(course.goal - course.start) + float(np.linalg.norm(before - course.before.at(course.start)[0]))
         return course.line.nearest(p, course.start, away)
 
-    def _towards(self, J: Array, e: Array, path_direction: Array) -> Rows:
-        return replace(self.near(J, e), path_direction=path_direction)
+    def _towards(self, spot: Spot, e: Array, path_direction: Array) -> Rows:
+        return replace(self.near(spot.J, e), path_direction=spot.on_surface(path_direction))
