@@ -24,7 +24,7 @@ def checked_surface(surface: object, who: str) -> Surface:
 
 
 class Spot(NamedTuple):
-    """at: (3,) in the root frame.   J: (3, nv).   normal: (3,) of the surface that it cannot leave; None: it is free."""
+    """at: (3,) in the root frame.   J: (3, nv).   normal: (3,) of the surface that it stays on; None: it is free."""
 
     at: Array
     J: Array

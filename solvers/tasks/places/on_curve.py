@@ -60,8 +60,9 @@ class OnCurveTask(SpotTask, DistanceBoundTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[Curve | Curves, Surface | None]:
-        has_surface = isinstance(target, tuple) and len(target) == 2 and isinstance(target[1], Surface | None)
-        curve, surface = target if has_surface else (target, self.surface)  # type: ignore[misc]
+        curve, surface = target, self.surface
+        if isinstance(target, tuple) and len(target) == 2 and isinstance(target[1], Surface | None):
+            curve, surface = target
         return as_curve(curve, self.closed, f"{self.name}: target"), surface
 
     def distance_bound(self, target: tuple[Curve | Curves, Surface | None], centre: Array, reach: float) -> float:
