@@ -23,6 +23,13 @@ SHORT = 1e-12  # of the square of a direction along a curve: below, a surface ha
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
 
 
+class OnSurface(NamedTuple):
+    """What the spot of a beam is on."""
+
+    curve: Curve | Curves
+    surface: Surface
+
+
 class OnCurveTask(SpotTask, DistanceBoundTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
@@ -59,22 +66,23 @@ class OnCurveTask(SpotTask, DistanceBoundTask):
         self._aim_beam(direction, surface)
         self._set_target(target)
 
-    def checked_target(self, target: object) -> tuple[Curve | Curves, Surface | None]:
-        curve, surface = target, self.surface
-        if isinstance(target, tuple) and len(target) == 2 and isinstance(target[1], Surface | None):
-            curve, surface = target
-        return as_curve(curve, self.closed, f"{self.name}: target"), surface
+    def checked_target(self, target: object) -> Curve | Curves | OnSurface:
+        what = f"{self.name}: target"
+        if self.direction is None:
+            return as_curve(target, self.closed, what)
+        if isinstance(target, tuple) and len(target) == 2 and isinstance(target[1], Surface):
+            return OnSurface(as_curve(target[0], self.closed, what), target[1])
+        return OnSurface(as_curve(target, self.closed, what), checked_surface(self.surface, self.name))
 
-    def distance_bound(self, target: tuple[Curve | Curves, Surface | None], centre: Array, reach: float) -> float:
-        if self.direction is not None:
+    def distance_bound(self, target: Curve | Curves | OnSurface, centre: Array, reach: float) -> float:
+        if isinstance(target, OnSurface):
             return 0.0  # beams reach everywhere
-        curve, _ = target
-        i, s = curve.closest(centre)
-        c, _ = curve.lines[i].at(s)
+        i, s = target.closest(centre)
+        c, _ = target.lines[i].at(s)
         return float(np.linalg.norm(c - centre)) - self.band - reach
 
-    def rows(self, state: State, target: tuple[Curve | Curves, Surface | None]) -> Rows:
-        curve, surface = target
+    def rows(self, state: State, target: Curve | Curves | OnSurface) -> Rows:
+        curve, surface = target if isinstance(target, OnSurface) else (target, None)
         spot = self.place(state, surface, curve)
         i, s = curve.closest(spot.at)
         line = curve.lines[i]
@@ -192,7 +200,7 @@ class AlongCurveTask(SpotTask, VelocityTask, HistoryTask):
         """On the curve."""
         return OnCurveTask(
             self.link,
-            (target.curve, target.surface),
+            target.curve,
             point=self.offset[:3, 3],
             weight=self.weight,
             tolerance=self.tolerance,

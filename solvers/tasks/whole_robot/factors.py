@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,7 @@ _KNOWN = {**MATH, **{name: FUNCTIONS[name] for name in ("abs", "max", "min", "ma
 ALL = "q"  # a joint whose name is no word: q["joint 1"]
 
 
-class Factors:
+class Factors(Mapping[str, tuple[float | str, ...]]):
     """One row A(q) as {joint: factor}, a list for a joint with several degrees of freedom. A factor is a number or an
     expression: words are the values of joints [rad, m] (of several coordinates: `joint[0]`), functions those of
     Python's `math`. Nothing of Python is reached from it.   Raises TaskError for what is neither.
@@ -32,6 +32,15 @@ class Factors:
         self.by_joint = {str(joint): _each(own, f"{what}: factor of joint {joint!r}") for joint, own in given.items()}
         if not any(factor != 0.0 for own in self.by_joint.values() for factor in own):
             raise TaskError(f"{what}: no joint has a factor")
+
+    def __getitem__(self, joint: str) -> tuple[float | str, ...]:
+        return self.by_joint[joint]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_joint)
+
+    def __len__(self) -> int:
+        return len(self.by_joint)
 
     @property
     def is_constant(self) -> bool:
