@@ -96,9 +96,7 @@ def moves_steps(
     return motion.duration
 
 
-def drives_gravity(
-    obj: bpy.types.Object, robot: Binding, efforts: bool, limits: Mapping[str, object]
-) -> Array | None:
+def drives_gravity(obj: bpy.types.Object, robot: Binding, efforts: bool, limits: Mapping[str, object]) -> Array | None:
     """(3,) [m/s^2] in the root frame, where efforts or powers are limited; else None."""
     return root_gravity(obj, robot) if efforts or "power" in limits else None
 
