@@ -75,7 +75,7 @@ def _asked(obj: bpy.types.Object) -> Iterator[object]:
 
 
 def _limits(obj: bpy.types.Object, robot: Binding) -> tuple[str, bytes | None]:
-    """Those of drives and tools, and the gravity that they are under, as text and bytes."""
+    """Limits of drives and tools, and the gravity that the drives are under."""
     limits = set_limits(obj)
     gravity = drives_gravity(obj, robot, obj.robokin.solver.efforts, limits)
     return repr(limits), None if gravity is None else gravity.tobytes()
