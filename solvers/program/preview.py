@@ -32,11 +32,15 @@ class MovesPreview:
 def preview_steps(
     model: RobotModel, moves: Sequence[Move], q0: Array, limits: object = None
 ) -> Generator[float, None, MovesPreview]:
-    """Yield the share of the work done (0..1) between moves. q0: (nq,).   limits: as `MotionLimits.of`."""
+    """Yield the share of the work done (0..1) now and then. q0: (nq,).   limits: as `MotionLimits.of`."""
     rows, owners, count = [np.asarray(q0)[None]], [np.zeros(1, int)], 0
     problem, failing = "", -1
     try:
-        for chain, path in chains(model, moves, q0, PathLimits(MotionLimits.of(model, limits))):
+        for part in chains(model, moves, q0, PathLimits(MotionLimits.of(model, limits))):
+            if part is None:
+                yield count / len(moves)
+                continue
+            chain, path = part
             if isinstance(path, JoinedPath):
                 q, owner = path.q, path.owner
             else:
