@@ -157,10 +157,7 @@ class _Work:
             broken = missed | self._beyond(Q)
             score = int(broken[around].sum()), int((broken & ~missed)[around].sum())
             was = int(self.broken[around].sum())
-            rest = np.ones(count, bool)
-            rest[around] = False
-            is_better = score[0] < was and not (broken & ~self.broken & rest).any()
-            if is_better and (best is None or score[0] < best[0]):
+            if score[0] < was and (best is None or score[0] < best[0]):
                 best = score[0], (i, j, was, score[0]), Q, missed, broken
             elif best is not None and not score[1]:
                 break  # more frames do not help: what is missed cannot be met

@@ -17,6 +17,7 @@ from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.scene.repair import again, broken_frames
 from robokin_addon.scene.repair.again import repair_steps
 from robokin_addon.solvers.progress import finish
+from support.blender.scene_tasks import add, place
 from support.blender.windows import called
 from support.command import run
 
@@ -160,3 +161,40 @@ def test_a_repair_can_be_stopped_while_it_follows(baked, monkeypatch):
     steps = repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)
     shares = [share for share in steps if share >= 0.5]
     assert len(shares) > 8 and shares == sorted(shares)
+
+
+def keyed(owner, name, values):
+    """Constant from key to key."""
+    for frame, value in values:
+        setattr(owner, name, value)
+        owner.keyframe_insert(name, frame=frame)
+    for curve in fcurves(owner.id_data).values():
+        if curve.data_path.endswith(f".{name}"):
+            for point in curve.keyframe_points:
+                point.interpolation = "CONSTANT"
+
+
+def test_what_cannot_be_met_is_not_tried_with_ever_more_frames(baked, monkeypatch):
+    """From 15 to 22 the elbow is asked for what it cannot do; a key beside was dragged."""
+    bpy.context.view_layer.objects.active = baked
+    elbow = add(baked, "POSITION", place(baked, (3.0, 0.0, 0.0)), "panda_joint4", priority=2)
+    keyed(elbow, "influence", ((1, 0.0), (15, 1.0), (23, 0.0)))
+    drag(baked, 13, 0.3)
+    tries, followed = [], again._Work._followed
+    monkeypatch.setattr(again._Work, "_followed", lambda work, i, j: tries.append((i, j)) or followed(work, i, j))
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.before > found.after == 8 and len(tries) > 1 and (0, len(FRAMES) - 1) not in tries
+    assert checked(baked).limits.violations == ()
+
+
+def test_a_stretch_begins_at_the_speed_of_the_frame_before(baked):
+    """Slow drives: from rest it would not get along."""
+    needed = abs(checked(baked).motion.a[5:]).max()
+    for bone in baked.data.bones:
+        bone.robokin.use_acceleration, bone.robokin.acceleration = True, 1.5 * needed
+    before = values(baked, FRAMES)
+    drag(baked, 20, 0.02)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    (stretch,) = [each for each in found.solved if each.first <= 20 <= each.last]
+    assert stretch.after == 0 and 10 < stretch.first and stretch.last < 30
+    assert abs(values(baked, FRAMES) - before)[:, 9:].max() < 5e-3
