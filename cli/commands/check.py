@@ -55,8 +55,9 @@ def run(arguments: argparse.Namespace) -> bool:
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         limits = path_limits(arguments) or set_limits(robot)
         tips = robot.robokin.solver.tipping if arguments.tipping is None else arguments.tipping
-        own = {"singularity": near, "limits": limits, "tipping": tips}
-        found = run_steps(check_steps(scene, view_layer, robot, frames, ad_hoc, use_own, arguments.efforts, **own))
+        chosen = {"efforts": arguments.efforts, "singularity": near, "limits": limits, "tipping": tips}
+        own = None if use_own else ()
+        found = run_steps(check_steps(scene, view_layer, robot, frames, ad_hoc, own, **chosen))
     record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []
     report = {"frames": frame_rows(record, *more), "violations": record["violations"]}

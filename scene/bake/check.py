@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
@@ -120,7 +120,7 @@ def check_steps(
     obj: bpy.types.Object,
     frames: Sequence[int],
     ad_hoc: Sequence[AdHocTask] = (),
-    use_own: bool = True,
+    tasks: Sequence[bpy.types.PropertyGroup] | None = None,
     efforts: bool = False,
     with_collisions: bool = True,
     singularity: float = 0.0,
@@ -130,35 +130,17 @@ def check_steps(
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
-    ad_hoc: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
-    are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
-    singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked. limits: "jerk",
-    "power" and "tools" as `retime` takes them, too.   tipping: whether its zero-moment point is compared with what the
-    robot stands on. Raises RobokinError.
+    ad_hoc: tasks besides the robot's own.   tasks: which of its own; None: all that are enabled.
+    efforts: whether those of the drives are checked, under the scene's gravity.   with_collisions: for which frames of
+    the scene may have to be visited.   singularity: a frame with a smaller singular value of a tool is near one; 0: it
+    is not looked.   limits: "jerk", "power" and "tools" as `retime` takes them, too.   tipping: whether its zero-moment
+    point is compared with what the robot stands on. Raises RobokinError.
     """
     robot = binding(obj)
-    follow_renamed_bones(obj, robot)
-    tasks = enabled_tasks(obj, robot) if use_own else []
+    if tasks is None:
+        follow_renamed_bones(obj, robot)
+        tasks = enabled_tasks(obj, robot)
     check_ad_hoc(obj, ad_hoc)
-    options = ad_hoc, efforts, with_collisions, singularity, limits, tipping
-    return (yield from check_of_tasks(scene, view_layer, obj, robot, frames, tasks, *options))
-
-
-def check_of_tasks(
-    scene: bpy.types.Scene,
-    view_layer: bpy.types.ViewLayer,
-    obj: bpy.types.Object,
-    robot: Binding,
-    frames: Sequence[int],
-    tasks: Sequence[bpy.types.PropertyGroup],
-    ad_hoc: Sequence[AdHocTask] = (),
-    efforts: bool = False,
-    with_collisions: bool = True,
-    singularity: float = 0.0,
-    limits: Mapping[str, object] | None = None,
-    tipping: bool = False,
-) -> Generator[float, None, AnimationCheck]:
-    """`check_steps` of some of the robot's tasks. Raises RobokinError."""
     motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
     reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)

@@ -13,7 +13,7 @@ from ...properties.bridge import binding
 from ...properties.results.readouts import BrokenFrames, BrokenRow
 from ...scene.animation.curves import shown_by_keys
 from ...scene.animation.frames import keyed_only, moved_by_keys_only
-from ...scene.bake.check import AnimationCheck, check_of_tasks
+from ...scene.bake.check import AnimationCheck, check_steps
 from ...scene.bake.check_rows import limit_rows, task_rows
 from ...scene.bake.report import MET
 from ...scene.tasks.shapes import has_shape
@@ -47,8 +47,8 @@ def broken_steps(
     parts: list[AnimationCheck] = []
     for first in range(0, len(frames), PIECE):
         own = frames[max(first - LEAD, 0) : first + PIECE]
-        chosen = {"efforts": efforts, "with_collisions": False, "limits": limits}
-        steps, share = check_of_tasks(scene, view_layer, obj, robot, own, tasks, **chosen), first / len(frames)
+        chosen = {"tasks": tasks, "efforts": efforts, "with_collisions": False, "limits": limits}
+        steps, share = check_steps(scene, view_layer, obj, own, **chosen), first / len(frames)
         parts.append((yield from mapped(steps, lambda _, done=share: done)))
         yield share
     return _joined(frames, parts, tuple(task.name for task in asked if task not in tasks))

@@ -40,7 +40,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.alike import content, frozen, is_plain
 from robokin_addon.solvers.criteria import Criterion, FarFromObstacles, JointSprings, RestPosture
 from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, settings
-from support.problems.criterion_kinds import KINDS
+from support.random_problems.criterion_kinds import KINDS
 
 T, P = np.eye(4), np.array([0.1, 0.2, 0.3])
 OFFSET = T.copy()

@@ -24,7 +24,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import Criterion
 from support.blender.every_task import every_task
-from support.problems.criterion_kinds import KINDS
+from support.random_problems.criterion_kinds import KINDS
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import robot

@@ -41,7 +41,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 
-from support.problems.criterion_kinds import KINDS
+from support.random_problems.criterion_kinds import KINDS
 from support.random_problems.random_trees import random_placement, random_robot
 
 EXTREMES = (5e-324, 1e-150, 1e-30, 1e-29, 1e-20, 1e-12, 1e-8, 1e4, 1e8, 1e9, 1e15, 1e20, 1e29, 1e30, 1e150, 1.7e308)

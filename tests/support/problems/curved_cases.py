@@ -10,7 +10,7 @@ from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, i
 from robokin_addon.solvers import LoopClosureTask, Task, VelocityConstraint
 from robokin_addon.solvers.criteria import Criterion
 
-from support.problems.criterion_kinds import KINDS
+from support.random_problems.criterion_kinds import KINDS
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
 

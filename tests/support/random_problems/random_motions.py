@@ -11,7 +11,7 @@ from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.tracking.starts import Segment, follow
 
 from support.blender.every_task import every_task
-from support.problems.criterion_kinds import KINDS
+from support.random_problems.criterion_kinds import KINDS
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
 

@@ -33,7 +33,7 @@ from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.every_task import every_task
 from support.oracles.cone_oracle import excess
 from support.oracles.task_oracle import TaskOracle
-from support.problems.criterion_kinds import KINDS
+from support.random_problems.criterion_kinds import KINDS
 from support.random_problems.random_arms import random_arm
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
