@@ -113,15 +113,15 @@ def test_without_a_task_the_curves_are_followed_as_near_as_limits_allow(baked):
 def test_the_command_does_the_same(baked, tmp_path, capsys):
     drag(baked, 20, 0.3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
-    done = run(capsys, "repair", tmp_path / "a.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    done = run(capsys, "solve-again", tmp_path / "a.blend", "-o", tmp_path / "b.blend", "--json", "-")
     report = json.loads(done.out)
     assert done.code == 0 and report["broken_before"] >= 2 and report["broken_after"] == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
     assert checked(bpy.data.objects["panda"]).passed
-    assert "no frame misses a task" in run(capsys, "repair", tmp_path / "b.blend").out
+    assert "no frame misses a task" in run(capsys, "solve-again", tmp_path / "b.blend").out
     bpy.data.objects["panda"].robokin.tasks[0].target.delta_location.x = 5.0
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "far.blend"))
-    done = run(capsys, "repair", tmp_path / "far.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    done = run(capsys, "solve-again", tmp_path / "far.blend", "-o", tmp_path / "b.blend", "--json", "-")
     assert done.code == 1 and json.loads(done.out)["broken_after"] > 0
 
 
