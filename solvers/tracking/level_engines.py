@@ -11,6 +11,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ..criteria import Criterion
 from ..limits.viability import StepLimits
+from ..tasks import Task
 from ..tasks.influence import Remaining, is_partial, remaining_of
 from ..tasks.protocols import VelocityTask
 from ..velocity.task_levels import TaskLevels
@@ -56,6 +57,30 @@ class LevelEngines:
         outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in remaining.items()})
         self._ended[key] = self._whole(engine.state, own_levels)
         return outcome, self._ended[key]
+
+    def remaining(
+        self,
+        wanted: Sequence[Any],
+        shares: Array,
+        state: Array,
+        without: Mapping[Task, Array],
+        noted: Sequence[Any] | None,
+    ) -> tuple[dict[int, Remaining], dict[Task, Array], int]:
+        """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
+        steps that it took to tell. without: these states of the frame before, `state` where there is none."""
+        fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
+        before = {i: without.get(self.levels.tasks[i], state) for i in fading}
+        # What the others leave is taken from where they were: each is computed from the others.
+        others = {i: self.remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        remaining, states, count = {}, {}, 0
+        for i in fading:
+            fewer = np.where(np.arange(len(shares)) == i, 0.0, shares)
+            around = {k: own for k, own in others.items() if k != i}
+            outcome, end = self.run([wanted], fewer, around, before[i], noted if before[i] is state else None)
+            remaining[i] = self.remaining_of(i, end, wanted, shares, before[i])
+            states[self.levels.tasks[i]] = end
+            count += int(outcome.iterations[0])
+        return remaining, states, count
 
     def remaining_of(
         self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from ...robokin.arrays import Array
 from ..tasks.protocols import VelocityTask, is_counted_from_start
@@ -25,16 +28,18 @@ class Segment:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def start(self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None) -> TrackResult:
+    def start(
+        self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None, down_to: float
+    ) -> TrackResult:
         """The first frame, solved as a pose."""
         influence = None if self.influence is None else self.influence[0]
-        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin)
+        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin, down_to)
 
-    def run(self, first: int, last: int, backwards: bool = False) -> TrackResult:
-        """The frames from `first` to before `last`."""
+    def run(self, first: int, last: int, backwards: bool = False, down_to: float = math.inf) -> TrackResult:
+        """The frames from `first` to before `last`. down_to: tasks of priorities after this one stand aside."""
         order = slice(None, None, -1 if backwards else 1)
         influence = None if self.influence is None else self.influence[first:last][order]
-        return self.tracker.run(self.targets[first:last][order], influence)
+        return self.tracker.run(self.targets[first:last][order], influence, down_to)
 
     def stand(self, q: Array, velocity: Array | None, before: Tracker | None = None) -> None:
         """Stand there; with what a tracker `before` remembers of the same tasks."""
@@ -62,25 +67,32 @@ def follow(
     seed: int = 0,
     spare: float = math.inf,
     origin: Array | None = None,
+    down_to: Array | None = None,
 ) -> Generator[list[TrackResult], None, list[TrackResult]]:
     """Follow the segments, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
     them, in order: those until more than `spare` frames are missed. origin: (nq,) where tasks begin that are counted
-    from the start; q0 unless given. Errors: see `track`."""
+    from the start; q0 unless given. down_to: (frames,) of each the last priority that is followed, those after it stand
+    aside; None: all are. Errors: see `track`."""
     results: list[TrackResult] = []
-    missed = 0
+    done = missed = 0
+    lasts = np.full(sum(map(len, segments)), math.inf) if down_to is None else down_to
+    changes = np.flatnonzero(lasts[1:] != lasts[:-1]) + 1
     for number, segment in enumerate(segments):
         first = 0
         if number == 0:
-            results.append(segment.start(q0, start_velocity, seed, origin))
+            results.append(segment.start(q0, start_velocity, seed, origin, lasts[0]))
             first = 1
         else:
             before = segments[number - 1].tracker
             segment.stand(before.q, before.v, before)
-        for start in range(first, len(segment), segment.tracker.chunk):
+        chunks = range(first, len(segment), segment.tracker.chunk)
+        starts = sorted({*chunks, *(changes - done)[(changes > done + first) & (changes < done + len(segment))].tolist()})
+        for start, end in pairwise([*starts, len(segment)]):
             yield results
-            part = segment.run(start, start + segment.tracker.chunk)
+            part = segment.run(start, end, down_to=lasts[done + start])
             results.append(part)
             missed += int(part.missed.sum())
             if missed > spare:
                 return results
+        done += len(segment)
     return results

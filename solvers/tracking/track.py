@@ -16,8 +16,9 @@ from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances
 from .avoidance.avoiding import tracker_of
+from .precedence.standing_aside import follow_in_order, follow_in_order_from_best
 from .result import TrackResult, joined
-from .starts import Segment, follow, follow_from_best
+from .starts import Segment
 from .tracker import Tracker
 
 
@@ -67,9 +68,9 @@ def track(
     steps: Generator[list[TrackResult], None, Any]
     if q0 is None:
         middle = model.limits.middle(model.neutral())
-        steps = follow_from_best(segments, middle, "mid-range", start_velocity, seed)
+        steps = follow_in_order_from_best(segments, middle, "mid-range", start_velocity, seed)
     else:
-        steps = follow(segments, q0, start_velocity, seed)
+        steps = follow_in_order(segments, q0, start_velocity, seed)
     while True:
         try:
             parts = next(steps)
