@@ -43,7 +43,7 @@ class TrackResult:
     parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
     one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
     all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what tells why
-    velocities are missed, where some are. aside: (F, tasks) bool, those that stand aside, so that levels above them miss
+    velocities are missed, where some are. aside: (F, tasks) bool, those that stand aside, so that levels above miss
     fewer frames; None: none do.
     """
 
@@ -221,7 +221,18 @@ def joined(parts: Sequence[TrackResult]) -> TrackResult:
     if len(parts) == 1:
         return parts[0]
     whole: dict[str, Any] = {}
-    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence", "stopped", "aside"):
+    for name in (
+        "targets",
+        "codes",
+        "q",
+        "residuals",
+        "iterations",
+        "behind",
+        "remarks",
+        "influence",
+        "stopped",
+        "aside",
+    ):
         own = [getattr(part, name) for part in parts]
         if isinstance(own[0], np.ndarray):
             whole[name] = np.concatenate(own)

@@ -24,9 +24,9 @@ from ..limits.viability import StepLimits
 from ..results import SolveResult, Status
 from ..tasks import Task
 from ..tasks.influence import checked_shares, is_partial
-from ..tasks.protocols import VelocityTask, is_counted_from_start
+from ..tasks.protocols import VelocityTask, is_counted_from_start, start_tasks
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
-from .data import TrackOutcome
+from .data import TrackOutcome, sets_of
 from .level_engines import LevelEngines, state_at
 from .memory import MotionMemory, depends_on_frames_before
 from .result import EMPTY, TrackResult, joined, judge_histories, judge_reach, short_diagnosis, stopped_by
@@ -146,14 +146,7 @@ class Tracker:
         return self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
 
     def _sets(self, targets: object) -> Any:
-        try:
-            sets = [list(each) for each in targets]  # type: ignore[attr-defined]
-        except TypeError:
-            raise TaskError("targets must be one set of targets per frame") from None
-        for frame, each in enumerate(sets):
-            if len(each) != len(self.tasks):
-                raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
-        search = self.problem.search
+        sets, search = sets_of(targets, len(self.tasks)), self.problem.search
         if not (self.is_plain and isinstance(search, TipIK)):
             return self.levels.checked_frames(sets)
         return poses_of_frames(search.tasks, sets)
@@ -175,9 +168,7 @@ class Tracker:
         start begin, q0 unless given.   down_to: see `run`."""
         if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
-        asked = self._shares(influence)
-        aside = self._is_aside(down_to) & (asked > 0.0)
-        shares = np.where(aside, 0.0, asked)
+        asked, aside, shares = self._without(self._shares(influence), down_to)
         (targets,) = self._one(targets)
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
@@ -190,7 +181,7 @@ class Tracker:
         residuals = np.zeros((1, len(self.tasks), 2))
         residuals[0, self._static] = found.residual_array[: len(self._static)]
         if aside.any():
-            residuals[0, aside] = self.levels.lacking(found.q, found.q, wanted, self.dt, aside)
+            residuals[0, aside] = self.levels.residuals_after(found.q, found.q, wanted, self.dt, aside)
         within = not self.missed(residuals[0], asked).any()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
         code = EMPTY if not asked.any() else CONVERGED if within else missed
@@ -203,9 +194,8 @@ class Tracker:
                 whole = np.where(own < 1.0, 0.0, own)
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
                 state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
-            self.memory = MotionMemory(
-                memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
-            )
+            known = dict(zip(self.tasks, wanted, strict=True))
+            self.memory = MotionMemory(memory.origins, dict.fromkeys(fading, state), known)
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
         aims = wanted[None] if self.is_plain else [wanted]
@@ -262,9 +252,7 @@ class Tracker:
         self, found: SolveResult, aims: Sequence[Any], wanted: Sequence[Any], shares: Array, seed: int
     ) -> SolveResult:
         """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
-        asking = zip(self.tasks, wanted, shares, strict=True)
-        whole = ((task, target) for task, target, share in asking if share >= 1.0 and isinstance(task, VelocityTask))
-        pose_tasks = [pose_task for task, target in whole if (pose_task := task.start_task(target)) is not None]
+        pose_tasks = start_tasks(self.tasks, wanted, shares)
         if not pose_tasks or found.status not in (Status.CONVERGED, Status.EMPTY):
             return found
         problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *pose_tasks], (), self.backend)
@@ -300,52 +288,54 @@ class Tracker:
         return SolveResult(found, q, residuals, iterations, 1, self.problem.limits_active)
 
     def run(
-        self, targets: Any, influence: Sequence[Array] | Array | None = None, down_to: float = math.inf
+        self,
+        targets: Any,
+        influence: Sequence[Array] | Array | None = None,
+        down_to: float = math.inf,
+        near: Array | None = None,
     ) -> TrackResult:
         """Track as many frames as there are sets of targets, as `check_targets` gives them. influence: of each frame.
-        down_to: tasks of priorities after this one stand aside: not followed, as if their influence were 0, but told
-        what they lack. Raises TaskError."""
-        if self._is_aside(down_to).any():
+        down_to: tasks of priorities after it stand aside: not followed, as if their influence were 0, but told what
+        they lack.   near: (frames, nq) what the robot stays near to in what the others leave free. Raises TaskError."""
+        if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
-        if influence is not None:
-            self.let_fade()
-            if len(influence) != len(targets):
-                raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
+        if influence is not None and len(influence) != len(targets):
+            raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
         if self.is_plain or isinstance(targets, np.ndarray):
             targets = self.check_targets(targets)
         if self.is_plain or (influence is None and not depends_on_frames_before(self.tasks, self._own)):
-            return self._follow(targets, self._own, down_to)
+            return self._follow(targets, self._own, down_to, near)
         shares = [self._shares(own) for own in ([None] * len(targets) if influence is None else influence)]
         parts, first = [], 0
         while (end := first + 1) <= len(targets):
             if not depends_on_frames_before(self.tasks, shares[first]):
                 while end < len(targets) and (shares[end] == shares[first]).all():
                     end += 1
-            parts.append(self._follow(targets[first:end], shares[first], down_to))
+            around = None if near is None else near[first:end]
+            parts.append(self._follow(targets[first:end], shares[first], down_to, around))
             first = end
         return joined(parts)
 
-    def _follow(self, targets: Any, asked: Array, down_to: float) -> TrackResult:
+    def _follow(self, targets: Any, asked: Array, down_to: float, near: Array | None) -> TrackResult:
         """Frames of the same influences; one, when it remembers those before."""
         before = self.v
         if self.is_plain:
             outcome, self._noted = self._run_plain(targets), targets[-1]
             return self._result(before, targets, outcome, outcome.residuals, [], asked)
-        aside = self._is_aside(down_to) & (asked > 0.0)
-        shares = np.where(aside, 0.0, asked)
+        asked, aside, shares = self._without(asked, down_to)
         memory = self.memory.begun(self.tasks, asked, self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
         noted = self._noted if self._state is self._given else None
         remaining, without, count = self._engines.remaining(wanted[0], shares, self._state, memory.without, noted)
         start, residuals = self.q, np.zeros((len(targets), len(shares), 2))
-        outcome, self._known = self._engines.run(wanted, shares, remaining, self._state, noted)
+        outcome, self._known = self._engines.run(wanted, shares, remaining, self._state, noted, near)
         residuals[:, shares > 0.0] = outcome.residuals
         if aside.any():
             steps = zip([start, *outcome.q], outcome.q, wanted, strict=False)
-            residuals[:, aside] = [self.levels.lacking(*step, self.dt, aside) for step in steps]
+            residuals[:, aside] = [self.levels.residuals_after(*step, self.dt, aside) for step in steps]
         outcome.iterations[0] += count
         codes, missed = outcome.codes, self.missed(residuals, asked)
-        codes[(codes == CONVERGED) | (codes == EMPTY)] = NOT_CONVERGED
+        codes[~missed[:, ~aside].any(axis=1)] = NOT_CONVERGED
         codes[~missed.any(axis=1)] = CONVERGED if asked.any() else EMPTY
         judge_reach(
             codes, self.problem.search, [[own[i] for i in self._static] for own in wanted], missed[:, self._static]
@@ -399,6 +389,11 @@ class Tracker:
     def _is_aside(self, down_to: float) -> Array:
         """(tasks,) bool, those of later priorities."""
         return np.array([task.priority > down_to for task in self.tasks], bool)
+
+    def _without(self, shares: Array, down_to: float) -> tuple[Array, Array, Array]:
+        """(tasks,) each: shares, which of these stand aside, and the shares that are followed."""
+        aside = self._is_aside(down_to) & (shares > 0.0)
+        return shares, aside, np.where(aside, 0.0, shares)
 
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))

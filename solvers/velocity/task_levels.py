@@ -188,7 +188,7 @@ class TaskLevels:
         """(2,) of one task."""
         return residuals(self.tasks[i], rows, rows.residual(rows.J @ moved), dt)
 
-    def lacking(self, before: Array, q: Array, targets: Sequence[Any], dt: float, which: Array) -> Array:
+    def residuals_after(self, before: Array, q: Array, targets: Sequence[Any], dt: float, which: Array) -> Array:
         """(those asked, 2) residuals of tasks after a frame from `before` (nq,) to q (nq,). targets: resolved, of all
         tasks.   which: (tasks,) bool, those asked."""
         here = self.state(q, targets, dt)

@@ -70,16 +70,22 @@ class AvoidingTracker(Tracker):
         super()._stand(q, velocity, late)
 
     def run(
-        self, targets: Any, influence: Sequence[Array] | Array | None = None, down_to: float = math.inf
+        self,
+        targets: Any,
+        influence: Sequence[Array] | Array | None = None,
+        down_to: float = math.inf,
+        near: Array | None = None,
     ) -> TrackResult:
         shares = [None] * len(targets) if influence is None else influence
         if self._is_aside(down_to).any() or any((own != self._own).any() for own in shares if own is not None):
-            return joined([self._frame(own, share, down_to) for own, share in zip(targets, shares, strict=True)])
+            around = [None] * len(targets) if near is None else near[:, None]
+            frames = zip(targets, shares, around, strict=True)
+            return joined([self._frame(own, share, down_to, q) for own, share, q in frames])
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
             free = self._free_frames(targets[first : first + self._ahead]) if self._ahead > 1 else None
-            parts.append(self._frame(targets[first], None, math.inf) if free is None else free)
+            parts.append(self._frame(targets[first], None) if free is None else free)
             first += len(parts[-1].codes)
         return joined(parts)
 
@@ -117,7 +123,9 @@ class AvoidingTracker(Tracker):
         remarks = found.remarks or [""] * count
         return self._result(before, targets[:count], outcome, residuals, remarks, self._own)
 
-    def _frame(self, wanted: Sequence[Any], influence: Array | None, down_to: float) -> TrackResult:
+    def _frame(
+        self, wanted: Sequence[Any], influence: Array | None, down_to: float = math.inf, around: Array | None = None
+    ) -> TrackResult:
         shares, obstacles = self._shares(influence), wanted[self._at]
         q, before = self.q, self.v
         if self._kept is None:
@@ -125,13 +133,13 @@ class AvoidingTracker(Tracker):
         needed = self._kept
         others, own = [wanted[i] for i in self._others], shares[self._others]
         asked = None if (own == self._free._own).all() else own
-        found = self._led(self._free, others, asked, down_to)
+        found = self._led(self._free, others, asked, down_to, around)
         look = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles)
         memory, why = self._free.memory, look.blocked or self._stop.nearest(needed)
         self._ahead = 2 if why is None else 1
         if why is not None:
             all_shares = None if asked is None else np.append(own, 1.0)
-            found = self._led(self._near, [*others, obstacles], all_shares, down_to)
+            found = self._led(self._near, [*others, obstacles], all_shares, down_to, around)
             look, memory = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles), self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         residuals[0, self._others] = found.residuals[0, : len(others)]
@@ -140,7 +148,7 @@ class AvoidingTracker(Tracker):
             look = self._slower(q, before * self.dt, self._step(q, there), needed, obstacles)
             there = self.model.limits.clamp(look.q)
             followed = (shares > 0.0) & (np.arange(len(shares)) != self._at)
-            residuals[0, followed] = self.levels.lacking(q, there, wanted, self.dt, followed)
+            residuals[0, followed] = self.levels.residuals_after(q, there, wanted, self.dt, followed)
         near = self._stop.nearest(look.kept)
         residuals[0, self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         remark = found.remarks[0] if found.remarks else ""
@@ -161,10 +169,12 @@ class AvoidingTracker(Tracker):
         aside = self._is_aside(down_to) & (shares > 0.0)
         return self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
 
-    def _led(self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float) -> TrackResult:
+    def _led(
+        self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float, around: Array | None
+    ) -> TrackResult:
         """A frame of another tracker from where this one stands."""
         self._lead(tracker)
-        return self._follow_with(tracker, [aims], shares, down_to)
+        return self._follow_with(tracker, [aims], shares, down_to, around)
 
     def _follow_with(
         self,
@@ -172,11 +182,12 @@ class AvoidingTracker(Tracker):
         frames: Sequence[Sequence[Any]],
         shares: Array | None = None,
         down_to: float = math.inf,
+        near: Array | None = None,
     ) -> TrackResult:
         if shares is not None or tracker._is_aside(down_to).any():
             tracker.let_fade()
         checked = tracker.check_targets(frames) if tracker.is_plain else frames
-        return tracker.run(checked, None if shares is None else [shares], down_to)
+        return tracker.run(checked, None if shares is None else [shares], down_to, near)
 
     def _lead(self, tracker: Tracker) -> None:
         """Another tracker is to stand where this one does."""

@@ -9,20 +9,21 @@ all the time: then those above miss what they miss alone.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from ....robokin.arrays import Array
 from ...descent.engine import OUT_OF_REACH
 from ..result import TrackResult
-from ..segments import Segment, follow
+from ..segments import Aside, Segment, follow
 from ..starts import Followed, follow_from_best
 
-SHARE, EXTRA = 0.15, 2  # of the frames missed alone, and frames: so many more may be missed with levels below
+# Of the frames missed alone, and frames: so many more may be missed with levels below. (Promised are 2: tasks on tips
+# alone are followed by a quicker way than here, which may differ by a frame.)
+SHARE, EXTRA = 0.15, 1
 WORK = 24  # times the frames of the motion that the search may follow, for each level
 
 Steps = Generator[list[TrackResult], None, list[TrackResult]]
@@ -61,37 +62,42 @@ def in_order(
     priorities = sorted({task.priority for segment in segments for task in segment.tracker.tasks} - {0})
     if len(priorities) < 2:
         return results
-    search = _Search(segments, priorities, results, (q0, start_velocity, seed, math.inf, origin))
-    motion = _Motion(np.full(search.frames, math.inf), results, search.missed(results))
+    again = partial(follow, segments, q0, start_velocity, seed, origin=origin)
+    search = _Precedence(segments, priorities, results, again)
+    motion = _Motion(search.none, results, search.missed(results))
     found = yield from search.mended(motion, len(priorities) - 1)
     return found.results
 
 
 @dataclass(frozen=True, eq=False)
 class _Motion:
-    """down_to: (frames,) the last priority that is followed.   missed: (priorities, frames followed) bool, where a whole
-    task up to a priority is."""
+    """missed: (priorities, frames followed) bool, where a whole task up to a priority is."""
 
-    down_to: Array
+    aside: Aside
     results: list[TrackResult]
     missed: Array
 
 
-class _Search:
-    """The motions of the first levels alone, as they are needed. Levels are numbers of `priorities`, frames count from 0
-    over all segments. shown: results for those who watch."""
+class _Precedence:
+    """The motions of the first levels alone, as they are needed. Levels are numbers of `priorities`, frames count from
+    0 over all segments. shown: results for those who watch.   again: follows the segments from their start."""
 
     def __init__(
-        self, segments: Sequence[Segment], priorities: Sequence[int], shown: list[TrackResult], start: tuple[Any, ...]
+        self,
+        segments: Sequence[Segment],
+        priorities: Sequence[int],
+        shown: list[TrackResult],
+        again: Callable[..., Steps],
     ) -> None:
-        self.segments, self.priorities, self.shown, self.start = segments, priorities, shown, start
+        self.segments, self.priorities, self.shown, self.again = segments, priorities, shown, again
         self.frames = sum(map(len, segments))
+        self.none = Aside.none(self.frames, segments[0].tracker.model.nq)
         self._kept: dict[int, _Motion] = {}
 
     def kept(self, level: int) -> Generator[list[TrackResult], None, _Motion]:
         """The motion of the levels down to this one alone, with those of them aside that cost others too much."""
         if level not in self._kept:
-            own = yield from self._followed(np.full(self.frames, float(self.priorities[level])))
+            own = yield from self._followed(self.none.also(0, self.frames, self.priorities[level]))
             self._kept[level] = yield from self.mended(own, level)
         return self._kept[level]
 
@@ -137,14 +143,15 @@ class _Search:
     ) -> Generator[list[TrackResult], None, tuple[_Motion | None, int]]:
         """The motion with levels below `upper` aside from frames before `first` on, so that fewer of those up to `end`
         are missed; None where that does not help. And how often frames up to there were followed."""
-        alone = self._kept[upper].missed[upper, :end]
-        enough, best, tries, back = int(alone.sum()), motion, 0, 1
+        kept, last = self._kept[upper], self.priorities[upper]
+        alone, near = kept.missed[upper, :end], np.concatenate([result.q for result in kept.results])
+        enough, best, start, tries, back = _allowed(int(alone.sum())), motion, first, 0, 1
         while True:
             begin = max(first - back, 0)
-            found = yield from self._followed(self._with_aside(motion, upper, begin, end), end)
+            found = yield from self._followed(motion.aside.also(begin, end, last, near if begin else None), end)
             tries += 1
             if self._is_better(found, best, upper, end):
-                best = found
+                best, start = found, begin
             if begin == 0 or int(best.missed[upper, :end].sum()) <= enough:
                 break
             back *= 2
@@ -152,32 +159,26 @@ class _Search:
             return None, tries
         # As soon as it would be there alone, those below may go on.
         arrived = first + 1 + int(np.flatnonzero(alone[first:])[-1:].sum())
-        begin = int(np.flatnonzero(best.down_to != motion.down_to)[0])
-        sooner = yield from self._followed(self._with_aside(motion, upper, begin, arrived), end)
+        sooner = yield from self._followed(motion.aside.also(start, arrived, last, near if start else None), end)
         if not self._is_better(best, sooner, upper, end):
             best = sooner
         if best.missed.shape[1] < self.frames:
-            best = yield from self._followed(best.down_to)
+            best = yield from self._followed(best.aside)
         return best, tries + 1
-
-    def _with_aside(self, motion: _Motion, upper: int, begin: int, end: int) -> Array:
-        down_to = motion.down_to.copy()
-        down_to[begin:end] = np.minimum(down_to[begin:end], self.priorities[upper])
-        return down_to
 
     def _is_better(self, found: _Motion, other: _Motion, upper: int, end: int) -> bool:
         """Whether, up to a frame, the first levels miss fewer, in the order of their priorities."""
         counts = [each.missed[: upper + 1, :end].sum(axis=1).tolist() for each in (found, other)]
         return counts[0] < counts[1]
 
-    def _followed(self, down_to: Array, frames: int | None = None) -> Generator[list[TrackResult], None, _Motion]:
+    def _followed(self, aside: Aside, frames: int | None = None) -> Generator[list[TrackResult], None, _Motion]:
         """So many frames of a motion at least, all unless told."""
         results: list[TrackResult] = []
-        for results in follow(self.segments, *self.start, down_to):  # noqa: B007
+        for results in self.again(aside=aside):
             if frames is not None and sum(map(len, results)) >= frames:
                 break
             yield self.shown
-        return _Motion(down_to, results, self.missed(results))
+        return _Motion(aside, results, self.missed(results))
 
     def missed(self, results: Sequence[TrackResult]) -> Array:
         """(priorities, frames) bool, where a whole task up to a priority is missed."""
@@ -189,7 +190,9 @@ class _Search:
             if not parts:
                 break
             tracker, residuals = segment.tracker, np.concatenate(parts)
-            missed = tracker.missed(residuals, None if segment.influence is None else segment.influence[: len(residuals)])
+            missed = tracker.missed(
+                residuals, None if segment.influence is None else segment.influence[: len(residuals)]
+            )
             upper = [[task.priority <= last for task in tracker.tasks] for last in self.priorities]
             found.append([missed[:, np.array(which, bool)].any(axis=1) for which in upper])
         return np.concatenate(found, axis=1)
@@ -201,6 +204,6 @@ def _allowed(alone: int) -> float:
 
 
 def _stretch(missed: Array, frame: int) -> tuple[int, int]:
-    """The first of the frames around this one that are all missed, and the one after the last. missed: (frames,) bool."""
+    """The first of the frames around this one that are all missed, and the one after the last. missed: (frames,)."""
     before, after = np.flatnonzero(~missed[:frame]), np.flatnonzero(~missed[frame:])
     return (int(before[-1]) + 1 if len(before) else 0), (frame + int(after[0]) if len(after) else len(missed))
