@@ -11,7 +11,7 @@ from support.engine.goals import random_goal
 
 
 def narrow_stack(seed: int) -> tuple[RobotModel, list[Task], Array, Array]:
-    """An arm, two tasks of priority 1 and 2, where to start (nq,), and a pose that meets them (nq,), in which some joints
+    """An arm, two tasks of priority 1 and 2, where to start (nq,), and a pose that meets them (nq,): some of its joints
     are at an end."""
     rng = np.random.default_rng([77, seed])
     model = _narrow_arm(rng)
