@@ -69,8 +69,9 @@ class TrackResult:
     @property
     def status(self) -> list[Status]:
         """Per frame: CONVERGED, LIMIT (velocity or acceleration limits hold the robot back), OUT_OF_REACH, EMPTY,
-        or MAX_ITERATIONS; `diagnosis` looks further into that one."""
-        return [STATUS[code] for code in self.codes.tolist()]
+        or MAX_ITERATIONS; of a frame whose `diagnosis` was asked for, what that has found."""
+        found = self._looked_into
+        return [found[i].status if i in found else STATUS[code] for i, code in enumerate(self.codes.tolist())]
 
     @property
     def converged(self) -> Array:
@@ -87,8 +88,22 @@ class TrackResult:
         """From time 0 on, dt apart."""
         return Motion.of(self.problem.model, self.dt * np.arange(len(self)), self.q, self.start_velocity)
 
+    def diagnose(self) -> list[Diagnosis]:
+        """The diagnosis of every frame, whose status is `status` from then on."""
+        return [self.diagnosis(frame) for frame in range(len(self))]
+
     def diagnosis(self, frame: int) -> Diagnosis:
-        """Why a frame is as it is; solves a few times more when it is not met."""
+        """Why a frame is as it is; solves a few times more when it is not met, once."""
+        frame = range(len(self))[frame]
+        if frame not in self._looked_into:
+            self._looked_into[frame] = self._diagnosed(frame)
+        return self._looked_into[frame]
+
+    @cached_property
+    def _looked_into(self) -> dict[int, Diagnosis]:
+        return {}
+
+    def _diagnosed(self, frame: int) -> Diagnosis:
         if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
             return self.frame(frame).diagnosis
         remark = self.remarks[frame] if self.remarks else ""
