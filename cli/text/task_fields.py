@@ -168,6 +168,7 @@ FORMS: dict[str, Reader] = {
 # Readers by the name of an argument, and by its type.
 BY_NAME: dict[str, Reader] = {
     "axis": vector,
+    "direction": vector,
     "point": vector,
     "other_point": vector,
     "up": vector,

@@ -115,11 +115,13 @@ def _continue_twists(obj: bpy.types.Object, robot: Binding) -> None:
 
 
 def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int], float]:
-    return {
+    """Angles of the bones that turn, but for those that are no numbers, which a script may have written."""
+    angles = {
         (obj.session_uid, c.bone, c.index): obj.pose.bones[c.bone].rotation_euler[c.index]
         for c in robot.own_channels
         if c.path == "rotation_euler"
     }
+    return {key: angle for key, angle in angles.items() if math.isfinite(angle)}
 
 
 def register() -> None:

@@ -23,6 +23,7 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.obstacle_shapes import AwaitedError
 from ...scene.posing.solve import ending
 from ...scene.surroundings import Surroundings, Watch
 from ...scene.tasks.ad_hoc import Place
@@ -80,10 +81,11 @@ class Read:
 
 
 class Session:
-    """problem: why the robot cannot follow; "" when it can."""
+    """problem: why the robot cannot follow; "" when it can.   awaits: whether it soon can, if it looks again."""
 
     def __init__(self) -> None:
         self.problem = ""
+        self.awaits = False
         self.robot: Binding | None = None
         self.q: Array | None = None  # as it was read last, or written
         self._pose: PoseArrays | None = None
@@ -106,9 +108,10 @@ class Session:
             touched = obj.session_uid in event.touched or obj.data.session_uid in event.touched
             with binding_held(obj, self._bound(obj, touched)):
                 is_posed = self._look(obj, event)
-            self.problem = ""
+            self.problem, self.awaits = "", False
             return is_posed
         except RobokinError as error:
+            self.awaits = isinstance(error, AwaitedError)
             if str(error) != self.problem:
                 self.problem = str(error)
                 clear_result(obj)

@@ -235,6 +235,9 @@ def test_the_preview_of_a_move_timed_by_hand_follows_its_limits(scene, robot):
     assert problem() == ""
     move.speed = 0.1
     assert "too fast" in problem()
+    move.speed, robot.robokin.solver.retime_tool_speed = 1.0, 0.001  # [m/s]
+    assert "allowed 0.001 m/s" in problem()
+    robot.robokin.solver.retime_tool_speed = 0.0
     robot.keyframe_insert("robokin.moves[0].progress", frame=200_001)
     assert "keyed over more than" in problem()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import bpy
@@ -21,6 +22,7 @@ from robokin_addon.properties.bridge import (
     world_from_root,
     write_configuration,
 )
+from robokin_addon.properties.handlers import reported_faults
 from robokin_addon.robokin import (
     Joint,
     Link,
@@ -291,6 +293,10 @@ def test_a_drag_past_a_limit_stays_there(scene: bpy.types.Scene, monkeypatch: py
         bone.rotation_euler[1] = (angle + np.pi) % (2 * np.pi) - np.pi
         bpy.context.view_layer.update()
         assert bone.rotation_euler[1] == pytest.approx(max(angle, model.lower[1]), abs=1e-5)
+    for value in (math.nan, -0.5):
+        bone.rotation_euler[1] = value
+        bpy.context.view_layer.update()
+    assert bone.rotation_euler[1] == pytest.approx(-0.5) and reported_faults() == []
     monkeypatch.undo()
     bpy.context.view_layer.update()
 
