@@ -99,7 +99,8 @@ static double root_of(const rk_extremal *m, double distance, double low, double 
   return T;
 }
 
-/* The duration at which it comes that far where it is concave and below at both ends: from the left by tangents, which lie above. */
+/* The duration in which it comes that far where it is concave and below at both ends: from the left by tangents, which
+   lie above. */
 static double climb(const rk_extremal *m, double distance, double low, double high) {
   double T = low;
   for (int i = 0; i < NEWTON; i++) {
