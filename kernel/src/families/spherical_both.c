@@ -126,7 +126,8 @@ static void add_bound(const rk_pose *pose, const arc *a, int is_wrist, const dou
   add_edges(a, y, x, value, e);
 }
 
-/* Of three turns about h with h[0]'R h[2] = y'R(about, angle) x, and so on; first: their number in the solving order. */
+/* Where three turns about h are at their limits: h[0]'R h[2] = y'R(about, angle) x, and so on. first: their number in
+   the solving order. */
 static void add_limits(const rk_pose *pose, const arc *a, int32_t first, edges *e) {
   const rk_family *f = pose->f;
   const double *h0 = f->h[first], *h1 = f->h[first + 1], *h2 = f->h[first + 2];

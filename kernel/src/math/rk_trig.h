@@ -5,10 +5,10 @@
 /* Any finite angle, however large; NaN for infinite and NaN angles. */
 void rk_sincos(double angle, double *sine, double *cosine);
 
-/* The same bits for `count` angles, several at a time. The arrays do not overlap. */
+/* `count` angles, several at a time, with the bits of rk_sincos. The arrays do not overlap. */
 void rk_sincos_each(int count, const double *angles, double *sines, double *cosines);
 
-/* As C's atan2, signed zeros and infinities included. */
+/* What C's atan2 returns, signed zeros and infinities included. */
 double rk_atan2(double y, double x);
 
 /* x less the arc tangent of x, for |x| < 0.4375: fdlibm's polynomial. */

@@ -74,7 +74,7 @@ static int reduce_huge(double angle, double *high, double *low) {
   return quadrant;
 }
 
-/* As reduce_huge for |angle| < 2^20: Cody and Waite's subtraction of n pi/2, in parts of 33, 33 and 53 bits. */
+/* What reduce_huge does, for |angle| < 2^20: Cody and Waite's subtraction of n pi/2, in parts of 33, 33 and 53 bits. */
 static uint64_t reduce(double angle, double *high, double *low) {
   const double round = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves a rounded integer in the last bits */
   const double shifted = angle * 6.36619772367581382433e-01 + round, n = shifted - round;
@@ -103,8 +103,8 @@ static double cosine_near_zero(double x, double low) {
   return rounded + (((1.0 - rounded) - half) + (z * r - x * low));
 }
 
-/* Of quadrant * pi/2 + high + low. A quarter turn swaps and negates: by bits, since a branch on the quadrant would be
-   mispredicted half of the time, and keep a loop from using vector instructions. */
+/* Sine and cosine of quadrant * pi/2 + high + low. A quarter turn swaps and negates: by bits, since a branch on the
+   quadrant would be mispredicted half of the time, and keep a loop from using vector instructions. */
 static void sincos_reduced(uint64_t quadrant, double high, double low, double *sine, double *cosine) {
   const uint64_t s = bits_of(sine_near_zero(high, low)), c = bits_of(cosine_near_zero(high, low));
   const uint64_t swapped = (s ^ c) & -(quadrant & 1);
