@@ -36,6 +36,7 @@ q = np.array([0.3, -0.4, 0.7, 0.2, 0.5])
 placed, J = forward_kinematics(model, q)["tool"], state(q)[1]
 assert np.allclose(placed[:3, 3], state(q)[0][:3]) and np.allclose(J, rpy_jacobian(model, q, "tool"))
 goal = state(q + np.array([0.2, 0.1, -0.2, 0.3, -0.1]))[0]
+descents = {}
 for name, rows in (("over-determined", slice(0, 6)), ("under-determined", slice(0, 3))):
     now, errors = q.copy(), []
     for _ in range(6):
@@ -43,4 +44,5 @@ for name, rows in (("over-determined", slice(0, 6)), ("under-determined", slice(
         errors.append(np.linalg.norm(s - goal[rows]))
         inverse = np.linalg.inv(J.T @ J) @ J.T if len(J) > len(now) else J.T @ np.linalg.inv(J @ J.T)
         now = now - inverse @ (s - goal[rows])
+    descents[name] = errors
     print(f"{name:16}", *(f"{error:.0e}" if error > 1e-9 else "0" for error in errors))
