@@ -1,4 +1,4 @@
-"""The pictures of examples 11 to 14, the methods of the companion papers: `python examples/paper_pictures.py FOLDER`."""
+"""The pictures of examples 11 to 14, the companion papers' methods: `python examples/paper_pictures.py FOLDER`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def goal_oriented(axes: Axes, cost: Axes) -> None:
     first = 0
     for goal in names["GOALS"]:
         near = first + int(np.argmin(np.linalg.norm(arms[first:, -1] - goal, axis=1)))
-        cost.plot(range(first + 1, near + 1), [names["cost"](q, goal)[0] for q in path[first + 1 : near + 1]], color=INK)
+        cost.plot(
+            range(first + 1, near + 1), [names["cost"](q, goal)[0] for q in path[first + 1 : near + 1]], color=INK
+        )
         first = near
 
 
