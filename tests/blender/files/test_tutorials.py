@@ -1,4 +1,4 @@
-"""Tutorials of the main paper's two examples: the script of each page is run, and stands for the tables above it."""
+"""The tutorials of the main paper's two examples: the script of a page is run, and stands for the tables above it."""
 
 from __future__ import annotations
 
