@@ -15,13 +15,16 @@ from .blocks import MOST_BENT, gauss_newton, products, second_derivatives, symme
 from .discretization import DiscreteMotion, Discretization, differenced
 from .rows.drive_efforts import DriveEfforts
 
+SHORT = 1.0  # [1/rad^2] share of a duration that a step is taken to cost
 STEP = 1e-5  # of central differences over configurations
 
 
 class MotionCost(ABC):
-    """order: how many frames before its own the cost of a frame reaches to."""
+    """order: how many frames before its own the cost of a frame reaches to.   frees_time: whether the time between
+    frames is an unknown too."""
 
     order = 0
+    frees_time = False
 
     def check(self, grid: Discretization) -> None:  # noqa: B027 - most need nothing
         """Raises a RobokinError when the robot has not what the cost needs."""
@@ -181,12 +184,29 @@ class Torque(MotionCost):
         effort.bend(at, H, size * effort.at(at.q, at.v, at.a))
 
 
+class Duration(MotionCost):
+    """How long the motion takes [s]. The time between frames is free then, the same between all."""
+
+    frees_time = True
+
+    def value(self, at: DiscreteMotion) -> float:
+        return at.grid.dt * (len(at) - 1)
+
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
+        """No gradient along the frames; a Hessian that keeps steps short, as that of other costs does."""
+        frames, n = at.steps.shape
+        return np.zeros((frames, n)), np.broadcast_to(
+            SHORT * self.value(at) / frames * np.eye(n), (frames, 1, n, n)
+        ).copy()
+
+
 class Weighted(MotionCost):
     """A sum of costs with weights."""
 
     def __init__(self, parts: list[tuple[float, MotionCost]]) -> None:
         self.parts = parts
         self.order = max(cost.order for _, cost in parts)
+        self.frees_time = any(cost.frees_time for _, cost in parts)
 
     def check(self, grid: Discretization) -> None:
         for _, cost in self.parts:

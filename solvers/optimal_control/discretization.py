@@ -8,6 +8,7 @@ with v_0 given. A derivative is an array of blocks (F, p + 1, n, n): block [k, s
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +59,13 @@ class Discretization:
         # Degrees of freedom whose displacements do not simply add.
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 
+    def stretched(self, s: float) -> Discretization:
+        """The same with the time between frames multiplied by exp(s)."""
+        found = copy(self)
+        found.dt = self.dt * float(np.exp(s))
+        found.limits = StepLimits.of(self.model, found.dt)
+        return found
+
     def moved(self, q: Array, y: Array) -> Array:
         """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding, nor outside
         cones, which are curved."""
@@ -86,8 +94,13 @@ class DiscreteMotion:
     def __len__(self) -> int:
         return len(self.q)
 
-    def moved(self, y: Array) -> DiscreteMotion:
-        return DiscreteMotion(self.grid, self.grid.moved(self.q, y))
+    def moved(self, y: Array, s: float = 0.0) -> DiscreteMotion:
+        """After displacements y (F, n), in exp(s) times the time."""
+        return DiscreteMotion(self.grid.stretched(s) if s else self.grid, self.grid.moved(self.q, y))
+
+    def stretched(self, s: float) -> DiscreteMotion:
+        """The same frames in exp(s) times the time."""
+        return DiscreteMotion(self.grid.stretched(s), self.q)
 
     @cached_property
     def steps(self) -> Array:

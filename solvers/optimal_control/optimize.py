@@ -239,7 +239,14 @@ def _result(
             for frame, near in source.nearest(best.trajectory).items():
                 codes[frame], remarks[frame] = COLLIDED, near.sentence()
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
-    fields |= {"codes": codes, "residuals": residuals, "q": q, "remarks": remarks, "stopped": stopped}
+    fields |= {
+        "dt": best.trajectory.grid.dt,
+        "codes": codes,
+        "residuals": residuals,
+        "q": q,
+        "remarks": remarks,
+        "stopped": stopped,
+    }
     fields["behind"] = np.where(met[:, None], False, start.behind)
     costs = before.cost, best.cost
     return OptimizedMotion(
