@@ -1,33 +1,26 @@
 """The time between frames as one more unknown of a program over all frames.
 
-The unknown is s, the logarithm of what the time between frames is multiplied by. It meets all frames, so it would not
-leave Newton's matrix banded. The program is therefore solved at given s, where it is banded. Its minimum is a function
-of s, whose derivative the multipliers tell (the envelope theorem), and a root of that is sought on a line. A limit on
-an acceleration is in frames a side that grows with exp(2 s): its tangent lies inside, so steps keep it.
+The unknown is s, the logarithm of what the time between frames is multiplied by. It is the last unknown of the banded
+program, which meets all frames. A limit on an acceleration is in frames a side that grows with exp(2 s): its tangent
+lies inside, so steps keep it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..qp.banded import BandedQPResult
-from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
 from .discretization import DiscreteMotion
 
 STEP = 1e-4  # of s, of central differences
 LONGEST = 0.3  # of s in one step
-EXACT = 1e-10  # relative: a derivative by s that counts as none
-SOLVES = 16  # of programs in one step
-LEAST_STEP = 1e-12  # of s
-
-Solve = Callable[[Array, Array, Array, bool], BandedQPResult | None]
+Sides = tuple[SparseRows, Array, Array, Array]  # rows, lower and upper sides, and what s moves of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,52 +99,17 @@ def _difference(one: Array, other: Array) -> Array:
     return np.subtract(one, other, out=np.zeros(len(one)), where=np.isfinite(one) & np.isfinite(other))
 
 
-@dataclass(frozen=True, eq=False)
-class TimedStep:
-    """x: (F, n), s: of the step; multipliers (m,) after it."""
+def both_sides(rows: SparseRows, lower: Array, upper: Array, time: TimeColumn) -> Sides:
+    """Each row twice, its lower and its upper side: they change differently with s."""
+    none, is_equation = np.full(len(lower), np.inf), lower == upper
+    low, high = time.changes
+    above = np.where(is_equation, np.inf, upper)
+    joined = SparseRows.joined([rows, rows])
+    across = -np.concatenate((low, np.where(is_equation, 0.0, high)))
+    return joined, np.concatenate((lower, -none)), np.concatenate((np.where(is_equation, upper, none), above)), across
 
-    x: Array
-    multipliers: Array
-    s: float = 0.0
 
-
-def solve_with_time(
-    solve: Solve, g: Array, sides: tuple[Array, Array], time: TimeColumn, mixed: Array, bend: float
-) -> Generator[None, None, TimedStep | None]:
-    """Yield after each program; return the step in frames and time, None where a program has no minimum.
-
-    solve(g, lower, upper, as_asked): the minimum at given s; `as_asked`, none where rows contradict one another.   mixed, bend: second derivatives, by frames and s and by s.
-    """
-    lower, upper = time.changes
-
-    def at(s: float) -> tuple[BandedQPResult | None, float]:
-        found = solve(g + s * mixed, sides[0] + s * lower, sides[1] + s * upper, s != 0.0)
-        if found is None or (s and found.status is not QPStatus.OPTIMAL):
-            return None, np.nan
-        return found, time.slope + bend * s + float((mixed * found.x).sum()) - time.held(found.multipliers)
-
-    best, slope = at(0.0)
-    yield
-    if best is None:
-        return None
-    least, s = abs(slope), 0.0
-    enough, down = EXACT * max(time.size, least), -float(np.sign(slope))
-    # The slope changes its sign between `near` and `far`, or ends there, as nothing keeps all rows beyond.
-    near, far = (0.0, slope), (np.inf, np.nan)
-    trial = min(LONGEST, least / max(bend, least / LONGEST, 1e-300))
-    for _ in range(SOLVES):
-        if least <= enough or abs(trial - near[0]) <= LEAST_STEP:
-            break
-        found, slope = at(down * trial)
-        yield
-        if found is not None and abs(slope) < least:
-            best, least, s = found, abs(slope), down * trial
-        if found is None or slope * down > 0.0:
-            far, near = (trial, slope), (near[0], 0.5 * near[1] if np.isfinite(far[1]) else near[1])
-        else:
-            near, far = (trial, slope), (far[0], 0.5 * far[1])
-        if near[0] >= LONGEST:
-            break
-        share = near[1] / (near[1] - far[1]) if np.isfinite(far[1]) else 0.5
-        trial = min(4.0 * trial, LONGEST) if np.isinf(far[0]) else near[0] + share * (far[0] - near[0])
-    return TimedStep(best.x, best.multipliers, s)
+def parted(z: Array, lower: Array, upper: Array) -> Array:
+    """(2 m,) multipliers of `both_sides` from those of the rows."""
+    is_low = (z < 0.0) | (lower == upper)
+    return np.concatenate((np.where(is_low, z, 0.0), np.where(is_low, 0.0, z)))

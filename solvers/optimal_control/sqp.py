@@ -9,15 +9,17 @@ shortened until a filter takes it: it betters all before it in the cost or in wh
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ..qp.banded import BandedQPResult, solve_banded_qp
+from ..qp.last_unknown import LastUnknown
 from .costs import MotionCost
 from .discretization import DiscreteMotion
-from .free_time import TimedStep, solve_with_time
+from .free_time import LONGEST as LONGEST_IN_TIME
+from .free_time import both_sides, parted
 from .program import FLAT, LocalProgram, all_rows, lack_of
 from .rows.motion_rows import LinearisedRows, MotionRows
 
@@ -98,7 +100,7 @@ def _has_stalled(seen: list[tuple[float, float]]) -> bool:
     return bool(gained <= STILL * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
 
 
-def _directions(here: LocalProgram, z: Array) -> Iterator[TimedStep | None]:
+def _directions(here: LocalProgram, z: Array) -> Iterator[BandedQPResult | None]:
     """Steps, and the multipliers after them, one after the other until one leads on; None while one is sought.
 
     First with how rows bend; where that leaves no minimum, or leads nowhere, without it; then with more and more added
@@ -110,63 +112,55 @@ def _directions(here: LocalProgram, z: Array) -> Iterator[TimedStep | None]:
         here.cost.bend(here.at, bent)
         yield None
     size = float(abs(here.H).max(initial=0.0))
-    found = yield from _solved(here, bent, z)
+    found = _solved(here, bent, z)
     if found is not None:
         yield found
     for more in ADDED:
         H = here.H.copy()
         H[:, 0] += more * size * np.eye(n)
-        found = yield from _solved(here, H, z, more)
+        found = _solved(here, H, z, more)
         if found is not None:
             yield found
 
 
-def _solved(
-    here: LocalProgram, H: Array, z: Array, more: float | None = None
-) -> Generator[None, None, TimedStep | None]:
+def _solved(here: LocalProgram, H: Array, z: Array, more: float | None = None) -> BandedQPResult | None:
     """more: share of the cost that is added to the second derivative by time, where only a convex guess is wanted."""
-
-    def solve(g: Array, lower: Array, upper: Array, as_asked: bool = False) -> BandedQPResult | None:
-        return _solved_at(here, H, z, g, lower, upper, as_asked)
-
     sides = here.lower, here.upper
+    most = HUGE * max(float(abs(here.gradient).max(initial=0.0)), FLAT * float(abs(H).max(initial=0.0)))
+    found = _solved_with(here, H, z, sides, more)
+    if found is None or abs(found.multipliers).max(initial=0.0) <= most:
+        return found
+    # There is no such step: rows are not asked to be met at once.
+    return _solved_with(here, H, np.zeros(len(z)), (np.minimum(sides[0], 0.0), np.maximum(sides[1], 0.0)), more)
+
+
+def _solved_with(
+    here: LocalProgram, H: Array, z: Array, sides: tuple[Array, Array], more: float | None
+) -> BandedQPResult | None:
+    backend = here.at.grid.backend_name
     if here.time is None:
-        found = solve(here.gradient, *sides)
-        yield
-        return None if found is None else TimedStep(found.x, found.multipliers)
+        return solve_banded_qp(H, here.gradient, here.rows, *sides, backend, z)
     mixed, bend = here.time.coupling(z)
     if more is not None:
         mixed, bend = np.zeros_like(mixed), max(bend, 0.0) + (1.0 + more) * here.time.size
-    return (yield from solve_with_time(solve, here.gradient, sides, here.time, mixed, bend))
-
-
-def _solved_at(
-    here: LocalProgram, H: Array, z: Array, g: Array, lower: Array, upper: Array, as_asked: bool
-) -> BandedQPResult | None:
-    """as_asked: None where rows contradict one another."""
-    backend = here.at.grid.backend_name
-    most = HUGE * max(float(abs(here.gradient).max(initial=0.0)), FLAT * float(abs(H).max(initial=0.0)))
-    found = solve_banded_qp(H, g, here.rows, lower, upper, backend, z)
-    if found is None or abs(found.multipliers).max(initial=0.0) <= most:
-        return found
-    if as_asked:
-        return None
-    # There is no such step: rows are not asked to be met at once.
-    return solve_banded_qp(H, g, here.rows, np.minimum(lower, 0.0), np.maximum(upper, 0.0), backend)
+    rows, lower, upper, across = both_sides(here.rows, *sides, here.time)
+    last = LastUnknown(mixed, bend, here.time.slope, across)
+    found = solve_banded_qp(H, here.gradient, rows, lower, upper, backend, parted(z, *sides), last)
+    return found and replace(found, multipliers=found.multipliers.reshape(2, -1).sum(axis=0))
 
 
 def _line_search(
-    here: LocalProgram, found: TimedStep, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
+    here: LocalProgram, found: BandedQPResult, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
 ) -> Generator[LocalProgram | None, None, None]:
     """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some.
     passed: what was lacking and the cost of trajectories that later ones have to better in one of the two."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
-    slope += 0.0 if here.time is None else here.time.slope * found.s
+    slope += 0.0 if here.time is None else here.time.slope * found.last
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
-    t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
+    t = min(1.0, LONGEST / max(most, 1e-300), LONGEST_IN_TIME / max(abs(found.last), 1e-300))
     while t > SHORTEST:
-        at, own = yield from _restored(here, here.at.moved(t * step, t * found.s), asked)
+        at, own = yield from _restored(here, here.at.moved(t * step, t * found.last), asked)
         lack, value = lack_of(at, own), cost.value(at)
         remaining = _beyond_rounding(lack)
         rounding = ROUNDING * abs(here.value)

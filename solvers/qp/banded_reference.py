@@ -12,7 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
+from .last_unknown import LastUnknown
 from .sparse_rows import SparseRows
+
+Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 of its column, what is left of its entry
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
 DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
@@ -71,16 +74,24 @@ def substitute(L: Array, b: Array) -> Array:
 class _Program:
     """The program with rows of length 1 and H of size 1."""
 
-    def __init__(self, H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array) -> None:
-        self.shape, self.size = g.shape, g.size
+    def __init__(
+        self, H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, last: LastUnknown | None
+    ) -> None:
+        self.shape, self.banded, self.last = g.shape, g.size, last
+        self.size = g.size + (last is not None)
         length = np.sqrt(np.bincount(rows.row, rows.value**2, len(rows)))
         self.length = np.where(length > 0.0, length, 1.0)
         self.rows = SparseRows(rows.start, rows.column, rows.value / self.length[rows.row])
         self.lower, self.upper = lower / self.length, upper / self.length
-        self.scale = max(abs(H).max(initial=0.0), 1e-300)
-        if self.scale == 1e-300:
-            self.scale = max(abs(g).max(initial=0.0), 1e-300)
+        most, least = abs(H).max(initial=0.0), abs(g).max(initial=0.0)
+        if last is not None:
+            most, least = max(most, abs(last.border).max(initial=0.0), abs(last.corner)), max(least, abs(last.slope))
+        self.scale = float(most if most > 1e-300 else max(least, 1e-300))
         self.H, self.g = H / self.scale, g.ravel() / self.scale
+        self.border, self.corner, self.across = np.zeros(g.size), 0.0, np.zeros(len(rows))
+        if last is not None:
+            self.border, self.corner = last.border.ravel() / self.scale, last.corner / self.scale
+            self.across, self.g = last.across / self.length, np.append(self.g, last.slope / self.scale)
         for k in range(len(H)):
             self.H[k, k + 1 :] = 0.0
         self.equal = self.lower == self.upper
@@ -91,7 +102,9 @@ class _Program:
         self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
         self.high = np.where(self.has_upper, self.upper, 0.0)
         self.size_g = max(abs(self.g).max(initial=0.0), 1e-12)
-        self.size_b = 1.0 + max(abs(self.low).max(initial=0.0), abs(self.high).max(initial=0.0))
+        # What a lack of a side is relative to: its own size, so that no side loosens others.
+        self.room_low = 1.0 + abs(self.low)
+        self.room_high = np.where(self.has_upper, 1.0 + abs(self.high), self.room_low)
         self.pairs = self._pairs()
 
     def _pairs(self) -> tuple[Array, Array, Array]:
@@ -116,53 +129,88 @@ class _Program:
 
     def times(self, x: Array) -> Array:
         """(N,) H x."""
-        x, out = x.reshape(self.shape), np.zeros(self.shape)
+        own, x, out = x, x[: self.banded].reshape(self.shape), np.zeros(self.shape)
         for s in range(self.H.shape[1]):
-            own = self.H[s:, s]
-            out[s:] += np.einsum("kij,kj->ki", own, x[: len(x) - s])
+            blocks = self.H[s:, s]
+            out[s:] += np.einsum("kij,kj->ki", blocks, x[: len(x) - s])
             if s:
-                out[: len(x) - s] += np.einsum("kji,kj->ki", own, x[s:])
-        return out.ravel()
+                out[: len(x) - s] += np.einsum("kji,kj->ki", blocks, x[s:])
+        if self.last is None:
+            return out.ravel()
+        return np.append(out.ravel() + self.border * own[-1], self.border @ own[:-1] + self.corner * own[-1])
 
-    def newton_matrix(self, weight: Array) -> Array:
-        """L of K = H + C' diag(weight) C, weight (m,)."""
+    def along(self, x: Array) -> Array:
+        """(m,) C x."""
+        found = self.rows.times(x)
+        return found if self.last is None else found + self.across * x[-1]
+
+    def pushed(self, z: Array) -> Array:
+        """(N,) C'z."""
+        found = self.rows.transposed(z, self.banded)
+        return found if self.last is None else np.append(found, self.across @ z)
+
+    def newton_matrix(self, weight: Array) -> Factor:
+        """The factor of K = H + C' diag(weight) C, weight (m,)."""
         index, product, row = self.pairs
         K = self.H + np.bincount(index, product * weight[row], self.H.size).reshape(self.H.shape)
         for rho in RHOS[: None if weight.max(initial=0.0) > STEEP else FEW]:  # ... all, where sides are steep
             regular = K.copy()
             regular[:, 0] += rho * np.eye(self.shape[1])
             try:
-                return factor(regular)
+                L = factor(regular)
             except np.linalg.LinAlgError:
-                pass
+                continue
+            if self.last is None:
+                return L, np.zeros(0), 1.0
+            column = self.border + self.rows.transposed(weight * self.across, self.banded)
+            spread = substitute(L, column.reshape(self.shape)).ravel()
+            pivot = float(self.corner + rho + weight @ self.across**2 - column @ spread)
+            if pivot > 0.0:
+                return L, spread, pivot
         raise NotConvexError
 
-    def solved(self, L: Array, weight: Array, rx: Array, ry: Array) -> tuple[Array, Array]:
+    def substituted(self, factored: Factor, b: Array) -> Array:
+        """(N,) x with K x = b."""
+        L, spread, pivot = factored
+        x = substitute(L, b[: self.banded].reshape(self.shape)).ravel()
+        if self.last is None:
+            return x
+        last = (b[-1] - spread @ b[:-1]) / pivot
+        return np.append(x - spread * last, last)
+
+    def solved(self, L: Factor, weight: Array, rx: Array, ry: Array) -> tuple[Array, Array]:
         """(dx, dy) with (H + C'WC) dx - A'dy = rx and A dx = ry of the equations A, W of the others; weight is
         1/DELTA of equations."""
         inner = np.where(self.equal, 0.0, weight)
         dx, dy = np.zeros(self.size), np.zeros(len(weight))
         for _ in range(1 + REFINEMENTS):
-            Cx = self.rows.times(dx)
+            Cx = self.along(dx)
             missing = np.where(self.equal, ry - Cx, 0.0)
-            lack = rx - self.times(dx) + self.rows.transposed(dy - inner * Cx, self.size)
-            lack += self.rows.transposed(missing / DELTA, self.size)
-            step = substitute(L, lack.reshape(self.shape)).ravel()
-            dy += np.where(self.equal, (missing - self.rows.times(step)) / DELTA, 0.0)
+            lack = rx - self.times(dx) + self.pushed(dy - inner * Cx)
+            lack += self.pushed(missing / DELTA)
+            step = self.substituted(L, lack)
+            dy += np.where(self.equal, (missing - self.along(step)) / DELTA, 0.0)
             dx += step
         return dx, dy
 
 
 def solve(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
+    H: Array,
+    g: Array,
+    rows: SparseRows,
+    lower: Array,
+    upper: Array,
+    iterations: int,
+    guess: Array,
+    last: LastUnknown | None = None,
 ) -> tuple[int, Array, Array, int]:
-    """Status, x (F, n), multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
-    program = _Program(H, g, rows, lower, upper)
+    """Status, x (F n,) and the last unknown, multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
+    program = _Program(H, g, rows, lower, upper, last)
     point, count = _Point(program), 0
     try:
         x, z, _, is_exact = _polished(program, point.x, -guess * program.length / program.scale)
         if is_exact:
-            return OPTIMAL, x.reshape(g.shape), -z * program.scale / program.length, 0
+            return OPTIMAL, x, -z * program.scale / program.length, 0
     except NotConvexError:
         pass  # the guess was wrong
     try:
@@ -180,8 +228,8 @@ def solve(
     except NotConvexError:
         status = NOT_CONVEX
     if status == NOT_CONVEX:
-        return NOT_CONVEX, np.zeros(g.shape), np.zeros(len(rows)), count
-    return status, x.reshape(g.shape), -z * program.scale / program.length, count
+        return NOT_CONVEX, np.zeros(program.size), np.zeros(len(rows)), count
+    return status, x, -z * program.scale / program.length, count
 
 
 class _Point:
@@ -204,8 +252,8 @@ class _Point:
 
     def look(self) -> None:
         """Find what is lacking: rx, ry, rl, ru in Newton's equations, mu of complementarity."""
-        p, Cx = self.p, self.p.rows.times(self.x)
-        self.Hx, self.force = p.times(self.x), p.rows.transposed(self.z, p.size)
+        p, Cx = self.p, self.p.along(self.x)
+        self.Hx, self.force = p.times(self.x), p.pushed(self.z)
         self.rx = -(self.Hx + p.g - self.force)
         self.ry = np.where(p.equal, p.low - Cx, 0.0)
         self.rl = np.where(p.has_lower, p.low + self.sl - Cx, 0.0)
@@ -215,11 +263,13 @@ class _Point:
     @property
     def lack(self) -> float:
         """The largest of it, relative."""
-        p, most = self.p, [abs(each).max(initial=0.0) for each in (self.ry, self.rl, self.ru)]
+        p = self.p
+        sides = (self.ry, p.room_low), (self.rl, p.room_low), (self.ru, p.room_high)
+        most = [(abs(each) / room).max(initial=0.0) for each, room in sides]
         dual = abs(self.rx).max(initial=0.0) / max(
             p.size_g, abs(self.force).max(initial=0.0), abs(self.Hx).max(initial=0.0)
         )
-        return max(dual, max(most) / p.size_b, self.mu / max(p.size_g, abs(self.z).max(initial=0.0)))
+        return max(dual, max(most), self.mu / max(p.size_g, abs(self.z).max(initial=0.0)))
 
     @property
     def shows_infeasible(self) -> bool:
@@ -234,13 +284,13 @@ class _Point:
         """(m,) of the rows in Newton's matrix."""
         return np.where(self.p.equal, 1.0 / DELTA, self.zl / self.sl + self.zu / self.su)
 
-    def newton(self, L: Array, weight: Array, cl: Array, cu: Array) -> tuple[Array, ...]:
+    def newton(self, L: Factor, weight: Array, cl: Array, cu: Array) -> tuple[Array, ...]:
         """Changes of x, y, sl, su, zl, zu with zl dsl + sl dzl = cl, and of the upper sides."""
         p, low, up = self.p, self.p.has_lower, self.p.has_upper
         push = np.where(low, (cl + self.zl * self.rl) / self.sl, 0.0)
         push -= np.where(up, (cu + self.zu * self.ru) / self.su, 0.0)
-        dx, dy = p.solved(L, weight, self.rx + p.rows.transposed(push, p.size), self.ry)
-        Cdx = p.rows.times(dx)
+        dx, dy = p.solved(L, weight, self.rx + p.pushed(push), self.ry)
+        Cdx = p.along(dx)
         dsl, dsu = np.where(low, Cdx - self.rl, 0.0), np.where(up, -Cdx - self.ru, 0.0)
         dzl = np.where(low, (cl - self.zl * dsl) / self.sl, 0.0)
         return dx, dy, dsl, dsu, dzl, np.where(up, (cu - self.zu * dsu) / self.su, 0.0)
@@ -251,7 +301,7 @@ class _Point:
         shrinking = changes < 0.0
         return float(min(1.0, np.min(-values[shrinking] / changes[shrinking], initial=np.inf)))
 
-    def step(self, L: Array, weight: Array) -> None:
+    def step(self, L: Factor, weight: Array) -> None:
         """Mehrotra's predictor and corrector."""
         sl, su, zl, zu = self.sl, self.su, self.zl, self.zu
         change, t = self.newton(L, weight, -sl * zl, -su * zu), 1.0
@@ -289,7 +339,7 @@ def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, boo
 
     Sides that pull are left, those that are passed are taken, until that is right (a primal-dual active set method:
     Hintermueller, Ito and Kunisch, SIAM J. Optim. 13(3), 2003)."""
-    Cx = p.rows.times(x)
+    Cx = p.along(x)
     best = x, z, _error(p, x, z)
     at_low, at_high = p.has_lower & (z > ACTIVE * (Cx - p.low)), p.has_upper & (-z > ACTIVE * (p.high - Cx))
     is_exact = False
@@ -298,15 +348,15 @@ def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, boo
         L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
         x, z = x.copy(), np.where(active, z, 0.0)
         for _ in range(POLISHES):
-            missing = np.where(active, wanted - p.rows.times(x), 0.0)
-            lack = -(p.times(x) + p.g) + p.rows.transposed(z + missing / DELTA, p.size)
-            step = substitute(L, lack.reshape(p.shape)).ravel()
-            z += np.where(active, (missing - p.rows.times(step)) / DELTA, 0.0)
+            missing = np.where(active, wanted - p.along(x), 0.0)
+            lack = -(p.times(x) + p.g) + p.pushed(z + missing / DELTA)
+            step = p.substituted(L, lack)
+            z += np.where(active, (missing - p.along(step)) / DELTA, 0.0)
             x = x + step
         error = _error(p, x, z)
         if error <= best[2]:
             best = x, z, error
-        Cx, before = p.rows.times(x), (at_low, at_high)
+        Cx, before = p.along(x), (at_low, at_high)
         at_low = p.has_lower & np.where(at_low, z > 0.0, Cx < p.low)
         at_high = p.has_upper & np.where(at_high, z < 0.0, Cx > p.high)
         is_same = (at_low == before[0]).all() and (at_high == before[1]).all()
@@ -318,12 +368,12 @@ def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, boo
 
 def _error(p: _Program, x: Array, z: Array) -> float:
     """The largest of what a solution lacks, relative: stationarity, feasibility, signs and complementarity."""
-    Cx, Hx, force = p.rows.times(x), p.times(x), p.rows.transposed(z, p.size)
+    Cx, Hx, force = p.along(x), p.times(x), p.pushed(z)
     size_g = max(p.size_g, abs(force).max(initial=0.0), abs(Hx).max(initial=0.0))
     size_z = max(p.size_g, abs(z).max(initial=0.0))
     dual = abs(Hx + p.g - force).max(initial=0.0) / size_g
-    outside = np.maximum(np.maximum(p.lower - Cx, Cx - p.upper), 0.0).max(initial=0.0) / p.size_b
+    outside = np.maximum(np.maximum((p.lower - Cx) / p.room_low, (Cx - p.upper) / p.room_high), 0.0).max(initial=0.0)
     to_low, to_high = np.where(p.has_lower, Cx - p.lower, np.inf), np.where(p.has_upper, p.upper - Cx, np.inf)
-    low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / p.size_b, np.maximum(z, 0.0) / size_z))
-    high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / p.size_b, np.maximum(-z, 0.0) / size_z))
+    low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / p.room_low, np.maximum(z, 0.0) / size_z))
+    high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / p.room_high, np.maximum(-z, 0.0) / size_z))
     return float(max(dual, outside, low.max(initial=0.0), high.max(initial=0.0)))
