@@ -195,9 +195,15 @@ class Duration(MotionCost):
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         """No gradient along the frames; a Hessian that keeps steps short, as that of other costs does."""
         frames, n = at.steps.shape
-        return np.zeros((frames, n)), np.broadcast_to(
-            SHORT * self.value(at) / frames * np.eye(n), (frames, 1, n, n)
-        ).copy()
+        H = np.zeros((frames, 1, n, n))
+        H[:, 0] = self._short(at) * np.eye(n)
+        return np.zeros((frames, n)), H
+
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        H[:, 0] -= self._short(at) * np.eye(H.shape[-1])
+
+    def _short(self, at: DiscreteMotion) -> float:
+        return SHORT * self.value(at) / len(at)
 
 
 class Weighted(MotionCost):
