@@ -18,6 +18,7 @@ from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.progress import mapped
 from ...solvers.trajectories.motion_limits import MotionLimits
 from ..criteria.solver_criteria import root_gravity
+from .free_time import WORD
 from .plans import BakedSegment
 
 
@@ -69,7 +70,13 @@ def chosen_cost(settings: bpy.types.PropertyGroup, mode: str | None = None, cost
         raise RobokinError("a cost is of a whole motion: not with the mode frames")
     if (mode or ("whole" if cost is not None else settings.bake_mode.lower())) == "frames":
         return None
-    return parse_cost(cost) if cost is not None else settings.motion_cost.lower()
+    return parse_cost(cost) if cost is not None else with_duration(settings.motion_cost, settings.duration_weight)
+
+
+def with_duration(word: str, weight: float) -> str | dict[str, float]:
+    """A cost of the settings, and the duration of the motion with a weight beside it; 0: the time is given."""
+    own = word.lower()
+    return own if weight <= 0.0 or own == WORD else {own: 1.0, WORD: weight}
 
 
 def parse_cost(text: str) -> str | dict[str, float]:

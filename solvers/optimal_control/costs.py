@@ -10,12 +10,13 @@ from ...robokin.arrays import Array
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
+from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
 from .blocks import MOST_BENT, gauss_newton, products, second_derivatives, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, differenced
 from .rows.drive_efforts import DriveEfforts
 
-SHORT = 1.0  # [1/rad^2] share of a duration that a step is taken to cost
+SHORT = 100.0  # [1/rad^2] share of a duration that a step is taken to cost
 STEP = 1e-5  # of central differences over configurations
 
 
@@ -189,6 +190,10 @@ class Duration(MotionCost):
 
     frees_time = True
 
+    def check(self, grid: Discretization) -> None:
+        if not (np.isfinite(grid.model.velocity).any() or np.isfinite(grid.model.acceleration).any()):
+            raise TaskError(f"duration: {grid.model.name!r} has no limit on velocities or accelerations that bounds it")
+
     def value(self, at: DiscreteMotion) -> float:
         return at.grid.dt * (len(at) - 1)
 
@@ -216,7 +221,8 @@ class Weighted(MotionCost):
 
     def check(self, grid: Discretization) -> None:
         for _, cost in self.parts:
-            cost.check(grid)
+            if not isinstance(cost, Duration):  # the others bound it
+                cost.check(grid)
 
     def value(self, at: DiscreteMotion) -> float:
         return sum(weight * cost.value(at) for weight, cost in self.parts)

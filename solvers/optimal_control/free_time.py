@@ -17,9 +17,12 @@ from ...robokin.arrays import Array
 from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
 from .discretization import DiscreteMotion
+from .rows.motion_rows import MotionRows
+from .rows.row_blocks import FIRST
 
 STEP = 1e-4  # of s, of central differences
 LONGEST = 0.3  # of s in one step
+SLOWER, SLOWER_STARTS = 1.5, 8  # times as long a start takes that breaks limits or is late; how often
 Sides = tuple[SparseRows, Array, Array, Array]  # rows, lower and upper sides, and what s moves of them
 
 
@@ -97,6 +100,23 @@ class TimeColumn:
 def _difference(one: Array, other: Array) -> Array:
     """one - other, 0 where there is no side."""
     return np.subtract(one, other, out=np.zeros(len(one)), where=np.isfinite(one) & np.isfinite(other))
+
+
+def slow_enough(start: DiscreteMotion, asked: MotionRows) -> DiscreteMotion:
+    """The start, slower where it breaks limits, if that helps and costs no task."""
+
+    def lacking(at: DiscreteMotion) -> set[int]:
+        return {level for level in asked.levels if asked.is_lacking(at, level)}
+
+    before, here = lacking(start), start
+    for _ in range(SLOWER_STARTS):
+        if FIRST not in before:
+            return start
+        here = here.stretched(np.log(SLOWER))
+        now = lacking(here)
+        if FIRST not in now and now <= before and here.excess() <= start.excess():
+            return here
+    return start
 
 
 def both_sides(rows: SparseRows, lower: Array, upper: Array, time: TimeColumn) -> Sides:
