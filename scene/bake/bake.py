@@ -25,7 +25,15 @@ from ...scene.animation.curves import (
 )
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
-from ...scene.bake.whole import whole_motion, whole_note
+from ...scene.bake.whole import (
+    SLOWER,
+    frames_in_time,
+    frees_time,
+    is_too_fast,
+    timed_cost,
+    whole_motion,
+    whole_note,
+)
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
 from ...scene.tasks.ad_hoc import AdHocTask
@@ -41,7 +49,6 @@ from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..keyed_numbers import models_over, numbers_change
-from .free_time import SLOWER, frames_in_time, frees_time, is_too_fast, timed_cost
 from .plans import PlannedSegment, bake_plans, segments_of
 from .retime import refuse_later_keys
 

@@ -45,6 +45,7 @@ class Discretization:
         self.model, self.dt, self.start_velocity, self.length = model, dt, start_velocity, length
         self.is_start_fixed, self.backend_name, self.backend = is_start_fixed, backend, get_backend(backend)
         self.limits = StepLimits.of(model, dt)
+        self.stretch = 1.0  # dt over the one that was given
         self.scale = np.where(model.is_length, length, 1.0)
         tree = model.tree
         nodes = [
@@ -60,8 +61,9 @@ class Discretization:
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 
     def stretched(self, s: float) -> Discretization:
-        """The same with the time between frames multiplied by exp(s)."""
+        """Itself, with the time between frames multiplied by exp(s)."""
         found = copy(self)
+        found.stretch = self.stretch * float(np.exp(s))
         found.dt = self.dt * float(np.exp(s))
         found.limits = StepLimits.of(self.model, found.dt)
         return found
@@ -99,7 +101,7 @@ class DiscreteMotion:
         return DiscreteMotion(self.grid.stretched(s) if s else self.grid, self.grid.moved(self.q, y))
 
     def stretched(self, s: float) -> DiscreteMotion:
-        """The same frames in exp(s) times the time."""
+        """These frames in exp(s) times the time."""
         return DiscreteMotion(self.grid.stretched(s), self.q)
 
     @cached_property

@@ -75,14 +75,14 @@ class TimeColumn:
         _, (low, high), (low_down, high_down) = self.sides
         return _difference(low, low_down) / (2.0 * STEP), _difference(high, high_down) / (2.0 * STEP)
 
-    def held(self, z: Array) -> float:
+    def taken(self, z: Array) -> float:
         """The slope that multipliers z (m,) take away."""
         lower, upper = self.changes
         return float(z @ np.where(z > 0.0, upper, lower))
 
     def residual(self, z: Array) -> float:
         """What of the slope multipliers do not take away, relative."""
-        return abs(self.slope - self.held(z)) / max(self.size, abs(self.held(z)), 1e-300)
+        return abs(self.slope - self.taken(z)) / max(self.size, abs(self.taken(z)), 1e-300)
 
     def coupling(self, z: Array) -> tuple[Array, float]:
         """(F, n) how the gradient of the Lagrangian changes with s, and the second derivative by s, with multipliers
@@ -105,15 +105,15 @@ def _difference(one: Array, other: Array) -> Array:
 def slow_enough(start: DiscreteMotion, asked: MotionRows) -> DiscreteMotion:
     """The start, slower where it breaks limits, if that helps and costs no task."""
 
-    def lacking(at: DiscreteMotion) -> set[int]:
+    def unmet(at: DiscreteMotion) -> set[int]:
         return {level for level in asked.levels if asked.is_lacking(at, level)}
 
-    before, here = lacking(start), start
+    before, here = unmet(start), start
     for _ in range(SLOWER_STARTS):
         if FIRST not in before:
             return start
         here = here.stretched(np.log(SLOWER))
-        now = lacking(here)
+        now = unmet(here)
         if FIRST not in now and now <= before and here.excess() <= start.excess():
             return here
     return start

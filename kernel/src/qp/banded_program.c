@@ -17,7 +17,7 @@ void rk_banded_take(rk_banded_solver *s, const rk_banded_program *p, rk_arena *a
   s->entries = p->rows ? p->start[p->rows] : 0;
   s->H = rk_take(arena, s->banded * s->reach);
   s->L = rk_take(arena, s->banded * s->reach);
-  double **of_unknowns[] = {&s->g, &s->x, &s->Hx, &s->force, &s->rx, &s->dx, &s->lack, &s->best, &s->border, &s->spread};
+  double **of_unknowns[] = {&s->g, &s->x, &s->Hx, &s->force, &s->rx, &s->dx, &s->lack, &s->best, &s->border, &s->eliminated};
   for (size_t i = 0; i < sizeof of_unknowns / sizeof *of_unknowns; i++) *of_unknowns[i] = rk_take(arena, s->size);
   double **of_rows[] = {&s->length, &s->low, &s->high, &s->y,   &s->sl,  &s->su,  &s->zl,    &s->zu,
                         &s->Cx,     &s->ry,  &s->rl,   &s->ru,  &s->dy,  &s->dsl, &s->dsu,   &s->dzl,
@@ -65,24 +65,24 @@ void rk_banded_hessian_times(const rk_banded_solver *s, const double *x, double 
 static int32_t factor_last(rk_banded_solver *s, double rho) {
   const rk_banded_program *p = s->p;
   double own = s->corner + rho;
-  memcpy(s->spread, s->border, sizeof(double) * (size_t)s->banded);
+  memcpy(s->eliminated, s->border, sizeof(double) * (size_t)s->banded);
   for (int64_t i = 0; i < s->rows; i++) {
     const double push = s->weight[i] * s->across[i];
     if (push == 0.0) continue;
-    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) s->spread[p->column[k]] += s->value[k] * push;
+    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) s->eliminated[p->column[k]] += s->value[k] * push;
     own += push * s->across[i];
   }
-  memcpy(s->lack, s->spread, sizeof(double) * (size_t)s->banded);
-  rk_band_solve(s->L, s->banded, s->reach, s->spread);
-  s->pivot = own - rk_dot(s->lack, s->spread, s->banded);
+  memcpy(s->lack, s->eliminated, sizeof(double) * (size_t)s->banded);
+  rk_band_solve(s->L, s->banded, s->reach, s->eliminated);
+  s->pivot = own - rk_dot(s->lack, s->eliminated, s->banded);
   return s->pivot > 0.0;
 }
 
 void rk_banded_solve(const rk_banded_solver *s, double *b) {
-  const double last = s->p->border ? (b[s->banded] - rk_dot(s->spread, b, s->banded)) / s->pivot : 0.0;
+  const double last = s->p->border ? (b[s->banded] - rk_dot(s->eliminated, b, s->banded)) / s->pivot : 0.0;
   rk_band_solve(s->L, s->banded, s->reach, b);
   if (!s->p->border) return;
-  for (int64_t i = 0; i < s->banded; i++) b[i] -= s->spread[i] * last;
+  for (int64_t i = 0; i < s->banded; i++) b[i] -= s->eliminated[i] * last;
   b[s->banded] = last;
 }
 

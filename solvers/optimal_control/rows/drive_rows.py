@@ -25,7 +25,7 @@ class _DriveSource(RowSource):
         self.limited = np.flatnonzero(np.isfinite(limit))
 
     def is_lacking(self, here: DiscreteMotion) -> bool:
-        return bool((abs(self.block(here).lack) > 0.5 * UNUSED).any())
+        return bool((abs(self.block(here).lack) > 0.5 * UNUSED * min(1.0, here.grid.stretch**3)).any())
 
     def _block(self, number: int, frame: Array, value: Array, blocks: Array) -> tuple[Array, ...]:
         """J, frame, lower, upper and key of values (k, nv) with derivative blocks (k, w, nv, n)."""
@@ -107,4 +107,6 @@ class JerkRows(_DriveSource):
         blocks = differenced(here.change_blocks) * scale[:, None]
         frames = np.arange(1, len(here))
         J, frame, lower, upper, key = self._block(0, frames, jerk[1:], blocks[1:])
-        return RowBlock(J, frame, lower, upper, key, np.ones(len(key), bool))
+        # Like the limits on velocities and accelerations: sides that grow with the time, whose tangents lie inside.
+        grown = here.grid.stretch**3
+        return RowBlock(grown * J, frame, grown * lower, grown * upper, key, np.ones(len(key), bool))
