@@ -64,7 +64,9 @@ def test_the_limits_that_bind_are_told_where(scene, program):
     told = {frame: kind for first, end, kind in spans for frame in range(first, end + 1)}
     rests = [frame for frame in range(11, last) if frame not in told]
     first = program.robokin.moves[0]
-    assert first.first == 11 and set(told) <= set(range(11, last + 1)) and {"acceleration", "jerk"} <= set(told.values())
+    assert (
+        first.first == 11 and set(told) <= set(range(11, last + 1)) and {"acceleration", "jerk"} <= set(told.values())
+    )
     assert len(rests) >= 11 and set(rests) >= set(range(first.last - 11, first.last))  # the wait of half a second
     curve = next(iter(fcurves(program).values()))
     curve.keyframe_points[3].co.y += 0.1
