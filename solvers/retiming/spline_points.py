@@ -40,9 +40,9 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
     rests = _at_rest(model, q, dt)
     dofs = {int(at): i for i, at in enumerate(dof_coordinates(model)) if at >= 0}
     through = _through(q, rests)
-    held = _wheels_of_limited(model, q)
+    beside = _wheels_of_limited(model, q)
     for at in range(model.nq):
-        if at not in dofs or at in held:
+        if at not in dofs or at in beside:
             continue
         i = dofs[at]
         rates = model.velocity[i], model.acceleration[i]
