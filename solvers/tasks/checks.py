@@ -17,6 +17,7 @@ import numpy as np
 from ...robokin.arrays import LEAST, MOST, Array, float_array, shown
 from ...robokin.errors import TaskError
 
+FASTEST = 1e8  # [m/s, rad/s] more than a third of light's: beyond, rounding hides what the joints can do
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
 ROUNDING = 1e-15  # of a length that is 1
 SKEW = 1e-6  # by which products of rows of a rotation may be wrong
@@ -48,6 +49,15 @@ def _check_finite(array: Array, what: str) -> None:
         largest = abs(array).max()
         if largest > MOST:
             raise TaskError(f"{what} must be at most {MOST:g}, not {largest:g}")
+
+
+def speeds(value: object, what: str) -> Array:
+    """Numbers up to FASTEST."""
+    array = numbers(value, what)
+    largest = abs(array).max(initial=0.0)
+    if largest > FASTEST:
+        raise TaskError(f"{what} must be at most {FASTEST:g} m/s or rad/s, not {largest:g}")
+    return array
 
 
 def number(value: object, what: str) -> float:

@@ -58,7 +58,12 @@ class Segment:
         return len(self.targets)
 
     def start(
-        self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None, down_to: float
+        self,
+        q0: Array | None,
+        start_velocity: object | None,
+        seed: int,
+        origin: Array | None,
+        down_to: float = math.inf,
     ) -> TrackResult:
         """The first frame, solved as a pose."""
         influence = None if self.influence is None else self.influence[0]

@@ -9,14 +9,18 @@ import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobokinError, RobotModel, TaskError, library_robot
 from robokin_addon.solvers import (
     AimTask,
+    AlongCurveTask,
     DistanceTask,
     IKProblem,
+    JointVelocityTask,
+    LinearVelocityTask,
     OnPlaneTask,
     PoseTask,
     PositionTask,
     PostureTask,
     Status,
     Task,
+    TwistTask,
     solve_ik,
     track,
     velocity_step,
@@ -145,6 +149,22 @@ def test_what_is_far_is_out_of_reach(far: float) -> None:
 def test_numbers_that_are_no_sizes(make: Callable[[], object], words: str) -> None:
     with pytest.raises(RobokinError, match=words):
         make()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_speeds_up_to_the_fastest_move_the_joints_and_faster_ones_are_refused(backend: str) -> None:
+    tasks: dict[str, Callable[[float], Task]] = {
+        "twist": lambda speed: TwistTask("tool", (0, 0, speed, 0, 0, 0)),
+        "joint": lambda speed: JointVelocityTask({PANDA.moving_joints[0].name: speed}),
+        "rate": lambda speed: LinearVelocityTask({PANDA.moving_joints[0].name: 1.0}, speed),
+        "curve": lambda speed: AlongCurveTask("tool", [(0.3, 0.0, 0.5), (0.3, 0.2, 0.5)], speed),
+    }
+    for name, make in tasks.items():
+        with pytest.raises(TaskError, match=r"must be at most 1e\+08 m/s or rad/s, not 1e\+29"):
+            make(1e29)
+        task = make(1e8)
+        found = track(PANDA, [task], [[task.target]] * 3, PANDA.limits.clamp(np.full(PANDA.nq, 0.3)), backend=backend)
+        assert name == "curve" or abs(found.q[2] - found.q[0]).max() > 1e-3, name
 
 
 def test_the_least_influence_is_none() -> None:

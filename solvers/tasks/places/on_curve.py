@@ -13,7 +13,7 @@ from ....robokin.errors import TaskError
 from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
-from ..checks import number
+from ..checks import number, speeds
 from ..protocols import Displacement, DistanceBoundTask, HistoryTask, VelocityTask
 from .beam import Spot, SpotTask, checked_surface
 from .curve import Curve, Curves, as_curve
@@ -164,7 +164,8 @@ class AlongCurveTask(SpotTask, VelocityTask, HistoryTask):
         found = as_curve(curve, False, f"{self.name}: curve")
         if isinstance(found, Curve) and found is not curve and self.curve.lines[0].closed:  # points do not say it
             found = Curve(curve, True, f"{self.name}: curve")
-        return Going(number(speed, f"{self.name}: target speed"), found, surface, found, surface)
+        along = speeds(number(speed, what := f"{self.name}: target speed"), what)
+        return Going(float(along), found, surface, found, surface)
 
     def advance_target(self, target: Going, last: Going) -> Going:
         now, before = len(target.curve.lines), len(last.curve.lines)

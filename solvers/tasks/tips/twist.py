@@ -12,7 +12,7 @@ from ....robokin.spatial import se3, so3
 from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
-from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
+from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, speeds, vector
 from ..protocols import Displacement, KernelTipTask, VelocityTask
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -77,7 +77,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         return se3.adjoint(rigid(T_root_body, "T_root_body")) @ vector(twist, "twist of the body", 6)
 
     def checked_target(self, target: object) -> Array:
-        return vector(target, f"{self.name}: target twist", 6)
+        return speeds(vector(target, f"{self.name}: target twist", 6), f"{self.name}: target twist")
 
     @property
     def has_path(self) -> bool:  # type: ignore[override]

@@ -13,7 +13,7 @@ from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
-from ..checks import axis_weights, numbers, own_name, per_axis, positive
+from ..checks import axis_weights, numbers, own_name, per_axis, positive, speeds
 from ..protocols import KernelRobotTask, VelocityTask
 from ..robot_rows import sum_rows
 from .factors import Factors
@@ -69,7 +69,7 @@ class LinearVelocityTask(VelocityTask, KernelRobotTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> Array:
-        return numbers(target, f"{self.name}: target")
+        return speeds(target, f"{self.name}: target")
 
     def rows(self, state: State, target: Array) -> Rows:
         A = self.rates(state.model)
