@@ -14,7 +14,9 @@ from ...robokin import RobokinError, import_srdf, load_urdf
 from ...robokin.structure.natural_root import natural_root
 from ...robokin.urdf import parse_xacro_args
 from ...robokin.urdf.srdf import srdf_beside
+from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 from ...scene.srdf import take_srdf
+from ...solvers.progress import finish
 from ..common import ReportingOperator, registration, report_robot
 from .first_look import show, stand
 
@@ -58,6 +60,10 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
         default=True,
     )
     meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
+    convex_parts: bpy.props.BoolProperty(
+        name="Convex Parts",
+        description="Cut collision meshes into convex parts, which keep their holes; else they count as convex hulls",
+    )
     package_paths: bpy.props.StringProperty(
         name="Package Folders",
         description="Folders that hold the packages of package:// meshes, separated by semicolons; the folders around "
@@ -85,10 +91,20 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
             model = load_urdf(path, folders, root, arguments)
         obj, warnings = import_robot(context, model, meshes=self.meshes)
         notes = self._take_postures(path, obj) if self.postures else []
+        if self.convex_parts:
+            notes += self._cut_collision_meshes(context, obj)
         stand(context, obj)
         notes += show(context, obj)
         report_robot(self, obj, model, warnings, os.path.basename(path), notes)
         return {"FINISHED"}
+
+    def _cut_collision_meshes(self, context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
+        """What was made. Meshes that cannot be cut are no reason to refuse the robot."""
+        try:
+            return [str(finish(fit_shapes(context, obj, PARTS, COLLISIONS)))]
+        except RobokinError as fault:
+            self.report({"WARNING"}, f"collision meshes left as they are: {fault}")
+            return []
 
     def _take_postures(self, path: str, obj: bpy.types.Object) -> list[str]:
         """What was taken. A file that cannot be read is no reason to refuse the robot."""
@@ -107,7 +123,7 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
 
     def draw(self, context: bpy.types.Context) -> None:
         own = ("xacro_args",) if self.filepath.lower().endswith(".xacro") else ()
-        self.draw_properties("root", "postures", "meshes", "package_paths", *own)
+        self.draw_properties("root", "postures", "meshes", "convex_parts", "package_paths", *own)
 
 
 class ROBOKIN_FH_urdf(bpy.types.FileHandler):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..qp.banded_reference import factor, substitute
+from ..qp.banded_program import factor, substitute
 
 PLACES = np.array([0.0, 0.5, 1.0])  # of a cell, where limits are asked for
 SIMPSON = np.array([1.0, 4.0, 1.0]) / 6.0
