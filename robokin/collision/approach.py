@@ -8,7 +8,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.joint_types import MotionPrimitive
-from ..model.tree import ROOT, Tree, unpack_placement
+from ..model.tree import ROOT, Tree
+from ..spatial.se3 import unpack
 from .model import CollisionModel
 
 _TURNS = (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL)
@@ -36,7 +37,7 @@ class Reaches:
             node = ROOT if link is None else int(tree.frame_node[link])
             if link is None or node == ROOT:
                 continue
-            frame = unpack_placement(tree.frame_placement[link])
+            frame = unpack(tree.frame_placement[link])
             self.own[shape] = float(np.linalg.norm(frame[:3, :3] @ centre + frame[:3, 3])) + bound
             self.moved[shape] = self.after[:, node]
             self.moved[shape, node] = True

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import Array
 from ..backend.library import load_library
 from ..errors import BackendError
-from ..model.tree import ROOT, unpack_placement
-from ..spatial.se3 import pack
+from ..model.tree import ROOT
+from ..spatial.se3 import pack, unpack
 from .model import CollisionModel
 from .pairs import shape_structs
 
@@ -36,7 +36,7 @@ class ClearanceStruct(ctypes.Structure):
         tree, cores, placed = collisions.model.tree, collisions.cores, collisions.placed
         node, own = np.full(len(placed), ROOT, np.int32), np.zeros((len(placed), 12))
         for i, (link, T) in enumerate(placed):
-            node[i], own[i] = tree.frame_node[link], pack(unpack_placement(tree.frame_placement[link]) @ T)
+            node[i], own[i] = tree.frame_node[link], pack(unpack(tree.frame_placement[link]) @ T)
         pairs = np.ascontiguousarray(collisions.pairs, np.int32)
         shapes = shape_structs(cores)
         self.kept = (collisions, cores, shapes, node, own, pairs)

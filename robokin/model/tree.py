@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
+from ..spatial.se3 import pack
 from .joint import Joint
 from .joint_types import Elementary, MotionPrimitive
 from .limits import PositionLimits
@@ -86,18 +87,6 @@ def axis_to_z(axis: Array) -> Array:
     return np.array(((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c)))  # x, z x x, z
 
 
-def pack_placement(placement: Array) -> Array:
-    """(12,) of a (4, 4) placement."""
-    return np.concatenate((placement[:3, :3].ravel(), placement[:3, 3]))
-
-
-def unpack_placement(packed: Array) -> Array:
-    """(4, 4) of what `pack_placement` packed."""
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
-    return T
-
-
 def spatial_inertia(mass: float, com: Array, inertia: Array, placement: Array) -> Array:
     """(10,) packed inertia about the origin of frame A of a body given in frame B, with placement = T_A_B."""
     rotation = placement[:3, :3]
@@ -135,7 +124,7 @@ def compile_tree(
         for step in joint.kind.decompose(joint):
             R_z = _z_frame(step)
             rows.append((node, int(step.motion), iq, iv, step.pitch, scale, offset, index))
-            placements.append(pack_placement(T_node_frame @ R_z))
+            placements.append(pack(T_node_frame @ R_z))
             inertias.append(np.zeros(10))
             if step.motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
                 quaternions.append(iq + step.motion.nq - 4)
@@ -149,7 +138,7 @@ def compile_tree(
             inertias[node] += packed
 
     columns = list(zip(*rows, strict=True)) or [()] * 8
-    frame_placement = np.array([pack_placement(T) for T in link_placement])
+    frame_placement = pack(np.array(link_placement))
     arrays = {
         "parent": np.array(columns[0], np.int32),
         "motion": np.array(columns[1], np.int32),

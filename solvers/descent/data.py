@@ -16,7 +16,8 @@ from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.rolling import RollingBase
-from ...robokin.model.tree import Tree, unpack_placement
+from ...robokin.model.tree import Tree
+from ...robokin.spatial.se3 import unpack
 from ...robokin.spatial.swing_twist import Cone
 from ..kinematics.support_tree import Support, chain_to, support_tree, with_ancestors
 from ..tasks import FrameTask
@@ -193,7 +194,7 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
     tree = model.tree
     frames = [model.link_index(task.link) for task in tasks]
     tip_nodes = [int(tree.frame_node[frame]) for frame in frames]
-    links = [unpack_placement(tree.frame_placement[frame]) for frame in frames]
+    links = [unpack(tree.frame_placement[frame]) for frame in frames]
     tips = [T @ task.offset for T, task in zip(links, tasks, strict=True)]
     support = support_tree(tree, tip_nodes, tips, limits.lower, limits.upper, model.rolling_bases)
     records = np.zeros(len(tasks), TASK_RECORD)

@@ -10,8 +10,9 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
-from ...robokin.model.tree import ROOT, unpack_placement
+from ...robokin.model.tree import ROOT
 from ...robokin.spatial import so3
+from ...robokin.spatial.se3 import unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +57,9 @@ def chain_of(model: RobotModel, link: str, offset: Array, limits: PositionLimits
         return None
     T, placements = np.eye(4), []
     for node in nodes:
-        T = T @ unpack_placement(tree.placement[node])
+        T = T @ unpack(tree.placement[node])
         placements.append(T)
-    home = T @ unpack_placement(tree.frame_placement[frame]) @ offset
+    home = T @ unpack(tree.frame_placement[frame]) @ offset
     points = np.array([each[:3, 3] for each in placements])
     centre = points[0].copy()
     size = float(np.linalg.norm(np.diff([*points, home[:3, 3]], axis=0), axis=1).sum())

@@ -10,7 +10,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.rolling import RollingBase
-from ...robokin.model.tree import ROOT, Tree, pack_placement
+from ...robokin.model.tree import ROOT, Tree
+from ...robokin.spatial.se3 import pack
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def support_tree(
         "offset": tree.offset[nodes],
         "inertia": tree.inertia[nodes],
         "frame_node": np.array([number[node] for node in tip_nodes], np.int32),
-        "frame_placement": np.array([pack_placement(tip) for tip in tips]).reshape(-1, 12),
+        "frame_placement": np.array([pack(tip) for tip in tips]).reshape(-1, 12),
         "root_inertia": tree.root_inertia,
         "lower": np.ascontiguousarray(lower[kept]),
         "upper": np.ascontiguousarray(upper[kept]),

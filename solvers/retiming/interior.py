@@ -33,9 +33,6 @@ BLOCK = 12  # coefficients that are eliminated at once
 RIDGE = 1e-13  # relative, added to the diagonal
 
 
-Term = Array | float
-
-
 class LimitRows:
     """Limits at places (p, rows): a y + b y' + c y'' <= room + size / sqrt(y), and norms of (tools, 3) vectors
     along y'/2 + bent y that are at most `tool_room` (tools,)."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
-from ...robokin.model.tree import Tree, pack_placement, unpack_placement
+from ...robokin.model.tree import Tree
+from ...robokin.spatial.se3 import pack, unpack
 from ..alike import content
 from . import Task, TwistTask
 from .base import states_rows_of
@@ -210,8 +211,8 @@ def _tree_of_tips(model: RobotModel, tips: Sequence[tuple[str, Array]]) -> Tree:
     """The model's tree with tips, each in a link, for frames."""
     tree = model.tree
     links = [model.link_index(link) for link, _ in tips]
-    placements = [unpack_placement(tree.frame_placement[link]) for link in links]
-    packed = [pack_placement(T @ offset) for T, (_, offset) in zip(placements, tips, strict=True)]
+    placements = [unpack(tree.frame_placement[link]) for link in links]
+    packed = [pack(T @ offset) for T, (_, offset) in zip(placements, tips, strict=True)]
     return replace(
         tree,
         frame_node=np.ascontiguousarray(tree.frame_node[links], np.int32),

@@ -9,7 +9,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
-from ...robokin.model.tree import Tree, unpack_placement
+from ...robokin.model.tree import Tree
+from ...robokin.spatial.se3 import unpack
 from ..kinematics.support_tree import chain_to, support_tree
 from ..tasks import FrameTask
 
@@ -50,7 +51,7 @@ def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
     record["reach"] = sum(lengths)
     turns = tree.motion[chain[-1]] in (MotionPrimitive.ROTATION, MotionPrimitive.BALL)
     if whole_position and orientation.all() and task.record_kind == 0 and turns and len(chain) > 1:
-        T_node_tip = unpack_placement(tree.frame_placement[index])
+        T_node_tip = unpack(tree.frame_placement[index])
         record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]
         record["wrist_reach"] = sum(lengths[:-1])
 
@@ -81,7 +82,7 @@ def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> floa
     """
     frames = [model.link_index(link) for link, _ in points]
     tip_nodes = [int(model.tree.frame_node[frame]) for frame in frames]
-    tips = [unpack_placement(model.tree.frame_placement[frame]) for frame in frames]
+    tips = [unpack(model.tree.frame_placement[frame]) for frame in frames]
     for T, (_, point) in zip(tips, points, strict=True):
         T[:3, 3] += T[:3, :3] @ point
     tree = support_tree(model.tree, tip_nodes, tips, model.lower, model.upper).tree

@@ -21,10 +21,6 @@ typedef struct polytope {
   face faces[MOST_FACES];
 } polytope;
 
-static void minus(const double a[3], const double b[3], double out[3]) {
-  for (int k = 0; k < 3; k++) out[k] = a[k] - b[k];
-}
-
 static void reached(const rk_pair *p, const double n[3], double out[3]) {
   rk_difference_point far;
   rk_difference_support(p, n, &far);
@@ -36,8 +32,8 @@ static int add_face(polytope *hull, int a, int b, int c, double thin) {
   if (hull->n_faces == MOST_FACES) return 0;
   face *f = &hull->faces[hull->n_faces];
   double first[3], second[3];
-  minus(hull->points[b], hull->points[a], first);
-  minus(hull->points[c], hull->points[a], second);
+  rk_subtract3(hull->points[b], hull->points[a], first);
+  rk_subtract3(hull->points[c], hull->points[a], second);
   rk_cross(first, second, f->n);
   if (!(rk_dot3(f->n, f->n) > thin) || !rk_unit3(f->n)) return 0;
   f->corner[0] = a, f->corner[1] = b, f->corner[2] = c;
@@ -55,11 +51,11 @@ static int start(const rk_pair *p, polytope *hull, double thin) {
     reached(p, direction, high);
     direction[axis] = -1.0;
     reached(p, direction, low);
-    minus(high, low, along);
+    rk_subtract3(high, low, along);
     const double length = rk_dot3(along, along);
     if (length > best) best = length, rk_copy(v[0], low, 3), rk_copy(v[1], high, 3);
   }
-  minus(v[1], v[0], along);
+  rk_subtract3(v[1], v[0], along);
   if (!rk_unit3(along)) return 0;
   int least = 0;
   for (int k = 1; k < 3; k++)
@@ -69,7 +65,7 @@ static int start(const rk_pair *p, polytope *hull, double thin) {
   rk_cross(along, axis, other);
   for (int side = 0; side < 2; side++) {
     reached(p, other, v[2]);
-    minus(v[2], v[0], axis);
+    rk_subtract3(v[2], v[0], axis);
     rk_cross(along, axis, n);
     if (rk_dot3(n, n) > thin) break;
     for (int k = 0; k < 3; k++) other[k] = -other[k];
@@ -77,7 +73,7 @@ static int start(const rk_pair *p, polytope *hull, double thin) {
   if (!rk_unit3(n)) return 0;
   for (int side = 0; side < 2; side++) {
     reached(p, n, v[3]);
-    minus(v[3], v[0], axis);
+    rk_subtract3(v[3], v[0], axis);
     const double height = rk_dot3(n, axis);
     if (height * height > thin) break;
     for (int k = 0; k < 3; k++) n[k] = -n[k];

@@ -13,14 +13,6 @@ typedef struct rk_turn {
 /* Smaller parts of 1, or of the robot's size, are 0: of a direction so short nothing is known. */
 #define RK_NOTHING 1e-12
 
-static inline void rk_subtract3(const double a[3], const double b[3], double out[3]) {
-  for (int i = 0; i < 3; i++) out[i] = a[i] - b[i];
-}
-
-static inline void rk_add3(const double a[3], const double b[3], double out[3]) {
-  for (int i = 0; i < 3; i++) out[i] = a[i] + b[i];
-}
-
 /* The part of x at right angles to k. */
 static inline void rk_across(const double k[3], const double x[3], double out[3]) {
   const double along = rk_dot3(k, x);

@@ -4,6 +4,7 @@
 #include "limits/cone.h"
 #include "limits/rolling.h"
 #include "math/rk_random.h"
+#include "robot/rk_manifold.h"
 #include "robot/rk_tree.h"
 #include "step/stack.h"
 
@@ -122,14 +123,9 @@ static void normal_equations(const rk_search *s, double damping) {
 
 /* Turns the quaternion p by the rotation vector w, in its own axes. */
 static void turn(const double w[3], double p[4]) {
-  const double half = 0.5 * rk_norm3(w);
-  double sine, cosine, turned[4];
-  rk_sincos(half, &sine, &cosine);
-  const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
-  const double by[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
-  rk_quaternion_multiply(p, by, turned);
-  const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
-  for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+  double turned[4];
+  rk_integrate_ball(p, w, turned);
+  rk_copy(p, turned, 4);
 }
 
 /* q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes. */

@@ -5,6 +5,7 @@
 #include "math/rk_math.h"
 #include "math/rk_trig.h"
 #include "limits/rolling.h"
+#include "robot/rk_manifold.h"
 
 enum { HALVINGS = 40, ROUNDS = 10, LONGEST = 256 };
 
@@ -39,34 +40,12 @@ void rk_brake_together(int n, const int32_t *columns, const double *step, const 
   for (int k = 0; k < n; k++) next[columns[k]] = slower[k];
 }
 
-static void turn_ball(const double q[4], const double w[3], double out[4]) {
-  const double half = 0.5 * rk_sqrt(rk_dot3(w, w));
-  double s, c;
-  rk_sincos(half, &s, &c);
-  const double scale = half == 0.0 ? 0.5 : 0.5 * s / half;
-  const double turn[4] = {c, scale * w[0], scale * w[1], scale * w[2]};
-  rk_quaternion_multiply(q, turn, out);
-  const double norm = rk_sqrt(out[0] * out[0] + rk_dot3(out + 1, out + 1));
-  for (int k = 0; k < 4; k++) out[k] /= norm;
-}
-
-static void ball_step(const double from[4], const double to[4], double w[3]) {
-  const double back[4] = {from[0], -from[1], -from[2], -from[3]};
-  double step[4];
-  rk_quaternion_multiply(back, to, step);
-  const double sign = step[0] < 0.0 ? -1.0 : 1.0, length = rk_sqrt(rk_dot3(step + 1, step + 1));
-  const double factor = length == 0.0 ? 2.0 : 2.0 * rk_atan2(length, sign * step[0]) / length;
-  for (int k = 0; k < 3; k++) w[k] = sign * factor * step[1 + k];
-}
-
-/* Whether the group is inside after `share` steps from its last place; here[3]: where the base was `frames` frames
-   before, updated. */
 static int is_inside(const group *g, const double *step, double share, double before, double frames, double here[3]) {
   double scaled[3];
   if (g->cone) {
     double q[4];
     for (int k = 0; k < 3; k++) scaled[k] = share * step[k];
-    turn_ball(g->last, scaled, q);
+    rk_integrate_ball(g->last, scaled, q);
     return rk_cone_contains(g->cone, q, 0.0);
   }
   double there[3];
@@ -117,12 +96,12 @@ void rk_ball_within(const rk_cone *cone, const double last[4], const double prev
   double step[3], bounded[3], inside[4];
   for (int round = 0; round < ROUNDS; round++) {
     int outside = 0;
-    ball_step(last, q, step);
+    rk_difference_ball(last, q, step);
     for (int k = 0; k < 3; k++) {
       bounded[k] = rk_min(rk_max(step[k], lo[k]), hi[k]);
       outside |= bounded[k] != step[k];
     }
-    if (outside) turn_ball(last, bounded, q);
+    if (outside) rk_integrate_ball(last, bounded, q);
     for (int k = 0; k < 4; k++) inside[k] = q[k];
     rk_cone_project(cone, inside);
     int moved = 0;
@@ -133,12 +112,12 @@ void rk_ball_within(const rk_cone *cone, const double last[4], const double prev
     if (!moved) break;
   }
   int changed = 0;
-  ball_step(last, q, step);
+  rk_difference_ball(last, q, step);
   for (int k = 0; k < 3; k++) bounded[k] = rk_min(rk_max(step[k], lo[k]), hi[k]);
   shorten(&g, previous, bounded);
   for (int k = 0; k < 3; k++) changed |= bounded[k] != step[k];
   if (!changed) return;
-  turn_ball(last, bounded, q);
+  rk_integrate_ball(last, bounded, q);
   rk_cone_project(cone, q);
 }
 

@@ -24,6 +24,14 @@ static inline double rk_clamp(double x, double lower, double upper) { return x <
 
 static inline double rk_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+static inline void rk_add3(const double a[3], const double b[3], double out[3]) {
+  for (int i = 0; i < 3; i++) out[i] = a[i] + b[i];
+}
+
+static inline void rk_subtract3(const double a[3], const double b[3], double out[3]) {
+  for (int i = 0; i < 3; i++) out[i] = a[i] - b[i];
+}
+
 static inline double rk_norm3(const double x[3]) { return rk_sqrt(rk_dot3(x, x)); }
 
 /* Two sums of every other product, for vectors of two. */

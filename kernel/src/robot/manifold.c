@@ -35,11 +35,8 @@ static void turn(const double w[3], double a, double b, const double x[3], doubl
   for (int k = 0; k < 3; k++) y[k] = x[k] + a * once[k] + b * twice[k];
 }
 
-static double length3(const double x[3]) { return rk_sqrt(rk_dot3(x, x)); }
-
-/* out = q exp(w / 2), of unit length again. */
-static void integrate_ball(const double *q, const double *w, double *out) {
-  const double half = 0.5 * length3(w);
+void rk_integrate_ball(const double q[4], const double w[3], double out[4]) {
+  const double half = 0.5 * rk_norm3(w);
   double s, c;
   rk_sincos(half, &s, &c);
   const double factor = 0.5 * sinc(half, s);
@@ -50,7 +47,7 @@ static void integrate_ball(const double *q, const double *w, double *out) {
 }
 
 static void integrate_free(const double *q, const double *v, double *out) {
-  const double *w = v + 3, angle = length3(w);
+  const double *w = v + 3, angle = rk_norm3(w);
   double s, c, half_s, slide[3], R[9], moved[3];
   rk_sincos(angle, &s, &c);
   rk_sincos(0.5 * angle, &half_s, &c);
@@ -59,7 +56,7 @@ static void integrate_free(const double *q, const double *v, double *out) {
   rk_quaternion_matrix(q + 3, R);
   rk_rotate(R, slide, moved);
   for (int k = 0; k < 3; k++) out[k] = q[k] + moved[k];
-  integrate_ball(q + 3, w, out + 3);
+  rk_integrate_ball(q + 3, w, out + 3);
 }
 
 void rk_difference_ball(const double *q0, const double *q1, double *w) {
@@ -67,7 +64,7 @@ void rk_difference_ball(const double *q0, const double *q1, double *w) {
   double step[4];
   rk_quaternion_multiply(back, q1, step);
   const double sign = step[0] < 0.0 ? -1.0 : 1.0;
-  const double length = length3(step + 1);
+  const double length = rk_norm3(step + 1);
   const double factor = length == 0.0 ? 2.0 : 2.0 * rk_atan2(length, sign * step[0]) / length;
   for (int k = 0; k < 3; k++) w[k] = sign * factor * step[1 + k];
 }
@@ -78,7 +75,7 @@ static void difference_free(const double *q0, const double *q1, double *v) {
   rk_difference_ball(q0 + 3, q1 + 3, v + 3);
   rk_quaternion_matrix(q0 + 3, R);
   rk_rotate_back(R, moved, slide);
-  turn(v + 3, -0.5, inverse_slide(length3(v + 3)), slide, v);
+  turn(v + 3, -0.5, inverse_slide(rk_norm3(v + 3)), slide, v);
 }
 
 void rk_integrate(const rk_model *model, int64_t count, const double *q, const double *v, double *out) {
@@ -86,7 +83,7 @@ void rk_integrate(const rk_model *model, int64_t count, const double *q, const d
     for (int32_t node = 0; node < model->n_nodes; node++) {
       const int32_t iq = model->iq[node], iv = model->iv[node];
       switch (model->motion[node]) {
-        case RK_BALL: integrate_ball(q + iq, v + iv, out + iq); break;
+        case RK_BALL: rk_integrate_ball(q + iq, v + iv, out + iq); break;
         case RK_FREE: integrate_free(q + iq, v + iv, out + iq); break;
         default: out[iq] = q[iq] + v[iv];
       }

@@ -22,8 +22,6 @@ from robokin_addon.scene.animation.frames import fcurves
 from support.blender.rigs import ARM, HUMANOID, QUADRUPED, add_rig, disagreement, select
 from support.robots import robot
 
-QUARTER = math.pi / 2.0
-
 
 def make(**settings: object) -> None:
     assert bpy.ops.robokin.make_robot(**settings) == {"FINISHED"}
