@@ -21,7 +21,6 @@ from ...scene.animation.curves import (
     sample_configurations,
     show_curves,
     write_curves,
-    write_numbers,
 )
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
@@ -35,7 +34,7 @@ from ...scene.bake.whole import (
     whole_note,
 )
 from ...scene.criteria.costs import costs_of_motion
-from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
+from ...scene.criteria.solver_criteria import enabled_entries, root_gravity, write_costs
 from ...scene.tasks.ad_hoc import AdHocTask
 from ...scene.tasks.solver_tasks import check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import targets_over
@@ -158,10 +157,8 @@ def bake_steps(
     rest = range(frames[-1] + step, round(seen[-1]) + 1, step)
     resting = np.concatenate((Q, np.repeat(Q[-1:], len(rest), axis=0)))
     written = write_curves(obj, [*frames, *rest], resting, new_action, robot)[: len(frames)]
-    for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
-        path = item.path_from_id()
-        for name, values in zip(("cost", "slope"), numbers.T, strict=True):
-            write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
+    if criteria is None:
+        write_costs(obj, own, frames, costs)
     show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
     return BakeResult(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from robokin_addon.properties.bridge import binding
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.progress import finish
@@ -15,7 +16,7 @@ def baked(scene, robot, **given):
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.bake(mode="WHOLE", **given) == {"FINISHED"}
     first, last = robot.robokin.baked_frames
-    motion = finish(sample_motion(scene, robot, range(first, last + 1)))
+    motion = finish(sample_motion(scene, robot, range(first, last + 1), binding(robot)))
     assert not check_motion(motion, float32=True).violations
     return last, motion
 
