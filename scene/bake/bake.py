@@ -44,8 +44,8 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.progress import mapped, scaled
+from ...solvers.tracking.precedence.standing_aside import follow_in_order, follow_in_order_from_best
 from ...solvers.tracking.result import TrackResult
-from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..keyed_numbers import models_over, numbers_change
 from .plans import PlannedSegment, bake_plans, segments_of
@@ -124,11 +124,11 @@ def bake_steps(
         return sum(map(len, results)) / len(frames)  # begins anew with every start tried
 
     if q0 is None:
-        search = follow_from_best(segments, hint, "rest", seed=seed)
+        search = follow_in_order_from_best(segments, hint, "rest", seed=seed)
         found = yield from scaled(mapped(search, followed), 0.5, 0.6)
         results, start = found.results, found.origin
     else:
-        steps = follow(segments, hint, seed=seed)
+        steps = follow_in_order(segments, hint, seed=seed)
         results, start = (yield from scaled(mapped(steps, followed), 0.5, 0.6)), ""
     parts = segments_of(plans, results)
     if is_whole:
