@@ -14,6 +14,7 @@ from .rows.row_blocks import FIRST
 from .sqp import MotionOptimum, optimise
 
 LEVEL_ITERATIONS = 20  # of a level that the start misses
+STALLED = 3, 0.02  # steps in a row that gain, relative, no more than this: what cannot be had is not sought long
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 LEAST = 1e-6  # relative: a level that lacks less by no more than this stays as it is
 SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
@@ -34,7 +35,7 @@ def by_levels(asked: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, Di
             gives_way |= asked.last == level
             cost = Lack(asked, level)
             best = before = MotionOptimum(here, cost.value(here), np.inf, asked.at(here), 0)
-            for now in with_last(optimise(here, asked, cost, LEVEL_ITERATIONS)):
+            for now in with_last(optimise(here, asked, cost, LEVEL_ITERATIONS, STALLED)):
                 best = better(best, now, before)
                 is_new, here = best.trajectory is not here, best.trajectory
                 shown = shown if gives_way else here

@@ -34,7 +34,7 @@ RESTORATIONS = 2  # steps that take back what tasks lack by bending
 NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
-STALLED, STILL = 10, 1e-8  # steps in a row that gain, relative, no more than this
+STALLED = 10, 1e-8  # steps in a row that gain, relative, no more than this
 HUGE = 1e8  # multipliers over the gradient: rows contradict one another, and are not asked to be met at once
 LONGEST = 0.5  # [rad, L] of a frame in one step
 
@@ -56,9 +56,14 @@ class MotionOptimum:
 
 
 def optimise(
-    start: DiscreteMotion, asked: MotionRows, cost: MotionCost, iterations: int = ITERATIONS
+    start: DiscreteMotion,
+    asked: MotionRows,
+    cost: MotionCost,
+    iterations: int = ITERATIONS,
+    stalled: tuple[int, float] = STALLED,
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
-    """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached."""
+    """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached.
+    stalled: so many steps in a row that gain, relative, no more than so much end it."""
     here = LocalProgram.of(start, asked.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
@@ -71,7 +76,7 @@ def optimise(
         if kkt <= SOLVED and here.most_lacking <= HELD:
             break
         seen.append((here.value, kkt))
-        if len(seen) > STALLED and _has_stalled(seen):
+        if len(seen) > stalled[0] and _has_stalled(seen, *stalled):
             break
         now = MotionOptimum(here.at, here.value, kkt, here.asked, count)
         yield now
@@ -93,11 +98,11 @@ def optimise(
     return MotionOptimum(here.at, here.value, kkt, here.asked, count)
 
 
-def _has_stalled(seen: list[tuple[float, float]]) -> bool:
+def _has_stalled(seen: list[tuple[float, float]], steps: int, still: float) -> bool:
     """Whether the last steps brought neither less cost nor a smaller residual. seen: both of each step."""
-    last, before = np.array(seen[-STALLED:]), np.array(seen[:-STALLED])
+    last, before = np.array(seen[-steps:]), np.array(seen[:-steps])
     gained = before[-1, 0] - last[:, 0].min()
-    return bool(gained <= STILL * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
+    return bool(gained <= still * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
 
 
 def _directions(here: LocalProgram, z: Array) -> Iterator[BandedQPResult | None]:

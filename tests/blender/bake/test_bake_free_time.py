@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import bpy
+import pytest
+from robokin_addon.properties.bridge import binding
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.progress import finish
@@ -15,7 +17,7 @@ def baked(scene, robot, **given):
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.bake(mode="WHOLE", **given) == {"FINISHED"}
     first, last = robot.robokin.baked_frames
-    motion = finish(sample_motion(scene, robot, range(first, last + 1)))
+    motion = finish(sample_motion(scene, robot, range(first, last + 1), binding(robot)))
     assert not check_motion(motion, float32=True).violations
     return last, motion
 
@@ -29,3 +31,16 @@ def test_a_motion_takes_the_frames_that_it_is_worth(scene):
     hasty, _ = baked(scene, robot, duration_weight=1e4)
     fastest, _ = baked(scene, robot, cost="DURATION")
     assert fastest <= hasty < as_given == FRAMES < gentle
+
+
+def test_what_is_too_fast_gets_the_time_that_it_needs(scene):
+    scene.frame_start, scene.frame_end = 1, 8
+    robot = add_robot()
+    circle(add_target(robot, kind="POSITION"), 8, 0.3)
+    baked(scene, robot)
+    assert robot.robokin.solver.bake_status == "LIMIT"
+    last, _ = baked(scene, robot, cost="DURATION")
+    assert robot.robokin.solver.bake_status == "CONVERGED" and last > 8
+    scene.frame_end = 4  # over the keys of the last bake
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="over the keys from frame 5"):
+        bpy.ops.robokin.bake(mode="WHOLE", cost="DURATION")

@@ -124,6 +124,6 @@ def test_a_side_that_is_far_away_loosens_no_other():
     H, g = np.ones((2, 1, 1, 1)), np.array([[1.0], [1.0]])
     rows = SparseRows.of(np.array([[1.0], [1.0], [1.0]]), np.array([0, 1, 1]), 2)
     for backend in ("native", "numpy"):
-        own = solve_banded_qp(H, g, rows, np.array([0.3, -1e12, 0.25]), np.array([0.3, 1e12, np.inf]), backend)
+        own = solve_banded_qp(H, g, rows, np.array([0.3, -1e12, -0.5]), np.array([0.3, 1e12, np.inf]), backend)
         assert own is not None and own.status is QPStatus.OPTIMAL
-        assert abs(own.x.ravel() - [0.3, 0.25]).max() <= 1e-9
+        assert abs(own.x.ravel() - [0.3, -0.5]).max() <= 1e-9
