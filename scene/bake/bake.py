@@ -21,13 +21,12 @@ from ...scene.animation.curves import (
     sample_configurations,
     show_curves,
     write_curves,
-    write_numbers,
 )
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
-from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
+from ...scene.criteria.solver_criteria import enabled_entries, root_gravity, write_costs
 from ...scene.tasks.ad_hoc import AdHocTask
 from ...scene.tasks.solver_tasks import check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import targets_over
@@ -133,10 +132,8 @@ def bake_steps(
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action, robot)
-    for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
-        path = item.path_from_id()
-        for name, values in zip(("cost", "slope"), numbers.T, strict=True):
-            write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
+    if criteria is None:
+        write_costs(obj, own, frames, costs)
     show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
     return BakeResult(

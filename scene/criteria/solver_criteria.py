@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -12,6 +12,7 @@ from ...properties.criteria import POTENTIALS
 from ...properties.postures import find_posture, posture_configuration
 from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, criterion
+from ..animation.curves import write_numbers
 from ..obstacle_shapes import all_shapes
 from ..surroundings import still_collisions
 from ..tasks.root_frames import metres_per_world_unit
@@ -66,3 +67,11 @@ def root_gravity(obj: bpy.types.Object, robot: Binding | None = None) -> Array:
     scenes = obj.users_scene or (bpy.context.scene,)
     axes = world_from_root(obj, None, robot)[:3, :3]
     return (axes / np.linalg.norm(axes, axis=0)).T @ np.array(scenes[0].gravity)
+
+
+def write_costs(obj: bpy.types.Object, items: Sequence[RobokinCriterion], frames: Sequence[int], costs: Array) -> None:
+    """Keys for what criteria cost and how steeply that rises: costs (n, c, 2), as of `costs_of_motion`."""
+    for item, numbers in zip(items, np.moveaxis(costs, 1, 0), strict=True):
+        path = item.path_from_id()
+        for name, values in zip(("cost", "slope"), numbers.T, strict=True):
+            write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
@@ -22,7 +22,7 @@ MARGIN, FACETS = 0.02, 2e-3
 def arm(scene):
     """A hand that can go along x; a ball on the way of an elbow."""
     obj = build(planar_arm(4))
-    write_curves(obj, [1], START[None], new_action=False)
+    write_curves(obj, [1], START[None], False, binding(obj))
     scene.frame_set(1)
     frames = forward_kinematics(robot_model(obj), START)
     bpy.ops.object.empty_add(location=frames["l3"][:3, 3].tolist())
@@ -63,7 +63,7 @@ def test_a_drag_goes_around_an_obstacle(arm):
     assert arm.robokin.solver.status == "CONVERGED" and readouts.live(arm).is_met
     arm.robokin.solver.avoid_collisions = False
     bpy.data.objects["target"].location = start
-    write_curves(arm, [1], START[None], new_action=False)
+    write_curves(arm, [1], START[None], False, binding(arm))
     bpy.context.scene.frame_set(1)
     assert drag(arm, "target", 20, -0.6) < 0.0
 

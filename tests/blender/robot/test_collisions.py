@@ -7,6 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.selected.selection import select
 from robokin_addon.robokin import read_urdf_text
@@ -234,6 +235,7 @@ def test_a_collection_is_an_obstacle_with_all_in_it(arm, tmp_path):
         scene.collection.objects.unlink(obj)
         inner.objects.link(obj)
     own.parent, own.parent_type, own.parent_bone = arm, "BONE", "j0"
+    own.matrix_world = Matrix.Translation((1.5, 0.05, 0.0))  # in the other link: no obstacle all the same
     bpy.context.view_layer.update()
     assert check(arm, path) == []
     outer.robokin.is_obstacle = True
