@@ -17,7 +17,7 @@ from ...robokin.urdf.srdf import srdf_beside
 from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 from ...scene.srdf import take_srdf
 from ...solvers.progress import finish
-from ..common import report_robot
+from ..common import ReportingOperator, registration, report_robot
 from .first_look import show, stand
 
 ROOTS = (
@@ -36,7 +36,7 @@ def split_words(text: str) -> list[str]:
         raise RobokinError(f"xacro arguments {text!r}: {fault}") from None
 
 
-class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
+class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper):
     """Load a robot description as one armature with a bone for each joint"""
 
     bl_idname = "robokin.import_urdf"
@@ -82,18 +82,14 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
             return context.window_manager.invoke_props_dialog(self, title=name, confirm_text=self.bl_label)
         return super().invoke(context, event)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def work(self, context: bpy.types.Context) -> set[str]:
         path = bpy.path.abspath(self.filepath)
         folders = [*split_paths(self.package_paths), *package_paths()]
-        try:
-            arguments = parse_xacro_args(split_words(self.xacro_args))
-            model = load_urdf(path, folders, "fixed" if self.root == "auto" else self.root, arguments)
-            if self.root == "auto" and (root := natural_root(model)) != "fixed":
-                model = load_urdf(path, folders, root, arguments)
-            obj, warnings = import_robot(context, model, meshes=self.meshes)
-        except RobokinError as fault:
-            self.report({"ERROR"}, str(fault))
-            return {"CANCELLED"}
+        arguments = parse_xacro_args(split_words(self.xacro_args))
+        model = load_urdf(path, folders, "fixed" if self.root == "auto" else self.root, arguments)
+        if self.root == "auto" and (root := natural_root(model)) != "fixed":
+            model = load_urdf(path, folders, root, arguments)
+        obj, warnings = import_robot(context, model, meshes=self.meshes)
         notes = self._take_postures(path, obj) if self.postures else []
         if self.convex_parts:
             notes += self._cut_collision_meshes(context, obj)
@@ -126,16 +122,8 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         return [f"{os.path.basename(beside)}: {take_srdf(obj, found)}"]
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "root")
-        layout.prop(self, "postures")
-        layout.prop(self, "meshes")
-        layout.prop(self, "convex_parts")
-        layout.prop(self, "package_paths")
-        if self.filepath.lower().endswith(".xacro"):
-            layout.prop(self, "xacro_args")
+        own = ("xacro_args",) if self.filepath.lower().endswith(".xacro") else ()
+        self.draw_properties("root", "postures", "meshes", "convex_parts", "package_paths", *own)
 
 
 class ROBOKIN_FH_urdf(bpy.types.FileHandler):
@@ -158,13 +146,4 @@ def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(ROBOKIN_OT_import_urdf.bl_idname, text="Robot (.urdf, .xacro)")
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu_item)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu_item)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(CLASSES, (bpy.types.TOPBAR_MT_file_import, draw_menu_item))

@@ -115,7 +115,7 @@ def _continue_twists(obj: bpy.types.Object, robot: Binding) -> None:
 
 
 def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int], float]:
-    """Angles of the bones that turn, but for those that are no numbers, which a script may have written."""
+    """(armature, bone, channel): its angle, where it is a number; a script may have written others."""
     angles = {
         (obj.session_uid, c.bone, c.index): obj.pose.bones[c.bone].rotation_euler[c.index]
         for c in robot.own_channels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -115,9 +115,14 @@ def set_limits(obj: bpy.types.Object) -> dict[str, object]:
 
 
 def _rows(found: Retimed, first: int, end: int, step: float) -> Iterator[tuple[int, int, str, str]]:
-    """Frames in a row of which the same limit binds."""
     times = np.minimum(np.arange(end - first + 1) * step, found.duration)
     labels = [(each.kind, each.joint) if each is not None else None for each in found.binding_at(times)]
+    return binding_rows(labels, first)
+
+
+def binding_rows(labels: Sequence[tuple[str, str] | None], first: int) -> Iterator[tuple[int, int, str, str]]:
+    """First and last of the frames in a row of which the same limit binds, its kind and joint. labels: kind and joint
+    at each frame from `first` on."""
     for label, group in itertools.groupby(range(len(labels)), key=lambda i: labels[i]):
         frames = list(group)
         if label is not None:

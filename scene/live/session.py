@@ -134,8 +134,8 @@ class Session:
         tasks = followed_tasks(obj, self.robot)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
         for place in worlds:
-            ahead = event.moved(place)
-            worlds[place] = worlds[place] if ahead is None else ahead
+            now = event.moved(place)
+            worlds[place] = worlds[place] if now is None else now
         around = None
         if avoids_collisions(obj):
 

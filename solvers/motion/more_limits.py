@@ -12,13 +12,12 @@ from ...robokin.configuration import check_vector
 from ...robokin.errors import ConfigurationError, UnknownNameError
 from ...robokin.units import freedom_units
 from ..tasks.whole_robot.center_of_mass import convex_hull
-from .dynamics import MotionDynamics, effort_rounding, motion_efforts
+from .dynamics import MotionDynamics, effort_rounding, least_efforts, untold
 from .motion import Motion, velocity_names
 from .violation import Violation
 
 KINDS = ("jerk", "power", "tools")
 TOOL_KINDS = ("speed", "acceleration")
-POWER_KNOWN = 5e-3  # share of a limit: what samples at the rate of a film tell of a power
 TIPPED = 1e-6  # [m] outside of the support that is rounding
 
 
@@ -27,9 +26,8 @@ def more_violations(
 ) -> list[Violation]:
     """limits: "jerk" and "power", one number or (nv,); "tools": {link: {"speed", "acceleration"}}, as of `retime`.
     Jerks are differences of accelerations, velocities and accelerations of tools those of their places: what keeps a
-    limit between samples keeps it here. A power is no difference. It is read at each sample with the velocity of the
-    step to it, as `MotionDynamics` does, and at the sample before with the mean velocity of the steps beside it, which
-    of a smooth motion is nearer; the less of both counts, up to `POWER_KNOWN`.
+    limit between samples keeps it here. A power is no difference: it is that of `least_efforts`, up to what is
+    `untold`.
     v_slack, a_slack: (F, nv) what rounding makes of them. Raises ConfigurationError, UnknownNameError."""
     for name in limits:
         if name not in KINDS:
@@ -47,26 +45,15 @@ def more_violations(
         if gravity is None:
             raise ConfigurationError("limits on power need gravity, as those on efforts do")
         bound = _bound(limits["power"], model.nv, "power")
-        efforts = motion_efforts(motion, check_vector(gravity, 3, "gravity"))
+        efforts, powers = least_efforts(motion, check_vector(gravity, 3, "gravity"))
         slack = effort_rounding(motion, v_slack, a_slack) * abs(motion.v) + abs(efforts) * v_slack
-        slack += POWER_KNOWN * bound
-        found += _passed("power", names, ["W"] * model.nv, _least_power(motion, efforts, gravity), bound, slack)
+        slack += untold(motion, bound)
+        found += _passed("power", names, ["W"] * model.nv, powers, bound, slack)
     tools = limits.get("tools") or {}
     if not isinstance(tools, Mapping):
         raise ConfigurationError(f"tools must be a mapping of links to their limits, not {shown(tools)}")
     for link, own in tools.items():
         found += _of_tool(motion, link, own, v_slack, a_slack)
-    return found
-
-
-def _least_power(motion: Motion, efforts: Array, gravity: object) -> Array:
-    """(F, nv) [W] the less of both readings."""
-    found = efforts * motion.v
-    if len(motion) > 1:
-        v = 0.5 * (motion.v[1:] + motion.v[:-1])
-        before = Motion(motion.model, motion.times[:-1], motion.q[:-1], v, motion.a[1:])
-        other = motion_efforts(before, check_vector(gravity, 3, "gravity")) * v
-        found[1:] = np.where(abs(other) < abs(found[1:]), other, found[1:])
     return found
 
 

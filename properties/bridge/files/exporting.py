@@ -119,10 +119,8 @@ class _Export:
             shape: Shape = geometry.shape
             if isinstance(shape, Hull):
                 triangles, beyond = polytope_around(shape)
-                shape, farthest = (
-                    Mesh(self._file(f"{link.name}_collision", stl_bytes(triangles))),
-                    max(farthest, beyond),
-                )
+                shape = Mesh(self._file(f"{link.name}_collision", stl_bytes(triangles)))
+                farthest = max(farthest, beyond)
             yield dataclasses.replace(geometry, shape=shape)
         if farthest:
             larger = f"written as meshes up to {1e3 * farthest:.2g} mm larger"

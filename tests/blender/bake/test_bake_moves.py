@@ -8,11 +8,13 @@ import pytest
 from robokin_addon.operators.handlers import moves_preview
 from robokin_addon.operators.solve import moves as operator
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
+from robokin_addon.panels.overlays.motion import limit_spans
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
 from robokin_addon.properties.bridge import binding, link_of_bone, read_configuration, write_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobokinError, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.moves import moves_steps
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers.progress import finish
@@ -53,6 +55,25 @@ def program(scene, robot):
     write_configuration(robot, start)
     bpy.context.view_layer.update()
     return robot
+
+
+def test_the_limits_that_bind_are_told_where(scene, program):
+    scene.frame_set(11)
+    assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
+    spans, last = limit_spans(program), int(program.animation_data.action.frame_range[1])
+    told = {frame: kind for first, end, kind in spans for frame in range(first, end + 1)}
+    rests = [frame for frame in range(11, last) if frame not in told]
+    first = program.robokin.moves[0]
+    assert (
+        first.first == 11 and set(told) <= set(range(11, last + 1)) and {"acceleration", "jerk"} <= set(told.values())
+    )
+    assert len(rests) >= 11 and set(rests) >= set(range(first.last - 11, first.last))  # the wait of half a second
+    curve = next(iter(fcurves(program).values()))
+    curve.keyframe_points[3].co.y += 0.1
+    curve.update()
+    program.animation_data.action.update_tag()
+    bpy.context.view_layer.update()
+    assert limit_spans(program) == []
 
 
 def test_all_moves_become_keys_inside_the_limits(scene, program, capfd):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, UnknownNameError, library_robot
-from robokin_addon.solvers import Motion, Move, check_motion, program_motion, run_moves
+from robokin_addon.solvers import Motion, Move, check_motion, program_motion, retime, run_moves
 from robokin_addon.solvers.motion.more_limits import outside
 from support.oracles.pinocchio_oracle import Oracle
 
@@ -98,3 +98,28 @@ def test_it_tips_where_the_zero_moment_point_leaves_the_support() -> None:
 def test_distance_to_what_is_no_polygon() -> None:
     assert outside(np.array([[0.0, 0.0]]), np.array([3.0, 4.0])) == pytest.approx(5.0)
     assert outside(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([1.0, 0.5])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("rate", [24.0, 60.0])
+def test_what_is_retimed_inside_efforts_passes_the_check_at_the_rate_of_a_film(rate) -> None:
+    panda = library_robot("panda")
+    weak = RobotModel("weak", panda.links, [replace(joint, effort=0.5 * joint.effort) for joint in panda.joints[1:]])
+    way = np.arange(panda.nq) + np.linspace(0.0, 6.0, 12)[:, None]
+    done = retime(weak, panda.limits.middle(panda.neutral()) + 0.5 * np.sin(way), gravity=G)
+    assert "effort" in {each.kind for each in done.bindings}
+    times = np.arange(0.0, done.duration, 1.0 / rate)
+    for share, is_kept in ((1.0, True), (0.95, False)):
+        model = RobotModel(
+            "own", weak.links, [replace(joint, effort=share * joint.effort) for joint in weak.joints[1:]]
+        )
+        found = check_motion(Motion.of(model, times, done.sample(times)[0]), gravity=G).violations
+        assert (not [each for each in found if each.kind == "effort"]) == is_kept
+
+
+def test_at_rest_efforts_are_told_to_the_last_digit() -> None:
+    """A mass of 2 kg on a slider is 19.62 N."""
+    for bound, is_kept in ((19.6201, True), (19.6199, False)):
+        joint = Joint("lift", "prismatic", "base", "mass", axis=(0, 0, 1), lower=-5.0, upper=5.0, effort=bound)
+        model = RobotModel("lift", [Link("base", 1.0), Link("mass", 2.0)], [joint])
+        found = check_motion(Motion.of(model, T, np.zeros((len(T), 1))), gravity=G).violations
+        assert (not found) == is_kept
