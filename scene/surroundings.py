@@ -57,8 +57,8 @@ class Watch:
         collision shapes."""
 
         def world_of(owner: bpy.types.Object) -> Array:
-            ahead = moved(owner)
-            return (world_matrix((owner, "")) if ahead is None else ahead)[None]
+            now = moved(owner)
+            return (world_matrix((owner, "")) if now is None else now)[None]
 
         found: list[tuple[str, Hull]] = []
         placements = []
