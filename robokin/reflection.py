@@ -12,7 +12,7 @@ import dataclasses
 import numpy as np
 
 from .arrays import Array
-from .model.geometry import Geometry, Mesh
+from .model.geometry import Geometry, Hull, Mesh
 from .model.joint import Joint
 from .model.joint_types import Elementary, MotionPrimitive
 from .model.link import Link
@@ -58,7 +58,7 @@ def reflected_link(link: Link, S: Array) -> Link:
 
 
 def _reflected_geometry(geometry: Geometry, S: Array) -> Geometry:
-    """All shapes but meshes are their own image in x."""
+    """All shapes but meshes and hulls are their own image in x."""
     placement = np.eye(4)
     placement[:3, :3] = S @ geometry.placement[:3, :3] @ _MIRROR_X
     placement[:3, 3] = S @ geometry.placement[:3, 3]
@@ -66,4 +66,6 @@ def _reflected_geometry(geometry: Geometry, S: Array) -> Geometry:
     if isinstance(shape, Mesh):
         x, y, z = shape.scale
         shape = dataclasses.replace(shape, scale=(-x, y, z))
+    elif isinstance(shape, Hull):
+        shape = dataclasses.replace(shape, points=shape.points @ _MIRROR_X)
     return dataclasses.replace(geometry, shape=shape, placement=placement)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, random_configuration
-from robokin_addon.robokin.model.geometry import Box, Geometry, Mesh
+from robokin_addon.robokin.model.geometry import Box, Geometry, Hull, Mesh
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.robokin.reflection import reflected_joint, reflected_link
 from support.random_problems.random_trees import random_placement
@@ -85,3 +85,16 @@ def test_a_link_and_its_shapes():
         mine = before.placement[:3, :3] @ (scale[0] * p) + before.placement[:3, 3]
         other = p if isinstance(before.shape, Mesh) else p * (-1, 1, 1)  # a box is its own image
         np.testing.assert_allclose(after.placement[:3, :3] @ (scale[1] * other) + after.placement[:3, 3], S @ mine)
+
+
+def test_the_image_of_a_hull_has_the_images_of_its_points():
+    rng = np.random.default_rng(2)
+    S = plane(None, 8)
+    hull = Geometry(Hull(rng.normal(size=(7, 3)), 0.1), random_placement(rng, 0.5))
+    (image,) = reflected_link(Link("l", collisions=(hull,)), S).collisions
+
+    def placed(geometry):
+        return geometry.shape.points @ geometry.placement[:3, :3].T + geometry.placement[:3, 3]
+
+    np.testing.assert_allclose(placed(image), placed(hull) @ S.T, atol=1e-12)
+    assert np.linalg.det(image.placement[:3, :3]) == pytest.approx(1.0) and image.shape.radius == 0.1

@@ -119,7 +119,7 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
 def test_what_is_moved_in_this_update_is_where_it_is_going(arm):
     post, there = cube(), np.eye(4)
     there[:3, 3] = 1.0, 2.0, 3.0
-    found = Watch().look(bpy.context.scene, arm, binding(arm), {post: there})
+    found = Watch().look(bpy.context.scene, arm, binding(arm), {post: there}.get)
     np.testing.assert_allclose(found.placements, [there])
 
 

@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
     urdf_losses,
     urdf_text,
 )
-from robokin_addon.robokin.model.geometry import Geometry, Material, Mesh
+from robokin_addon.robokin.model.geometry import Box, Geometry, Hull, Material, Mesh, RoundedBox
 from support.oracles.compare import compare_models
 from support.robots import all_urdfs
 
@@ -157,3 +157,14 @@ def test_paths_that_cannot_be_written(tmp_path, name):
         save_urdf(arm(), os.path.join(tmp_path, name))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
     assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_boxes_stand_for_what_urdf_has_no_shape_for():
+    """Nothing of a rounded box or a hull is outside them, and it is told."""
+    hull = Hull(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]), 0.5)
+    shapes = (Geometry(RoundedBox((1.0, 2.0, 3.0), 0.25)), Geometry(hull))
+    model = RobotModel("r", [Link("a", collisions=shapes)], [])
+    rounded, around = (g for g in read_urdf_text(urdf_text(model)).links[0].collisions)
+    assert rounded.shape == Box((1.5, 2.5, 3.5)) and around.shape == Box((2.0, 3.0, 4.0))
+    np.testing.assert_allclose(around.placement[:3, 3], (0.5, 1.0, 1.5))
+    assert [line for line in urdf_losses(model) if "hulls" in line] and len(urdf_losses(model)) == 2
