@@ -116,7 +116,10 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         layout.prop(self, "root")
         layout.prop(self, "postures")
         layout.prop(self, "meshes")
-        layout.prop(self, "package_paths")
+        column = layout.column()
+        column.use_property_split = False  # the whole name, beside a path
+        column.label(text="Package Folders")
+        column.prop(self, "package_paths", text="")
         if self.filepath.lower().endswith(".xacro"):
             layout.prop(self, "xacro_args")
 

@@ -66,6 +66,7 @@ def test_jog_keys_step_the_chosen_joint(found: dict) -> None:
 def test_a_robot_follows_the_target_that_is_dragged_in_one_undo_step(session: dict) -> None:
     assert session["target at tool"] < 1e-5
     assert session["dragged"] > 0.05 and session["followed"] < 1e-3
+    assert session["left"] == 0.0  # by Esc
     assert session["undone"] < 1e-5
     way, off = session["redone"]
     assert way == pytest.approx(session["dragged"], abs=1e-5) and off < 1e-3
