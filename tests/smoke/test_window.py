@@ -50,6 +50,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return played("window_session.py", tmp_path_factory.mktemp("session"))
 
 
+def test_what_the_pictures_show_is_so(tmp_path: Path) -> None:
+    seen = played("window_gallery.py", tmp_path)
+    assert seen["out of reach"].startswith("Too far")
+    assert seen["levels"].startswith("Follows; as near as the tasks above allow")
+
+
 def test_a_drag_beside_the_robot_selects_by_a_box(found: dict) -> None:
     assert "joint_6" in found["boxed"]
 

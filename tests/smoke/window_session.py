@@ -31,15 +31,7 @@ def away(robot):
 
 
 def picture(name):
-    """Of the whole window, as X shows it."""
-    for area in view.window.screen.areas:
-        area.tag_redraw()
-    yield 1.5
-    if shutil.which("import"):
-        path = os.path.join(PICTURES, f"{name}.png")
-        subprocess.run(
-            ["import", "-window", "root", "-resize", "75%", "+dither", "-colors", "160", f"PNG8:{path}"], check=True
-        )
+    yield from view.picture(os.path.join(PICTURES, f"{name}.png"))
 
 
 def film(name, key, place, reach, count=16):
@@ -53,13 +45,13 @@ def film(name, key, place, reach, count=16):
         view.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y))
         yield 0.5
         if shutil.which("import"):
-            crop = ["-crop", "760x545+240+140", "+repage", "-resize", "516x370!"]
+            crop = ["-crop", "760x545+240+140", "+repage", "-resize", "440x316!"]
             subprocess.run(["import", "-window", "root", *crop, f"{frames}-{i:02d}.png"], check=True)
     press("ESC", *place)
     yield 0.5
     if shutil.which("import"):
         taken = [f"{frames}-{i:02d}.png" for i in range(count)]
-        look = ["-delay", "12", "-loop", "0", *taken, "+dither", "-colors", "64", "-layers", "optimize"]
+        look = ["-delay", "12", "-loop", "0", *taken, "+dither", "-colors", "24", "-layers", "optimize"]
         subprocess.run(["convert", *look, os.path.join(PICTURES, f"{name}.gif")], check=True)
 
 
