@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 from contextlib import suppress
@@ -13,6 +14,18 @@ from .blend_file import is_whole_blend
 from .blender import reason_of
 from .errors import UsageError
 from .interrupts import check_interrupt
+from .report import kept_report
+
+
+def save_with_report(arguments: argparse.Namespace, report: dict) -> str:
+    """Save the open file as `arguments.output`, or in its own place, and the report in the file `arguments.json`, both
+    or neither; return where it is. `show_report` does the rest. Raises RobokinError."""
+    import bpy
+
+    target = arguments.output or bpy.data.filepath
+    with kept_report(report, arguments.json):
+        save_as(target)
+    return target
 
 
 def save_as(path: str) -> None:

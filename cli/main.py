@@ -38,7 +38,9 @@ COMMANDS = {
     "retarget": Command("retarget", "tasks of a robot that follow a captured motion of a .blend"),
     "reduce": Command("reduce", "fewer keys for the animation of a .blend, with a bound on the tool's error"),
     "smooth": Command("smooth", "repair the animation of a .blend that breaks limits"),
-    "repair": Command("motions.repair", "solve again the frames of a .blend that miss a task or break a limit"),
+    "solve-again": Command(
+        "motions.solve_again", "solve again the frames of a .blend that miss a task or break a limit"
+    ),
     "export": Command("export", "write the animation of a .blend as joint values over time, or a robot as URDF"),
 }
 

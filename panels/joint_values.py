@@ -41,7 +41,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         if row.ranged:
             line.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
         elif row.ball:
-            line.label(text=" ".join(f"{round(math.degrees(angle))}\u00b0" for angle in getattr(item, ANGLES)))
+            line.label(text=" ".join(f"{math.degrees(angle):z.0f}\u00b0" for angle in getattr(item, ANGLES)))
         elif len(row.channels) > 2:  # too many fields to read
             line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in row.channels))
         else:

@@ -29,7 +29,7 @@ def contacts_over(
     gravity: Array,
 ) -> list[Array]:
     """(n, 3) [m] in the root frame of each sample: the points of the first support task, else the lowest corners of the
-    boxes around the meshes of the feet. Raises RobokinError for a robot with neither."""
+    boxes around the meshes of the feet. gravity: (3,), not 0. Raises RobokinError for a robot with neither."""
     for task, reading in zip(tasks, targets.readings, strict=False):
         if task.kind == "SUPPORT":
             points = np.asarray(reading.shape, float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import bpy
@@ -10,12 +10,13 @@ import numpy as np
 
 from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.mesh_hulls import mesh_hull
-from ..properties.handlers import add_handler, remove_handler
+from ..properties.handlers import register_cache_factory
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from .animation.frames import stands_still
 from .collisions import checked_collisions, obstacle_placement, pairs_left_out
-from .obstacles import SceneObstacle, obstacle_shape, obstacles_in, read_form
+from .obstacle_shapes import read_form, shape_soon
+from .obstacles import SceneObstacle, obstacles_in
 from .tasks.targets import world_matrix
 
 
@@ -48,14 +49,16 @@ class Watch:
         scene: bpy.types.Scene,
         obj: bpy.types.Object,
         robot: Binding,
-        worlds: Mapping[bpy.types.Object, Array],
+        moved: Callable[[bpy.types.Object], Array | None],
         still: bool = False,
     ) -> Surroundings:
-        """worlds: (4, 4) of objects that were moved in this update. still: without obstacles that are animated. Raises
-        RobokinError, also for a robot without collision shapes."""
+        """moved: the world matrix (4, 4) of an object that was moved in this update, before Blender has computed it;
+        None of others. still: without obstacles that are animated. Raises RobokinError, also for a robot without
+        collision shapes."""
 
         def world_of(owner: bpy.types.Object) -> Array:
-            return (worlds[owner] if owner in worlds else world_matrix((owner, "")))[None]
+            ahead = moved(owner)
+            return (world_matrix((owner, "")) if ahead is None else ahead)[None]
 
         found: list[tuple[str, Hull]] = []
         placements = []
@@ -67,7 +70,7 @@ class Watch:
             where = robot, world_of(obj).tobytes(), world.tobytes()
             known = before.get(each)
             if known is None or known[0] != where or known[1] is None or known[1] != read_form(each):
-                shape = obstacle_shape(obj, each, world[0], is_watched=True)
+                shape = shape_soon(obj, each, world[0])
                 placement = obstacle_placement(obj, robot, each, world_of)[0]
                 known = where, read_form(each), shape.hulls, placement
             self._seen[each] = known
@@ -92,7 +95,7 @@ def still_collisions(obj: bpy.types.Object) -> CollisionModel:
     scene = (obj.users_scene or (bpy.context.scene,))[0]
     known = _still.get(obj.session_uid)
     watch = Watch() if known is None else known[0]
-    seen = watch.look(scene, obj, binding(obj), {}, still=True)
+    seen = watch.look(scene, obj, binding(obj), lambda owner: None, still=True)
     if known is None or not seen.is_as(known[1]):
         obstacles = zip(seen.collisions.obstacles, seen.placements, strict=True)
         placed = [Obstacle(each.name, each.shape, T) for each, T in obstacles]
@@ -104,10 +107,4 @@ def _forget_all(*_: object) -> None:
     _still.clear()
 
 
-def register() -> None:
-    add_handler("load_post", _forget_all)
-
-
-def unregister() -> None:
-    remove_handler("load_post", _forget_all)
-    _still.clear()
+register, unregister = register_cache_factory(_forget_all)

@@ -23,14 +23,14 @@ from ..arguments import (
     threshold,
 )
 from ..errors import UsageError
-from ..report import frame_rows, kept_report, read_joint_values, show_report
+from ..report import frame_rows, read_joint_values, show_report
 from ..text.criteria import GRAMMAR as CRITERIA
 from ..text.criteria import parse_criterion
 from ..text.scene_tasks import ad_hoc_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.task_grammar import VELOCITIES
 
-COSTS = "acceleration, jerk, kinetic_energy, torque, animation, path_length, criteria, or WORD=WEIGHT,..."
+COSTS = "acceleration, jerk, kinetic_energy, torque, animation, path_length, criteria, duration, or WORD=WEIGHT,..."
 EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
 
 
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> bool:
         raise UsageError("--q0, --posture and --start all say where to start: give one")
     if arguments.deviation is not None and arguments.singularities not in (None, "deviate"):
         raise UsageError(f"--deviation is for --singularities deviate, not {arguments.singularities}")
-    from ..blend_saving import save_as
+    from ..blend_saving import save_with_report
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
@@ -129,11 +129,9 @@ def run(arguments: argparse.Namespace) -> bool:
         )
         result = run_steps(steps)
         keep_start(robot, bound, start, q0)
-        target = arguments.output or bpy.data.filepath
         record = result.to_dict()
         report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}
-        with kept_report(report, arguments.json):
-            save_as(target)
+        target = save_with_report(arguments, report)
     status, reason = result.summary()
     lines = [
         f"{target}: {len(result.frames)} frames baked: {status}, {reason}",

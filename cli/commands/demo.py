@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from ..arguments import add_json, output_blend
-from ..report import frame_rows, kept_report, show_report
+from ..report import frame_rows, show_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from ..blend_saving import save_as
+    from ..blend_saving import save_with_report
     from ..blender import blender, run_steps, some_window
 
     with blender():
@@ -49,12 +49,11 @@ def run(arguments: argparse.Namespace) -> bool:
             "failures": record["failures"],
             "violations": found.to_dict()["violations"],
         }
-        with kept_report(report, arguments.json):
-            save_as(arguments.output)
+        target = save_with_report(arguments, report)
     status, reason = result.summary()
     lines = [
-        f"{arguments.output}: {len(frames)} frames baked: {status}, {reason}",
+        f"{target}: {len(frames)} frames baked: {status}, {reason}",
         *(f"  {line}" for line in result.lines()),
     ]
-    show_report(report, arguments.json, "\n".join([*lines, found.summary()]), arguments.output)
+    show_report(report, arguments.json, "\n".join([*lines, found.summary()]), target)
     return result.converged and found.passed

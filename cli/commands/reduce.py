@@ -8,7 +8,7 @@ import math
 
 from ..arguments import add_blend_file, add_frames, add_json, output_blend
 from ..motion_arguments import positive
-from ..report import kept_report, show_report
+from ..report import show_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def _bound(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from ..blend_saving import save_as
+    from ..blend_saving import save_with_report
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
@@ -42,9 +42,7 @@ def run(arguments: argparse.Namespace) -> bool:
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         bounds = 1e-3 * arguments.position, math.radians(arguments.rotation)
         result = run_steps(reduce_steps(scene, robot, frames[0], frames[-1], *bounds, new))
-        target = arguments.output or bpy.data.filepath
         report = result.to_dict()
-        with kept_report(report, arguments.json):
-            save_as(target)
+        target = save_with_report(arguments, report)
     show_report(report, arguments.json, f"{target}: {result.summary()}", target)
     return result.broken_after <= result.broken_before

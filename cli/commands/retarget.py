@@ -7,7 +7,7 @@ import argparse
 
 from ..arguments import add_blend_file, add_json, output_blend
 from ..motion_arguments import positive
-from ..report import kept_report, show_report
+from ..report import show_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def _scale(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from ..blend_saving import save_as
+    from ..blend_saving import save_with_report
     from ..blender import blender_file, find_object, find_robot
 
     with blender_file(arguments):
@@ -39,11 +39,9 @@ def run(arguments: argparse.Namespace) -> bool:
         hands = "HAND" if arguments.turn_hands else "POSITION"
         base = retarget(robot, source, arguments.scale or robot.robokin.retarget_scale, hands)
         bpy.context.view_layer.update()
-        target = arguments.output or bpy.data.filepath
         pairs = {item.tip: item.source for item in robot.robokin.retarget_pairs if item.source}
         report = {"robot": robot.name, "source": source.name, "scale": base.matrix_world.median_scale, "pairs": pairs}
-        with kept_report(report, arguments.json):
-            save_as(target)
+        target = save_with_report(arguments, report)
     line = f"{target}: {len(pairs)} tasks follow {source.name!r}, scaled by {report['scale']:.3g}"
     show_report(report, arguments.json, line, target)
     return True

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 
 from ..arguments import add_blend_file, add_frames, add_json, add_step, output_blend
-from ..report import kept_report, show_report
+from ..report import show_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def seconds(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from ..blend_saving import save_as
+    from ..blend_saving import save_with_report
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
@@ -46,9 +46,7 @@ def run(arguments: argparse.Namespace) -> bool:
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         result = run_steps(smooth_steps(scene, robot, frames, arguments.time, new))
-        target = arguments.output or bpy.data.filepath
         report = result.to_dict()
-        with kept_report(report, arguments.json):
-            save_as(target)
+        target = save_with_report(arguments, report)
     show_report(report, arguments.json, f"{target}: {len(frames)} frames: {result.summary()}", target)
     return not result.after

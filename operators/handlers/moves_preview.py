@@ -55,7 +55,7 @@ def _start(obj: bpy.types.Object, robot: Binding) -> tuple[Array, int | None]:
     there, and that frame."""
     first = obj.robokin.moves[0]
     if first.last > first.first != bpy.context.scene.frame_current:
-        found = shown_by_keys(obj, [first.first])
+        found = shown_by_keys(obj, [first.first], robot)
         if found is not None:
             return found[0], first.first
     return read_configuration(obj, robot), None

@@ -10,6 +10,7 @@ from ...properties.bridge import link_of_bone
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...properties.moves import MOVE_KINDS
 from ...properties.postures import free_name, store_posture
+from ...properties.results.stored_results import store_failures
 from ...properties.selected.tips import possible_tips
 from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
@@ -17,6 +18,7 @@ from ...scene.bake.retime import set_limits
 from ...scene.bake.start import present_values
 from ...scene.tasks.new_targets import new_target
 from ..common import RobotOperator
+from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
 from ..tasks.entries import MoveEntryOperator, RemoveEntryOperator
 from ..tasks.tasks import tip_pose
@@ -87,8 +89,10 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
         first = context.scene.frame_current
         settings = obj.robokin.solver
         limits = set_limits(obj)
-        duration = yield from moves_steps(context.scene, obj, first, settings.efforts, limits)
-        self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {duration:.3f} s")
+        result = yield from moves_steps(context.scene, obj, first, settings.efforts, limits)
+        store_failures(settings.retime_limits, result.rows)
+        settings.retime_mark = motion_mark(obj)
+        self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {result.duration:.3f} s")
 
 
 CLASSES = (ROBOKIN_OT_move_add, ROBOKIN_OT_move_remove, ROBOKIN_OT_move_move, ROBOKIN_OT_bake_moves)

@@ -58,6 +58,17 @@ class RollingBase:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""
         return base[..., :2] + _turned(self.centre, base[..., 2])
 
+    def rates(self, angle: Array, first: Array, second: Array) -> tuple[Array, Array]:
+        """(..., 3) velocity and acceleration of x, y, angle at `angle` (...) where the wheels' are `first` and `second`
+        (..., 2) [rad/s, rad/s2] and nothing slips."""
+        (speed, turning), (faster, bending) = self._distance_and_turn(first), self._distance_and_turn(second)
+        heading, centre = _turned(self.forward, angle), _turned(self.centre, angle)
+        aside, arm = (np.stack((-each[..., 1], each[..., 0]), axis=-1) for each in (heading, centre))
+        s, w, t, b = (each[..., None] for each in (speed, turning, faster, bending))
+        v = s * heading - w * arm
+        a = t * heading + s * w * aside - b * arm + w * w * centre
+        return np.concatenate((v, w), axis=-1), np.concatenate((a, b), axis=-1)
+
     def rolled_jacobian(self, base: Array, turned: Array) -> Array:
         """(3, 2) derivative of `roll` by `turned`."""
         distance, turn = (float(x) for x in self._distance_and_turn(np.asarray(turned, float)))

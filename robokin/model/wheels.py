@@ -16,8 +16,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
+from ..spatial.se3 import translation
 from .drive import ALIGNED, WHEEL_TYPES, Drive
-from .geometry import Box, Capsule, Cylinder, Geometry, Material, Shape, Sphere
+from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Material, RoundedBox, Shape, Sphere
 from .joint import Joint
 from .joint_types import plane_basis
 from .link import Link
@@ -42,8 +43,7 @@ def with_wheels(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[L
     for side, y in (("left", 0.5 * SEPARATION), ("right", -0.5 * SEPARATION)):
         tyre = Geometry(Cylinder(RADIUS, WIDTH), turned, _TYRE)
         link = Link(free_name(f"{side}_wheel_link", by_name), visuals=(tyre,))
-        placement = np.eye(4)
-        placement[:3, 3] = 0.0, y, RADIUS
+        placement = translation((0.0, y, RADIUS))
         name = free_name(f"{side}_wheel", declared)
         added.append((link, Joint(name, "continuous", root, link.name, placement, np.array([0.0, 1.0, 0.0]))))
     return (*links, *(link for link, _ in added)), (*(joint for _, joint in added), *joints)
@@ -160,6 +160,10 @@ def _lowest(shape: Shape, T: Array, up: Array) -> float:
     match shape:
         case Sphere(radius):
             return middle - radius
+        case RoundedBox(size, radius):
+            return middle - 0.5 * float(abs(tilt) @ np.asarray(size)) - radius
+        case Hull(points, radius):
+            return middle + float((points @ tilt).min()) - radius
         case Box(size):
             return middle - 0.5 * float(abs(tilt) @ np.asarray(size))
         case Cylinder(radius, length):

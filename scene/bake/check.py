@@ -150,7 +150,9 @@ def check_steps(
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
     gravity = root_gravity(obj, robot) if efforts or tipping or (limits and "power" in limits) else None
-    stood = contacts_over(obj, robot, motion, tasks, targets, gravity) if tipping and gravity is not None else None
+    stood = None
+    if tipping and gravity is not None and gravity.any():
+        stood = contacts_over(obj, robot, motion, tasks, targets, gravity)
     judge = partial(check_motion, float32=True, gravity=gravity, limits=limits, efforts=efforts)
     broken = judge(motion, collisions=collisions, support=stood)
     if numbers_change(obj):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -17,14 +18,25 @@ from ...robokin.spatial import quaternion
 from ...scene.animation.curves import refuse_unwritable
 from ...scene.animation.frames import fcurves
 from ...scene.animation.motion_keys import key_motion
+from ...scene.bake.retime import binding_rows
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 from ...scene.tasks.shapes import curve_of
+from ...solvers.program.bindings import binding_labels
 from ...solvers.program.moves import Move
 from ...solvers.program.run import program_motion, run_moves_steps
 
 SAME_FRAME = 1e-6  # frames
 MOST_FRAMES = 100_000  # of one move
+
+
+@dataclass(frozen=True)
+class MovesResult:
+    """duration [s] of what was keyed.   rows: first and last frame, kind and joint of the limit that keeps the moves
+    from being faster there."""
+
+    duration: float
+    rows: tuple[tuple[int, int, str, str], ...]
 
 
 def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Move:
@@ -70,8 +82,8 @@ def moves_steps(
     first: int,
     efforts: bool = False,
     limits: Mapping[str, object] | None = None,
-) -> Generator[float, None, float]:
-    """Yield the share of the work done (0..1) now and then; return how long the motion takes that was keyed [s].
+) -> Generator[float, None, MovesResult]:
+    """Yield the share of the work done (0..1) now and then; return what was keyed.
 
     All moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each
     move knows its frames then, and the action has a pose marker where it begins. efforts: whether those of the drives
@@ -93,7 +105,8 @@ def moves_steps(
     motion = program_motion(done, 1.0 / step)
     key_motion(scene, obj, motion, first, robot)
     _mark_moves(obj, [part.duration + move.wait for move, part in done], first, step)
-    return motion.duration
+    labels = binding_labels(done, np.arange(0.0, motion.duration, step))
+    return MovesResult(motion.duration, tuple(binding_rows(labels, first)))
 
 
 def drives_gravity(obj: bpy.types.Object, robot: Binding, efforts: bool, limits: Mapping[str, object]) -> Array | None:

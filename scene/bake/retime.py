@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -115,9 +115,14 @@ def set_limits(obj: bpy.types.Object) -> dict[str, object]:
 
 
 def _rows(found: Retimed, first: int, end: int, step: float) -> Iterator[tuple[int, int, str, str]]:
-    """Frames in a row of which the same limit binds."""
     times = np.minimum(np.arange(end - first + 1) * step, found.duration)
     labels = [(each.kind, each.joint) if each is not None else None for each in found.binding_at(times)]
+    return binding_rows(labels, first)
+
+
+def binding_rows(labels: Sequence[tuple[str, str] | None], first: int) -> Iterator[tuple[int, int, str, str]]:
+    """First and last of the frames in a row of which the same limit binds, its kind and joint. labels: kind and joint
+    at each frame from `first` on."""
     for label, group in itertools.groupby(range(len(labels)), key=lambda i: labels[i]):
         frames = list(group)
         if label is not None:
@@ -144,7 +149,7 @@ def farthest_joint(model: RobotModel, away: Array) -> str:
 
 def refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
     """Raises RobokinError for keys of the robot after the frame `last`, up to `end`."""
-    own = own_keys(obj, robot)
+    own = own_keys(robot)
     curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
     keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]
     if keys:

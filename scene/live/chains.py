@@ -1,4 +1,4 @@
-"""Robots that hang on one another: one holds what another one works on, or carries it."""
+"""Robots that hang on one another: one holds what another one works on or keeps away from, or carries it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding
+from ...properties.bridge.parents import with_parents
 from ...robokin import forward_kinematics
 from ...robokin.arrays import Array
+from ...scene.collisions import avoids_collisions
+from ...scene.obstacles import obstacles_in
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.targets import places_of, world_matrix
 
@@ -37,14 +40,12 @@ class Moves:
     def _change(self, obj: bpy.types.Object, bone: str) -> Array | None:
         """(4, 4) from where a bone was in the world to where it is. None of one that no joint moves."""
         robot, q = self._posed[obj.session_uid]
-        carrier = obj.data.bones.get(bone)
-        while carrier is not None and carrier.name not in robot.link_of_bone:
-            carrier = carrier.parent
-        if carrier is None:
+        above = (each.name for each in with_parents(obj.data.bones.get(bone)))
+        name = next((each for each in above if each in robot.link_of_bone), None)
+        if name is None:
             return None
         if obj.session_uid not in self._links:
             self._links[obj.session_uid] = forward_kinematics(robot.model, q)
-        name = carrier.name
         T = robot.root @ self._links[obj.session_uid][robot.link_of_bone[name]]
         T[:3, :3] = T[:3, :3] @ robot.frames[robot.bones.index(name)]
         T[:3, 3] /= robot.metres_per_unit
@@ -80,6 +81,9 @@ def _owners(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
     for task in obj.robokin.tasks:
         if task.enabled and task.target is not None:
             places += places_of(task).values()
+    if avoids_collisions(obj):
+        scene = (obj.users_scene or (bpy.context.scene,))[0]
+        places += [(owner, "") for each in obstacles_in(scene, obj) for owner in each.owners]
     for place in places:
         for owner, _ in _parent_bones(place):
             if owner != obj:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import binding
 from ...properties.frame_rate import frame_seconds
-from ...robokin import RobokinError, RobotModel, clamp, difference, integrate
-from ...robokin.arrays import Array
-from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, shown_by_keys
+from ...robokin import RobokinError, clamp
+from ...scene.animation.curves import pose_held, refuse_unwritable, show_curves, shown_by_keys
 from ...scene.animation.stretch_keys import refuse_modified, write_stretch
-from ...scene.bake.check import AnimationCheck, check_steps
-from ...scene.bake.plans import bake_plans
+from ...scene.bake.check import check_steps
 from ...scene.bake.report import MET
+from ...scene.criteria.solver_criteria import enabled_entries, write_costs
 from ...scene.tasks.solver_tasks import enabled_tasks
-from ...scene.tasks.targets import Targets, targets_over
-from ...solvers import Motion, check_motion
+from ...scene.tasks.targets import targets_over
 from ...solvers.progress import mapped, scaled
-from ...solvers.tracking.result import joined
-
-TAIL = 3  # kept frames after a stretch that it has to run into: position, velocity and acceleration
-CHUNK = 50  # frames that are followed between two looks at the keyboard
-MARGINS = (0, 2, 4, 8, 16, 32, 64, 128, 256)  # frames beside the broken ones that are solved again with them, in turn
+from ..collisions import avoids_collisions, checked_collisions, collisions_over
+from ..keyed_numbers import models_over, numbers_change
+from .attempts import TAIL, Repair
 
 
 @dataclass(frozen=True)
@@ -80,9 +75,10 @@ def repair_steps(
 
     Each stretch of frames that miss a task or break a limit on position, velocity or acceleration is followed anew:
     from the frame before it, with the velocity there, into the frames after it. Where the tasks leave the robot free,
-    it passes from one end to the other; where no task counts it stays near the curves. If it does not come in
-    time, frames beside are solved again with it: as few as needed. Nothing is written before the last step. Raises
-    RobokinError.
+    its criteria lead it as in a bake; where it has none, or does not come back in time with them, it passes from one
+    end to the other; where no task counts it stays near the curves. If it does not come in time, frames beside are
+    solved again with it: as few as needed. A robot that avoids collisions does so here, and frames at which it is in
+    something are solved again, too. Nothing is written before the last step. Raises RobokinError.
     """
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
@@ -91,11 +87,19 @@ def repair_steps(
     if shown is None:
         raise RobokinError(f"{obj.name!r} is moved by more than its keys (NLA, drivers, handlers): bake it first")
     found = yield from scaled(check_steps(scene, view_layer, obj, frames, with_collisions=False), 0.0, 0.3)
-    work = _Work(obj, robot, frames, shown, found, frame_seconds(scene))
-    tasks = enabled_tasks(obj, robot)
+    tasks, entries = enabled_tasks(obj, robot), enabled_entries(obj)
+    collisions, models = None, None
     with pose_held(obj, clamp(robot.model, shown[0]), robot):
-        work.targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, robot=robot), 0.3, 0.5)
-    work.tasks = tasks
+        reading = targets_over(scene, view_layer, obj, tasks, frames, criteria=entries, robot=robot)
+        targets = yield from scaled(reading, 0.3, 0.45)
+        if avoids_collisions(obj):
+            collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.45, 0.5)
+            collisions = checked_collisions(obj, collisions)
+        if numbers_change(obj):
+            models = yield from scaled(models_over(scene, obj, frames, robot), 0.5, 0.5)
+    dt = frame_seconds(scene) * (int(frames[1] - frames[0]) if len(frames) > 1 else 1)
+    missed = [status not in MET for status in found.statuses]
+    work = Repair(obj, robot, shown, dt, tasks, targets, missed, collisions, models)
     before, solved, kept, at = int(work.broken.sum()), [], [], 0
     while (first := work.next_broken(at)) is not None:
         last, share = work.end_of(first), 0.5 + 0.5 * first / len(frames)
@@ -106,142 +110,13 @@ def repair_steps(
         else:
             solved.append(SolvedFrames(int(frames[stretch[0]]), int(frames[stretch[1]]), *stretch[2:]))
             at = stretch[1] + 1
+    costs = (yield from mapped(work.costs(), lambda _: 1.0)) if entries and solved else None
     for each in solved:
         i, j = frames.index(each.first), frames.index(each.last)
         write_stretch(obj, robot, list(frames[i : j + 1]), work.Q[i : j + 1], work.Q[i - 1] if i else None)
+        if costs is not None:
+            changed = slice(i, j + TAIL)
+            write_costs(obj, entries, frames[changed], costs[changed])
     if solved:
         show_curves(obj, scene.frame_current_final, robot)
     return RepairResult(len(frames), before, int(work.broken.sum()), tuple(solved), tuple(kept))
-
-
-class _Work:
-    """The frames as they are by now. Q: (n, nq). missed: (n,) whole tasks that are. broken: (n,) these, and limits."""
-
-    targets: Targets
-    tasks: list[bpy.types.PropertyGroup]
-
-    def __init__(
-        self,
-        obj: bpy.types.Object,
-        robot: Binding,
-        frames: Sequence[int],
-        shown: Array,
-        found: AnimationCheck,
-        seconds: float,
-    ) -> None:
-        self.obj, self.robot, self.Q = obj, robot, shown.copy()
-        self.model: RobotModel = robot.model_at(shown[0]) if robot.locked else robot.model
-        self.dt = seconds * (int(frames[1] - frames[0]) if len(frames) > 1 else 1)
-        self.missed = np.array([status not in MET for status in found.statuses], bool)
-        self.broken = self.missed | self._beyond(shown)
-
-    def next_broken(self, at: int) -> int | None:
-        rest = np.flatnonzero(self.broken[at:])
-        return at + int(rest[0]) if len(rest) else None
-
-    def end_of(self, first: int) -> int:
-        """The last broken frame of the stretch: the tail after it is sound."""
-        last = first
-        while (more := np.flatnonzero(self.broken[last + 1 : last + 1 + TAIL])).size:
-            last += 1 + int(more[-1])
-        return last
-
-    def solve(self, first: int, last: int) -> Generator[float, None, tuple[int, int, int, int] | None]:
-        """Yield between the tries; return (first and last that were solved again, how many around break something,
-        before and after); None, and nothing changed, where no try is better."""
-        best, count = None, len(self.Q)
-        for margin in MARGINS:
-            i, j = max(first - 1 - margin, 0), self.end_of(min(last + margin, count - 1))
-            around = slice(max(i - 1, 0), min(j + 1 + TAIL, count))
-            Q, missed = yield from self._followed(i, j)
-            broken = missed | self._beyond(Q)
-            score = int(broken[around].sum()), int((broken & ~missed)[around].sum())
-            was = int(self.broken[around].sum())
-            rest = np.ones(count, bool)
-            rest[around] = False
-            is_better = score[0] < was and not (broken & ~self.broken & rest).any()
-            if is_better and (best is None or score[0] < best[0]):
-                best = score[0], (i, j, was, score[0]), Q, missed, broken
-            elif best is not None and not score[1]:
-                break  # more frames do not help: what is missed cannot be met
-            if score[0] == 0 or (i == 0 and j == count - 1):
-                break
-        if best is None:
-            return None
-        _, stretch, self.Q, self.missed, self.broken = best
-        return stretch
-
-    def _beyond(self, Q: Array) -> Array:
-        """(n,) frames that break a limit on position, velocity or acceleration, as they would be written."""
-        motion = Motion.of(self.robot.model, self.dt * np.arange(len(Q)), Q)
-        found = np.zeros(len(Q), bool)
-        found[[violation.frame for violation in check_motion(motion, float32=True).violations]] = True
-        return found
-
-    def _followed(self, i: int, j: int) -> Generator[float, None, tuple[Array, Array]]:
-        """Yield now and then; return (n, nq) with the frames i..j followed anew, and which frames miss a task then."""
-        model, Q = self.model, self.Q
-        end = min(j + 1 + TAIL, len(Q))
-        targets = _part(self.targets, i, end)
-        targets.influence[j + 1 - i :] = 0.0
-        near = np.array([model.limits.clamp(q) for q in Q[i:end]])
-        if targets.influence.any():
-            near[: j + 1 - i] = self._passing(i, j)
-        plans = yield from bake_plans(self.obj, self.robot, model, self.tasks, targets, [], self.dt, near=near)
-        if i == 0:
-            q, v = near[0], np.zeros(model.nv)
-        else:
-            q = Q[i - 1]
-            v = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
-        found, lost, before = [], [], None
-        for plan in plans:
-            segment = plan.segment
-            segment.stand(q, v, before)
-            rows = []
-            for at in range(0, len(segment), CHUNK):
-                yield at / len(segment)
-                rows.append(segment.run(at, min(at + CHUNK, len(segment))))
-            result = joined(rows)
-            before, q, v = segment.tracker, segment.tracker.q, segment.tracker.v
-            found.append(result.q)
-            own = result.residuals[:, : len(plan.counting)] > segment.tracker.tolerance[: len(plan.counting)]
-            lost.append((own.any(axis=2) & (plan.influence >= 1.0)).any(axis=1))
-        new = np.array(Q)
-        new[i : j + 1] = rounded(self.obj, np.concatenate(found)[: j + 1 - i], self.robot)
-        missed = self.missed.copy()
-        missed[i : j + 1] = np.concatenate(lost)[: j + 1 - i]
-        return new, missed
-
-    def _passing(self, i: int, j: int) -> Array:
-        """(j + 1 - i, nq) from the frame before to the one after, with the velocities there: cubic in time."""
-        model, Q, count = self.model, self.Q, len(self.Q)
-        if i == 0 or j == count - 1:
-            rest = Q[i - 1] if i else Q[min(j + 1, count - 1)]
-            return np.tile(model.limits.clamp(rest), (j + 1 - i, 1))
-        first, last, steps = Q[i - 1], Q[j + 1], j + 2 - i
-        away = difference(model, first, last)
-        starts = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
-        ends = self._velocity(j + 2) if j + 2 < count else np.zeros(model.nv)
-        s = np.arange(1, steps)[:, None] / steps
-        shape = (3.0 - 2.0 * s) * s**2 * away
-        shape += steps * self.dt * ((s - 2.0) * s**2 + s) * starts + steps * self.dt * (s - 1.0) * s**2 * ends
-        return np.array([model.limits.clamp(integrate(model, first, each)) for each in shape])
-
-    def _velocity(self, i: int) -> Array:
-        """(nv,) from the frame before to frame i."""
-        return difference(self.model, self.Q[i - 1], self.Q[i]) / self.dt
-
-
-def _part(targets: Targets, i: int, end: int) -> Targets:
-    """The targets of the frames from i to before `end`."""
-    readings = [
-        replace(
-            each,
-            T=each.T[i:end],
-            surface=None if each.surface is None else each.surface[i:end],
-            up=each.up[i:end],
-            numbers={name: values[i:end] for name, values in each.numbers.items()},
-        )
-        for each in targets.readings
-    ]
-    return Targets(readings, targets.influence[i:end].copy(), targets.settings[i:end])

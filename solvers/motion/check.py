@@ -28,7 +28,7 @@ from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .collisions import collision_violations
-from .dynamics import effort_rounding, motion_efforts
+from .dynamics import effort_rounding, least_efforts, untold
 from .more_limits import more_violations, tipping_violations
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .rolled import wheel_slip
@@ -112,12 +112,12 @@ def check_motion_steps(
     they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. gravity: (3,) [m/s^2] in the root frame; where it is given, what the
-    drives must give (`drive_effort`) is compared with the effort limits, too. collisions: what may not touch, looked at
-    in each sample and half-way to the next. singularity: a sample with a smaller singular value is near one; 0: it is
-    not looked. limits: "jerk", "power" (which needs gravity) and "tools", as of `retime`, besides those of the
-    joints. support: points (n, 3) [m] in the root frame that the robot stands on in each sample; with gravity its
-    zero-moment point is compared with their hull. efforts: whether, with gravity, efforts are compared. Raises
-    TaskError for targets of the wrong shape.
+    drives must give (`least_efforts`) is compared with the effort limits, too, up to what samples tell of it.
+    collisions: what may not touch, looked at in each sample and half-way to the next. singularity: a sample with a
+    smaller singular value is near one; 0: it is not looked. limits: "jerk", "power" (which needs gravity) and "tools",
+    as of `retime`, besides those of the joints. support: points (n, 3) [m] in the root frame that the robot stands on
+    in each sample; with gravity its zero-moment point is compared with their hull. efforts: whether, with gravity,
+    efforts are compared. Raises TaskError for targets of the wrong shape.
     """
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(checked_motion(motion).model, motion.q)
@@ -256,10 +256,8 @@ def _violations(motion: Motion, eps: float, allow_positions: bool, gravity: obje
     collect(v_names, speeds, "velocity", v, model.velocity, abs(v) > model.velocity + v_slack)
     collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
     if gravity is not None:
-        efforts, slack = (
-            motion_efforts(motion, check_vector(gravity, 3, "gravity")),
-            effort_rounding(motion, v_slack, a_slack),
-        )
+        efforts, _ = least_efforts(motion, check_vector(gravity, 3, "gravity"))
+        slack = effort_rounding(motion, v_slack, a_slack) + untold(motion, model.effort)
         forces = [FORCES[unit] for unit in v_units]
         collect(v_names, forces, "effort", efforts, model.effort, abs(efforts) > model.effort + slack)
     return found

@@ -12,7 +12,7 @@ from ...robokin.configuration import check_vector
 from ...robokin.errors import ConfigurationError, UnknownNameError
 from ...robokin.units import freedom_units
 from ..tasks.whole_robot.center_of_mass import convex_hull
-from .dynamics import MotionDynamics, effort_rounding, motion_efforts
+from .dynamics import MotionDynamics, effort_rounding, least_efforts, untold
 from .motion import Motion, velocity_names
 from .violation import Violation
 
@@ -26,8 +26,9 @@ def more_violations(
 ) -> list[Violation]:
     """limits: "jerk" and "power", one number or (nv,); "tools": {link: {"speed", "acceleration"}}, as of `retime`.
     Jerks are differences of accelerations, velocities and accelerations of tools those of their places: what keeps a
-    limit between samples keeps it here. v_slack, a_slack: (F, nv) what rounding makes of them. Raises
-    ConfigurationError, UnknownNameError."""
+    limit between samples keeps it here. A power is no difference: it is that of `least_efforts`, up to what is
+    `untold`.
+    v_slack, a_slack: (F, nv) what rounding makes of them. Raises ConfigurationError, UnknownNameError."""
     for name in limits:
         if name not in KINDS:
             raise UnknownNameError("limit", name, KINDS)
@@ -44,9 +45,10 @@ def more_violations(
         if gravity is None:
             raise ConfigurationError("limits on power need gravity, as those on efforts do")
         bound = _bound(limits["power"], model.nv, "power")
-        efforts = motion_efforts(motion, check_vector(gravity, 3, "gravity"))
+        efforts, powers = least_efforts(motion, check_vector(gravity, 3, "gravity"))
         slack = effort_rounding(motion, v_slack, a_slack) * abs(motion.v) + abs(efforts) * v_slack
-        found += _passed("power", names, ["W"] * model.nv, efforts * motion.v, bound, slack)
+        slack += untold(motion, bound)
+        found += _passed("power", names, ["W"] * model.nv, powers, bound, slack)
     tools = limits.get("tools") or {}
     if not isinstance(tools, Mapping):
         raise ConfigurationError(f"tools must be a mapping of links to their limits, not {shown(tools)}")

@@ -24,6 +24,8 @@ MOST = 2000  # points of a curve: of longer motions the extremes of so many stre
 TICKS = 6  # about so many on an axis
 NEAR = 1.3  # times the largest value: a limit that is no farther is drawn
 COLORS = ("#3b75af", "#e1812c", "#3a923a", "#c03d3e", "#8d6ab8", "#84584e", "#d684bd", "#7f7f7f", "#a9aa35", "#2eabb8")
+DASHES = ("", "9 3", "2 3", "9 3 2 3", "5 2", "2 1")  # of curves whose colors come again
+SAMPLE = 18  # [pixels] of a curve beside its name
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +116,18 @@ def _drawn(graph: Graph, times: Array, top: float) -> list[str]:
         lines.append(f'<text x="{at:.2f}" y="{lower + 12}" text-anchor="middle" fill="#666666">{value:.6g}</text>')
     for i, name in enumerate(graph.names):
         color = COLORS[i % len(COLORS)]
+        dashes = DASHES[i // len(COLORS) % len(DASHES)]
+        style = f'fill="none" stroke="{color}" stroke-width="1.4"' + (f' stroke-dasharray="{dashes}"' if dashes else "")
         for bound in graph.bounds[i]:
             if low <= bound <= high:
                 at = float(y(bound))
                 lines.append(f'<path d="M{LEFT} {at:.2f}H{right}" stroke="{color}" stroke-dasharray="5 4"/>')
         own = kept(graph.curves[:, i])
         points = " ".join(f"{a:.2f},{b:.2f}" for a, b in zip(x(times[own]), y(graph.curves[own, i]), strict=True))
-        lines.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="1.4"/>')
-        lines.append(f'<text x="{right + 10}" y="{upper + 8 + LINE * i}" fill="{color}">{escape(name)}</text>')
+        lines.append(f'<polyline points="{points}" {style}/>')
+        at = upper + 8 + LINE * i
+        lines.append(f'<path d="M{right + 8} {at - 4}h{SAMPLE}" {style}/>')
+        lines.append(f'<text x="{right + SAMPLE + 13}" y="{at}" fill="{color}">{escape(name)}</text>')
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...robokin.arrays import Array, shown
@@ -12,18 +12,18 @@ from ..retiming.path_limits import PathLimits
 from ..trajectories.point_to_point import point_to_point
 from ..trajectories.sampled import Sampled
 from .blends import JoinedPath, joined
-from .keyed import keyed_motion
+from .keyed import keyed_motion_steps
 from .moves import Move
 from .paths import end_of, path_of
 
 
 def chains(
     model: RobotModel, moves: Sequence[Move], q0: object, limits: PathLimits
-) -> Iterator[tuple[list[Move], JoinedPath | Sampled]]:
+) -> Generator[tuple[list[Move], JoinedPath | Sampled] | None, None, None]:
     """The moves from one rest to the next, with their path, which is not timed yet; of a joint move, which has none
     but the joints' own, with its motion. Where drives or tools are limited, joint moves have a path, too. q0: (nq,).
-    Raises ConfigurationError, which names the move, where its end or
-    its path is out of reach."""
+    None where the work on one goes on. Raises ConfigurationError, which names the move, where its end or its path is
+    out of reach."""
     q = model.check_configuration(q0)
     if not isinstance(moves, Sequence) or not all(isinstance(move, Move) for move in moves):
         raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
@@ -34,7 +34,7 @@ def chains(
         blends = move.blend > 0.0 and number + 1 < len(moves)
         with named(move):
             if move.progress is not None and not chain:
-                done: Sampled = keyed_motion(model, move, path_of(model, move, q), limits)
+                done: Sampled = yield from keyed_motion_steps(model, move, path_of(model, move, q), limits)
                 q = done.sample(done.duration)[0]
             elif move.progress is not None:
                 raise ConfigurationError("its progress begins at rest: the move before it cannot blend into it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from .moves import Move
 
 LOOKS = 20  # between two keys at which limits are looked at ...
 LEAST, MOST = 2000, 40_000  # ... at so many places in all
+PIECE = 1000  # of them looked at at once
 BEYOND = 1e-6  # of the path: progress outside of it that is rounding
 PASSED = 1e-6  # relative: by how much a limit may be passed
 _PER = ("s", "s\u00b2", "s\u00b3")
@@ -55,9 +57,12 @@ class KeyedMotion(Sampled):
         return q, first * s1, first * s2 + second * s1**2, first * s3 + 3.0 * second * s1 * s2 + third * s1**3
 
 
-def keyed_motion(model: RobotModel, move: Move, places: Array, limits: PathLimits) -> KeyedMotion:
-    """A move along places (n, nq), evenly spaced, with the progress that it has. Raises ConfigurationError where
-    the progress leaves the path, and where a limit is passed: of joints, or of the tip's speed."""
+def keyed_motion_steps(
+    model: RobotModel, move: Move, places: Array, limits: PathLimits
+) -> Generator[None, None, KeyedMotion]:
+    """Yield between pieces of the work; return a move along places (n, nq), evenly spaced, with the progress that it
+    has. Raises ConfigurationError where the progress leaves the path, and where a limit is passed: of joints, drives or
+    tools."""
     assert move.progress is not None
     times, shares = np.asarray(move.progress, float).T
     q = np.array(Motion.of(model, np.arange(len(places)), places).unwrapped().q)
@@ -71,7 +76,18 @@ def keyed_motion(model: RobotModel, move: Move, places: Array, limits: PathLimit
     if outside.any():
         at = t[int(np.argmax(outside))]
         raise ConfigurationError(f"its progress leaves 0..1 between its keys, at {at:.3g} s: key it more evenly")
-    _check(found, move, limits, t)
+    drive, pace = (1.0 + PASSED, ""), (1.0 + PASSED, "")
+    for first in range(0, len(t), PIECE):
+        yield
+        piece = t[first : first + PIECE]
+        q, *rates = found.rates(piece)
+        drive = max([drive, *_of_drives(found, q, rates, limits, piece)])
+        pace = max([pace, *_of_joints(found, rates, move, limits, piece)])
+        pace = max([pace, *_of_tools(found, q, rates, move, limits, piece)])
+    if drive[1]:
+        raise ConfigurationError(f"its progress asks too much of a drive: {drive[1]}")
+    if pace[1]:
+        raise ConfigurationError(f"its progress is too fast: {pace[1]}: needs {pace[0]:.3g} times more time")
     return found
 
 
@@ -92,48 +108,60 @@ def _cubics(times: Array, shares: Array) -> Array:
     return np.column_stack((shares[:-1], slopes[:-1], bend, turn))
 
 
-def _check(found: KeyedMotion, move: Move, along: PathLimits, t: Array) -> None:
-    """Raises ConfigurationError, which says how many times more time the worst limit asks for."""
-    model, limits = found.model, along.motion
-    q, *rates = found.rates(t)
-    moved = Motion(model, t, q, rates[0], rates[1])
-    names = [name for joint in model.moving_joints for name in velocity_names(joint)]
-    units = [unit for joint in model.moving_joints for unit in freedom_units(joint)]
-    need, problem = 1.0 + PASSED, ""
+# What each limit asks for at times t, at most: how many times more time, of a drive the share of it, and a text.
+
+
+def _of_joints(
+    found: KeyedMotion, rates: Sequence[Array], move: Move, along: PathLimits, t: Array
+) -> Iterator[tuple[float, str]]:
+    limits, names = along.motion, _names(found.model)
+    units = [unit for joint in found.model.moving_joints for unit in freedom_units(joint)]
     kinds = zip(("velocity", "acceleration", "jerk"), rates, limits.slower(move.speed).rows.T, _PER, strict=True)
     for order, (kind, values, limit, per) in enumerate(kinds, 1):
         bound = limit.copy()
         if kind == "jerk" and kind in limits.assumed:
             bound[limits.assumed[kind]] = np.inf
         share = abs(values) / bound
-        k, i = np.unravel_index(int(np.argmax(share)), share.shape) if share.size else (0, 0)
-        if share.size and share[k, i] ** (1.0 / order) > need:
-            need = float(share[k, i] ** (1.0 / order))
-            size, unit = abs(values[k, i]), f"{units[i]}/{per}"
-            problem = f"{kind} of {names[i]} is {size:.4g} {unit} at {t[k]:.3g} s, allowed {bound[i]:.4g} {unit}"
-    if along.gravity is not None:
-        efforts = motion_efforts(moved, along.gravity)
-        powers = np.full(model.nv, np.inf) if along.power is None else along.power
-        for kind, values, bound, own in (
-            ("effort", efforts, model.effort, [FORCES[unit] for unit in units]),
-            ("power", efforts * rates[0], powers, ["W"] * model.nv),
-        ):
-            share = abs(values) / bound
+        if share.size:
             k, i = np.unravel_index(int(np.argmax(share)), share.shape)
-            if share[k, i] > 1.0 + PASSED:
-                what = f"{kind} of {names[i]} is {abs(values[k, i]):.4g} {own[i]} at {t[k]:.3g} s"
-                raise ConfigurationError(
-                    f"its progress asks too much of a drive: {what}, allowed {bound[i]:.4g} {own[i]}"
-                )
+            size, unit = abs(values[k, i]), f"{units[i]}/{per}"
+            text = f"{kind} of {names[i]} is {size:.4g} {unit} at {t[k]:.3g} s, allowed {bound[i]:.4g} {unit}"
+            yield float(share[k, i] ** (1.0 / order)), text
+
+
+def _of_drives(
+    found: KeyedMotion, q: Array, rates: Sequence[Array], along: PathLimits, t: Array
+) -> Iterator[tuple[float, str]]:
+    model, names = found.model, _names(found.model)
+    if along.gravity is None or not model.nv:
+        return
+    units = [FORCES[unit] for joint in model.moving_joints for unit in freedom_units(joint)]
+    efforts = motion_efforts(Motion(model, t, q, rates[0], rates[1]), along.gravity)
+    powers = np.full(model.nv, np.inf) if along.power is None else along.power
+    for kind, values, bound, own in (
+        ("effort", efforts, model.effort, units),
+        ("power", efforts * rates[0], powers, ["W"] * model.nv),
+    ):
+        share = abs(values) / bound
+        k, i = np.unravel_index(int(np.argmax(share)), share.shape)
+        size = f"{abs(values[k, i]):.4g} {own[i]} at {t[k]:.3g} s"
+        yield float(share[k, i]), f"{kind} of {names[i]} is {size}, allowed {bound[i]:.4g} {own[i]}"
+
+
+def _of_tools(
+    found: KeyedMotion, q: Array, rates: Sequence[Array], move: Move, along: PathLimits, t: Array
+) -> Iterator[tuple[float, str]]:
+    moved = Motion(found.model, t, q, rates[0], rates[1])
     for link, order, bound in _tool_bounds(move, along):
         size = np.linalg.norm((link_twists, link_accelerations)[order - 1](moved, [link])[:, 0, :3], axis=1)
-        k = int(np.argmax(size))
-        if (size[k] / bound) ** (1.0 / order) > need:
-            need, unit = float((size[k] / bound) ** (1.0 / order)), f"m/{_PER[order - 1]}"
-            verb = "goes" if order == 1 else "accelerates"
-            problem = f"{link} {verb} at {size[k]:.4g} {unit} at {t[k]:.3g} s, allowed {bound:.4g} {unit}"
-    if problem:
-        raise ConfigurationError(f"its progress is too fast: {problem}: needs {need:.3g} times more time")
+        k, unit = int(np.argmax(size)), f"m/{_PER[order - 1]}"
+        verb = "goes" if order == 1 else "accelerates"
+        text = f"{link} {verb} at {size[k]:.4g} {unit} at {t[k]:.3g} s, allowed {bound:.4g} {unit}"
+        yield float((size[k] / bound) ** (1.0 / order)), text
+
+
+def _names(model: RobotModel) -> list[str]:
+    return [name for joint in model.moving_joints for name in velocity_names(joint)]
 
 
 def _tool_bounds(move: Move, along: PathLimits) -> list[tuple[str, int, float]]:

@@ -31,11 +31,15 @@ class MovesPreview:
 def preview_steps(
     model: RobotModel, moves: Sequence[Move], q0: Array, limits: object = None, gravity: object = None
 ) -> Generator[float, None, MovesPreview]:
-    """Yield the share of the work done (0..1) between moves. q0: (nq,).   limits, gravity: as of `run_moves_steps`."""
+    """Yield the share of the work done (0..1) now and then. q0: (nq,).   limits, gravity: as of `run_moves_steps`."""
     rows, owners, count = [np.asarray(q0)[None]], [np.zeros(1, int)], 0
     problem, failing = "", -1
     try:
-        for chain, path in chains(model, moves, q0, PathLimits.of(model, limits, gravity)):
+        for part in chains(model, moves, q0, PathLimits.of(model, limits, gravity)):
+            if part is None:
+                yield count / len(moves)
+                continue
+            chain, path = part
             if isinstance(path, JoinedPath):
                 q, owner = path.q, path.owner
             else:

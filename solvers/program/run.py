@@ -57,11 +57,15 @@ def run_moves(
 def run_moves_steps(
     model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None, gravity: object = None
 ) -> Generator[float, None, list[tuple[Move, Sampled]]]:
-    """`run_moves` that yields the share of the work done (0..1) between moves."""
+    """`run_moves` that yields the share of the work done (0..1) now and then."""
     bound = PathLimits.of(model, limits, gravity)
     found: list[tuple[Move, Sampled]] = []
     yield 0.0
-    for chain, path in chains(model, moves, q0, bound):
+    for part in chains(model, moves, q0, bound):
+        if part is None:
+            yield len(found) / len(moves)
+            continue
+        chain, path = part
         with named(chain[-1]):
             found += _timed(model, chain, path, bound) if isinstance(path, JoinedPath) else [(chain[0], path)]
         yield len(found) / len(moves)

@@ -50,5 +50,10 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
         own = slice(cone.q, cone.q + 4)
         for row in np.flatnonzero(~swing_twist.contains(cone, found[:, own])):
             found[row, own] = swing_twist.project(cone, found[row, own])
-    result = rolled(Motion.of(model, times[0] + at, found), rolling(model, q))
+    rolls = rolling(model, q)
+    result = rolled(Motion.of(model, times[0] + at, found), rolls)
+    for base, does_roll in zip(model.rolling_bases, rolls, strict=True):
+        if does_roll:
+            wheels, own = list(base.wheel_v), slice(base.v, base.v + 3)
+            v[:, own], acceleration[:, own] = base.rates(result.q[:, base.q + 2], v[:, wheels], acceleration[:, wheels])
     return Motion(model, result.times, result.q, v, acceleration)

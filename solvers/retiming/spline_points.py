@@ -31,16 +31,18 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
     """(F + 2, nq) control points, one for each frame and one before and after. q: (F, nq) frames that are dt [s] apart.
 
     The spline begins and ends at the first and the last frame: at rest, where the first steps (or last) of all joints
-    are such as from rest inside the limits on acceleration; else with no acceleration. Rolling bases, and balls and
-    floating joints with limits, keep the frames as their points: there the spline passes beside the frames."""
+    are such as from rest inside the limits on acceleration; else with no acceleration. Balls and floating joints with
+    limits, and the wheels of rolling bases with limits, keep the frames as their points: there the spline passes beside
+    the frames."""
     points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
-    if len(q) < 3 or rolling(model, q).any():
+    if len(q) < 3:
         return points
     rests = _at_rest(model, q, dt)
     dofs = {int(at): i for i, at in enumerate(dof_coordinates(model)) if at >= 0}
     through = _through(q, rests)
+    beside = _wheels_of_limited(model, q)
     for at in range(model.nq):
-        if at not in dofs:
+        if at not in dofs or at in beside:
             continue
         i = dofs[at]
         rates = model.velocity[i], model.acceleration[i]
@@ -51,6 +53,21 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
     for free in _free_of_limits(model):
         points[:, free] = through[:, free]
     return points
+
+
+def _wheels_of_limited(model: RobotModel, q: Array) -> set[int]:
+    """Coordinates of the wheels of rolling bases that have limits of their own."""
+    found: set[int] = set()
+    for base, rolls in zip(model.rolling_bases, rolling(model, q), strict=True):
+        own, rates = slice(base.q, base.q + 3), slice(base.v, base.v + 3)
+        limits = (
+            *(abs(each[own]) for each in (model.lower, model.upper)),
+            model.velocity[rates],
+            model.acceleration[rates],
+        )
+        if rolls and np.isfinite(limits).any():
+            found |= {*base.wheel_q}
+    return found
 
 
 def _at_rest(model: RobotModel, q: Array, dt: float) -> tuple[bool, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import bpy
@@ -21,7 +22,7 @@ from robokin_addon.properties.bridge import (
     world_from_root,
     write_configuration,
 )
-from robokin_addon.properties.bridge.editing.build import rest_placements
+from robokin_addon.properties.handlers import reported_faults
 from robokin_addon.robokin import (
     Joint,
     Link,
@@ -31,6 +32,7 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
+from robokin_addon.robokin.kinematics import rest_placements
 from support.blender.scene_robots import build, root_from_world
 from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import all_urdfs, robot
@@ -291,6 +293,10 @@ def test_a_drag_past_a_limit_stays_there(scene: bpy.types.Scene, monkeypatch: py
         bone.rotation_euler[1] = (angle + np.pi) % (2 * np.pi) - np.pi
         bpy.context.view_layer.update()
         assert bone.rotation_euler[1] == pytest.approx(max(angle, model.lower[1]), abs=1e-5)
+    for value in (math.nan, -0.5):
+        bone.rotation_euler[1] = value
+        bpy.context.view_layer.update()
+    assert bone.rotation_euler[1] == pytest.approx(-0.5) and reported_faults() == []
     monkeypatch.undo()
     bpy.context.view_layer.update()
 

@@ -14,10 +14,12 @@ from mathutils import Quaternion
 from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.bridge.pose.spherical import keys_in_cone, surely_inside, unit
+from robokin_addon.properties.handlers import reported_faults
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.robokin.spatial.swing_twist import contains, from_swing_and_twist, swing_and_twist
 from robokin_addon.scene.animation.frames import fcurves
+from support.blender.panels import draw
 from support.blender.scene_robots import add_target, build, shown
 
 AXES = [(0, 0, 1), (0, 1, 0), (0, 0, -1), (1, 0, 0), (0.6, 0, 0.8), (0.36, 0.48, 0.8)]
@@ -171,15 +173,22 @@ def test_identity_outside_the_limits(scene):
 
 
 @pytest.mark.parametrize("value", [(0, 0, 0, 0), (math.nan, 0, 0, 1), (math.inf, 0, 0, 1)])
-def test_quaternions_that_say_nothing(scene, value):
+@pytest.mark.parametrize("is_dragged", [False, True])
+def test_quaternions_that_say_nothing(scene, monkeypatch, value, is_dragged):
+    from robokin_addon.operators.handlers import hand_limits
+
     obj = build(ball())
+    bpy.context.view_layer.objects.active = obj
+    monkeypatch.setattr(hand_limits, "transform_running", lambda: is_dragged)
+    bpy.context.view_layer.update()
     obj.pose.bones["ball"].rotation_quaternion = value
     bpy.context.view_layer.update()
+    assert "\u00b0" in " ".join(draw(object=obj, active_object=obj)["ROBOKIN_PT_joint_values"]["labels"])
     if math.isfinite(sum(value)):
         np.testing.assert_allclose(read_configuration(obj)[:4], (1, 0, 0, 0))
     obj.pose.bones["ball"].rotation_quaternion = (1, 0, 0, 0)
     bpy.context.view_layer.update()
-    assert in_limits(robot_model(obj), read_configuration(obj))
+    assert in_limits(robot_model(obj), read_configuration(obj)) and reported_faults() == []
 
 
 def fast_motion(model: RobotModel, frames: int, seed: int = 3) -> np.ndarray:
@@ -204,7 +213,7 @@ def test_keys_stay_in_the_cone_between_frames_too(scene, limits):
     model = ball((0, 1, 0), *limits)
     obj = build(model)
     Q = fast_motion(model, 40)
-    written = write_curves(obj, list(range(1, 41)), Q, False)
+    written = write_curves(obj, list(range(1, 41)), Q, False, binding(obj))
     assert model.limits.contain(np.concatenate((unit(written[:, :4]), written[:, 4:]), axis=1)).all()
     signs = np.einsum("ij,ij->i", written[1:, :4], written[:-1, :4])
     assert (signs > 0.0).all()
@@ -284,7 +293,7 @@ def test_the_sign_goes_on_from_the_frame_before(scene):
     bone.rotation_quaternion = -Quaternion((1.0, 0.0, 0.0, 0.0))
     for i in range(4):
         bone.keyframe_insert("rotation_quaternion", index=i, frame=0)
-    write_curves(obj, [5, 6], np.array([-q, q]) * np.array([1, 1, 1, 1, 0]), False)
+    write_curves(obj, [5, 6], np.array([-q, q]) * np.array([1, 1, 1, 1, 0]), False, binding(obj))
     scene.frame_set(5)
     assert bone.rotation_quaternion.w < 0.0
     bone.rotation_quaternion.negate()

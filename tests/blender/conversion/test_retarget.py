@@ -106,7 +106,7 @@ def humanoid(scene):
 
 def tip_poses(scene, robot, frames):
     """{bone: (n, 4, 4)} in the world, and the same of the person's bones."""
-    seen = finish(sample_motion(scene, robot, frames))
+    seen = finish(sample_motion(scene, robot, frames, binding(robot)))
     links = [forward_kinematics(seen.model, q) for q in seen.q]
     return {bone: np.array([at[link] for at in links]) for link, bone in binding(robot).bone_of_link.items()}
 

@@ -14,9 +14,10 @@ from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.check import check_steps
-from robokin_addon.scene.repair import again, broken_frames
+from robokin_addon.scene.repair import attempts, broken_frames
 from robokin_addon.scene.repair.again import repair_steps
 from robokin_addon.solvers.progress import finish
+from support.blender.scene_tasks import add, place
 from support.blender.windows import called
 from support.command import run
 
@@ -43,7 +44,7 @@ def checked(obj):
 
 def drag(obj, frame, by, joint=1):
     """A key moved as in the Graph Editor."""
-    key = sorted(own_keys(obj))[joint]
+    key = sorted(own_keys(binding(obj)))[joint]
     curve = fcurves(obj)[key]
     point = next(point for point in curve.keyframe_points if point.co.x == frame)
     point.co.y += by
@@ -53,7 +54,7 @@ def drag(obj, frame, by, joint=1):
 
 
 def values(obj, frames):
-    return np.array([[fcurves(obj)[key].evaluate(f) for f in frames] for key in sorted(own_keys(obj))])
+    return np.array([[fcurves(obj)[key].evaluate(f) for f in frames] for key in sorted(own_keys(binding(obj)))])
 
 
 def test_what_an_edit_breaks_is_known_at_once_and_is_what_check_says(baked, monkeypatch):
@@ -112,22 +113,22 @@ def test_without_a_task_the_curves_are_followed_as_near_as_limits_allow(baked):
 def test_the_command_does_the_same(baked, tmp_path, capsys):
     drag(baked, 20, 0.3)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
-    done = run(capsys, "repair", tmp_path / "a.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    done = run(capsys, "solve-again", tmp_path / "a.blend", "-o", tmp_path / "b.blend", "--json", "-")
     report = json.loads(done.out)
     assert done.code == 0 and report["broken_before"] >= 2 and report["broken_after"] == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "b.blend"))
     assert checked(bpy.data.objects["panda"]).passed
-    assert "no frame misses a task" in run(capsys, "repair", tmp_path / "b.blend").out
+    assert "no frame misses a task" in run(capsys, "solve-again", tmp_path / "b.blend").out
     bpy.data.objects["panda"].robokin.tasks[0].target.delta_location.x = 5.0
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "far.blend"))
-    done = run(capsys, "repair", tmp_path / "far.blend", "-o", tmp_path / "b.blend", "--json", "-")
+    done = run(capsys, "solve-again", tmp_path / "far.blend", "-o", tmp_path / "b.blend", "--json", "-")
     assert done.code == 1 and json.loads(done.out)["broken_after"] > 0
 
 
 def test_curves_that_go_on_beyond_their_keys_stay_as_they_were(baked):
     """The stretch reaches the last key; what is beyond it is no key's, but the curve's own going on."""
     baked.robokin.tasks[0].enabled = False
-    for key in own_keys(baked):
+    for key in own_keys(binding(baked)):
         curve = fcurves(baked)[key]
         for point in [*curve.keyframe_points][:19:-1]:
             curve.keyframe_points.remove(point)
@@ -154,9 +155,95 @@ def test_what_drives_can_give_and_gravity_count_as_changes(baked):
 
 
 def test_a_repair_can_be_stopped_while_it_follows(baked, monkeypatch):
-    monkeypatch.setattr(again, "CHUNK", 5)
+    monkeypatch.setattr(attempts, "CHUNK", 5)
     baked.robokin.tasks[0].target.delta_location.x = 5.0
     bpy.context.view_layer.update()
     steps = repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)
     shares = [share for share in steps if share >= 0.5]
     assert len(shares) > 8 and shares == sorted(shares)
+
+
+def keyed(owner, name, values):
+    """Constant from key to key."""
+    for frame, value in values:
+        setattr(owner, name, value)
+        owner.keyframe_insert(name, frame=frame)
+    for curve in fcurves(owner.id_data).values():
+        if curve.data_path.endswith(f".{name}"):
+            for point in curve.keyframe_points:
+                point.interpolation = "CONSTANT"
+
+
+def test_what_cannot_be_met_is_not_tried_with_ever_more_frames(baked, monkeypatch):
+    """From 15 to 22 the elbow is asked for what it cannot do; a key beside was dragged."""
+    bpy.context.view_layer.objects.active = baked
+    elbow = add(baked, "POSITION", place(baked, (3.0, 0.0, 0.0)), "panda_joint4", priority=2)
+    keyed(elbow, "influence", ((1, 0.0), (15, 1.0), (23, 0.0)))
+    drag(baked, 13, 0.3)
+    tries, tried = [], attempts.Repair._tried
+    monkeypatch.setattr(attempts.Repair, "_tried", lambda work, i, j: tries.append((i, j)) or tried(work, i, j))
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.before > found.after == 8 and len(tries) > 1 and (0, len(FRAMES) - 1) not in tries
+    assert checked(baked).limits.violations == ()
+
+
+def test_a_stretch_begins_at_the_speed_of_the_frame_before(baked):
+    """Slow drives: from rest it would not get along."""
+    needed = abs(checked(baked).motion.a[5:]).max()
+    for bone in baked.data.bones:
+        bone.robokin.use_acceleration, bone.robokin.acceleration = True, 1.5 * needed
+    before = values(baked, FRAMES)
+    drag(baked, 20, 0.02)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    (stretch,) = [each for each in found.solved if each.first <= 20 <= each.last]
+    assert stretch.after == 0 and 10 < stretch.first and stretch.last < 30
+    assert abs(values(baked, FRAMES) - before)[:, 9:].max() < 5e-3
+
+
+def test_criteria_lead_the_robot_as_in_the_bake(baked):
+    """What a key broke becomes what was baked, and what the criteria cost there is told anew."""
+    baked.robokin.criteria.add().kind = "JOINT_SPRINGS"
+    assert called(bpy.ops.robokin.bake, baked) == {"FINISHED"}
+    cost = fcurves(baked)["robokin.criteria[0].cost", 0]
+    before, costs = values(baked, FRAMES), np.array([cost.evaluate(f) for f in FRAMES])
+    drag(baked, 20, 0.3)
+    cost.keyframe_points[19].co.y = 0.0
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.after == 0 and 0 < found.before and found.solved[0].last - found.solved[0].first < 8
+    np.testing.assert_allclose(values(baked, FRAMES), before, atol=1e-4)
+    np.testing.assert_allclose([cost.evaluate(f) for f in FRAMES], costs, atol=1e-4 * costs.max())
+    cost.keyframe_points[19].co.y = 0.0
+    assert finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)).before == 0
+    assert cost.evaluate(20) == 0.0
+
+
+def test_where_criteria_do_not_lead_back_it_passes_evenly(baked):
+    """Of a bake without the criterion."""
+    before = values(baked, FRAMES)
+    item = baked.robokin.criteria.add()
+    item.kind, item.gain = "JOINT_SPRINGS", 50.0
+    drag(baked, 20, 0.3)
+    (stretch,) = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)).solved
+    assert stretch.after == 0 and stretch.last - stretch.first < 8
+    np.testing.assert_allclose(values(baked, FRAMES), before, atol=5e-3)
+
+
+def test_limits_with_keys_are_those_of_the_frames(baked):
+    """At the present frame joint 2 may not move."""
+    bone = next(name for name, joint in binding(baked).joint_of_bone.items() if joint.name == "panda_joint2")
+    joint, path = baked.data.bones[bone].robokin, f'bones["{bone}"].robokin.velocity'
+    for frame, velocity in ((1, 1e-3), (2, 3.0)):
+        joint.velocity = velocity
+        baked.data.keyframe_insert(path, frame=frame)
+    bpy.context.scene.frame_set(1)
+    drag(baked, 20, 0.3)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, range(10, 31)))
+    assert 0 < found.before < 5 and found.after == 0
+
+
+def test_a_first_frame_is_solved_as_a_pose(baked):
+    before = values(baked, FRAMES)
+    drag(baked, 1, 0.3)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.after == 0 and found.solved[0].last < 5 and len(found.solved) == 1
+    assert abs(values(baked, FRAMES) - before).max() < 5e-3

@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model, to_blender
+from robokin_addon.properties.bridge import binding, robot_model, to_blender
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
@@ -47,7 +47,7 @@ def test_a_check_takes_the_numbers_of_each_frame(arm):
         arm.data.path_resolve(path.rsplit(".", 1)[0]).upper = upper
         arm.data.keyframe_insert(path, frame=frame)
     scene.frame_set(21)
-    write_curves(arm, [1, 21], np.array([[1.0, 0.0], [1.0, 0.0]]), new_action=False)
+    write_curves(arm, [1, 21], np.array([[1.0, 0.0], [1.0, 0.0]]), False, binding(arm))
     for present in (1, 21):
         scene.frame_set(present)
         for first, is_outside in ((1, True), (15, False)):
@@ -85,7 +85,7 @@ def test_each_frame_is_judged_with_few_around_it_as_with_all(arm, monkeypatch):
         joint.velocity = velocity
         arm.data.keyframe_insert(f'bones["{arm.data.bones[1].name}"].robokin.velocity', frame=frame)
     q = np.column_stack((0.3 * np.sin(np.array(frames) / 3.0), np.zeros(30)))
-    write_curves(arm, [*frames], q, new_action=False)
+    write_curves(arm, [*frames], q, False, binding(arm))
     judged = []
 
     def counted(motion, **options):
@@ -104,3 +104,43 @@ def test_each_frame_is_judged_with_few_around_it_as_with_all(arm, monkeypatch):
         expected += [each for each in whole.violations if each.frame == at]
     assert set(found.limits.violations) == set(expected)
     assert {each.kind for each in expected} >= {"velocity", "jerk", "tool speed", "tool acceleration"}
+
+
+@pytest.mark.parametrize("way", ["driver", "strip"])
+def test_a_check_knows_what_drivers_and_strips_make_of_limits(arm, way):
+    """The bound grows from 0.05 by as much at each frame; the joint stands at 0.48."""
+    path = f'bones["{arm.data.bones[1].name}"].robokin.upper'
+    if way == "driver":
+        arm.data.driver_add(path).driver.expression = "frame / 20"
+    else:
+        joint = arm.data.bones[1].robokin
+        for frame, upper in ((1, 0.05), (21, 1.05)):
+            joint.upper = upper
+            arm.data.keyframe_insert(path, frame=frame)
+        animation = arm.data.animation_data
+        for point in fcurves(arm.data)[path, 0].keyframe_points:
+            point.interpolation = "LINEAR"
+        strip = animation.nla_tracks.new().strips.new("strip", 1, animation.action)
+        strip.action_slot, animation.action = animation.action_slot, None
+    write_curves(arm, [1, 21], np.array([[0.48, 0.0], [0.48, 0.0]]), False, binding(arm))
+    for present in (3, 18):
+        bpy.context.scene.frame_set(present)
+        found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, range(1, 22)))
+        assert {each.frame for each in found.limits.violations if each.kind == "upper"} == set(range(9))
+
+
+def test_collisions_are_told_where_limits_have_keys(arm):
+    bpy.ops.mesh.primitive_cube_add(size=0.4, location=(1.5, 0.0, 0.0))
+    bpy.context.object.robokin.is_obstacle = True
+    bpy.context.view_layer.update()
+    write_curves(arm, [1, 5], np.array([[0.0, 0.0], [1.0, 0.0]]), False, binding(arm))
+
+    def hit():
+        found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, range(1, 6)))
+        return [(each.frame, each.links) for each in found.limits.violations if each.kind == "collision"]
+
+    before, joint = hit(), arm.data.bones[1].robokin
+    for frame, velocity in ((1, 4.0), (5, 5.0)):
+        joint.velocity = velocity
+        arm.data.keyframe_insert(f'bones["{arm.data.bones[1].name}"].robokin.velocity', frame=frame)
+    assert before and hit() == before

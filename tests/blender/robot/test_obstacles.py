@@ -6,9 +6,12 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
-from robokin_addon.scene import obstacles
+from robokin_addon.robokin.collision.convex_parts import convex_parts
+from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.collisions import collisions_now, collisions_over
 from robokin_addon.scene.surroundings import Watch
+from robokin_addon.scene.tasks.shapes import triangles_of
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import build
 from support.problems.obstructed import planar_arm
 
@@ -40,15 +43,15 @@ def grow(obj):
 
 
 def extents(collisions):
-    return pytest.approx([float(np.ptp(each.shape.points, axis=0).max()) for each in collisions.obstacles])
+    return pytest.approx([float(np.ptp(each.shape.points, axis=0).max()) for each in collisions.obstacles], rel=1e-5)
 
 
 def now(arm):
-    return extents(collisions_now(bpy.context.scene, arm, binding(arm)))
+    return extents(finish(collisions_now(bpy.context.scene, arm, binding(arm))))
 
 
 def look(watch, arm):
-    return extents(watch.look(bpy.context.scene, arm, binding(arm), {}).collisions)
+    return extents(watch.look(bpy.context.scene, arm, binding(arm), lambda owner: None).collisions)
 
 
 def test_all_that_look_see_an_edited_mesh_at_every_size(arm):
@@ -68,7 +71,7 @@ def test_all_that_look_see_an_edited_mesh_at_every_size(arm):
 def test_sizes_are_told_apart_at_every_scale(arm):
     """Meshes in millimetres."""
     post = cube(1000.0)
-    for size in (1.0, 1.2, 0.5):
+    for size in (1.0, 1.001, 1.2, 0.5):
         scaled(post, 1e-3 * size)
         assert [size] == now(arm)
 
@@ -77,8 +80,8 @@ def test_sizes_are_told_apart_at_every_scale(arm):
 def test_turning_makes_no_parts_anew(arm, monkeypatch, turned):
     post, watch, made = cube(), Watch(), []
     assert [1.0] == look(watch, arm)
-    original = obstacles.convex_parts
-    monkeypatch.setattr(obstacles, "convex_parts", lambda *args: made.append(args) or original(*args))
+    original = obstacle_shapes.convex_parts
+    monkeypatch.setattr(obstacle_shapes, "convex_parts", lambda *args: made.append(args) or original(*args))
     for k in range(30):
         (arm if turned == "arm" else post).rotation_euler = (0.1 * k, 0.23 * k, 0.31 * k)
         bpy.context.view_layer.update()
@@ -109,17 +112,41 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
     copy.instance_type, copy.instance_collection = "COLLECTION", library
     bpy.context.scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
-
-    def read():
-        return (yield from collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
-
-    found, steps = None, read()
-    while found is None:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found = end.value
+    found = finish(collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
     np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
+
+
+def test_what_is_moved_in_this_update_is_where_it_is_going(arm):
+    post, there = cube(), np.eye(4)
+    there[:3, 3] = 1.0, 2.0, 3.0
+    found = Watch().look(bpy.context.scene, arm, binding(arm), {post: there})
+    np.testing.assert_allclose(found.placements, [there])
+
+
+def test_a_mirrored_mesh_is_as_solid_as_it_was(arm):
+    post = cube()
+    post.scale.z = -1.0
+    bpy.context.view_layer.update()
+    assert [1.0] == now(arm)  # one part: a skin would be six
+
+
+def test_what_is_skinned_to_the_robot_is_no_obstacle_of_it(arm):
+    post = cube()
+    post.modifiers.new("skin", "ARMATURE").object = arm
+    assert [] == now(arm) and [1.0] == now(build(planar_arm(1)))
+
+
+def test_instances_of_a_marked_collection_are_obstacles(arm):
+    post, library, copy = cube(), bpy.data.collections.new("library"), bpy.data.objects.new("copy", None)
+    post.robokin.is_obstacle = False
+    library.objects.link(post)
+    copy.instance_type, copy.instance_collection = "COLLECTION", library
+    bpy.context.scene.collection.objects.link(copy)
+    assert [] == now(arm)
+    library.robokin.is_obstacle = True
+    bpy.context.view_layer.update()
+    found = finish(collisions_now(bpy.context.scene, arm, binding(arm)))
+    assert "copy/Cube" in {each.name for each in found.obstacles}
 
 
 def marked(capfd, **options):
@@ -132,8 +159,17 @@ def test_a_mark_tells_how_far_parts_reach_beyond_the_mesh(arm, capfd):
     post = cube()
     assert "obstacles: Cube; their convex parts reach at most 0 mm beyond" in marked(capfd)
     bpy.ops.mesh.primitive_torus_add(major_radius=1.0, minor_radius=0.25)
-    said = marked(capfd)
-    assert 0.0 < float(said.split("at most ")[1].split(" mm")[0]) <= 25.0 and "(Torus)" in said
+    torus, said = bpy.context.object, marked(capfd)
+    points, triangles = triangles_of(torus)
+    beyond = 1e3 * finish(convex_parts(np.asarray(points, float), triangles)).excess
+    assert f"at most {beyond:.3g} mm beyond the meshes (Torus)" in said and 1.0 < beyond <= 25.0
+    torus.scale = (2.0, 2.0, 2.0)
+    torus.select_set(False)
+    post.select_set(True)
+    assert "at most 0 mm beyond" in marked(capfd)  # of what was marked now
+    torus.select_set(True)
+    assert f"at most {2.0 * beyond:.3g} mm beyond the meshes (Torus)" in marked(capfd)
+    post.select_set(False)
     bpy.context.object.scale = (0.0, 1.0, 1.0)
     assert "'Torus' has no size" in marked(capfd)
     bpy.data.objects.remove(bpy.context.object)

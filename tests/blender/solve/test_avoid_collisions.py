@@ -8,10 +8,11 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.cli import main
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
-from robokin_addon.scene.animation.curves import write_curves
+from robokin_addon.scene.animation.curves import own_keys, write_curves
+from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_bakes import snapshot
@@ -30,7 +31,7 @@ def arm(scene):
     scene.frame_start, scene.frame_end = 1, LAST
     obj = build(planar_arm(4))
     obj.robokin.live = False
-    write_curves(obj, [1], START[None], new_action=False)
+    write_curves(obj, [1], START[None], False, binding(obj))
     scene.frame_set(1)
     hand = forward_kinematics(robot_model(obj), START)["l3"][:3, 3]
     bpy.ops.object.empty_add(location=hand.tolist())
@@ -59,7 +60,7 @@ def clearances(obj, q):
 
 def baked(obj, **options):
     assert called(bpy.ops.robokin.bake, obj, **options) == {"FINISHED"}
-    return finish(sample_motion(bpy.context.scene, obj, range(1, LAST + 1))).q
+    return finish(sample_motion(bpy.context.scene, obj, range(1, LAST + 1), binding(obj))).q
 
 
 def test_a_bake_goes_around_and_is_the_same_as_ever_without(arm):
@@ -113,6 +114,26 @@ def test_a_whole_motion_goes_around_at_frames_and_half_frames(arm):
     assert clearances(arm, baked(arm)).min() >= 0.005 - FACETS
     found = [item for item in settings.bake_failures if item.status == "COLLISION"]
     assert found and "ball" in found[0].reason, settings.bake_reason
+
+
+def test_solve_again_goes_around_too(arm):
+    """First a bake that looked at nothing, then keys that were dragged into the ball."""
+    plain = baked(arm)
+    inside = np.flatnonzero(clearances(arm, plain) < 0.0)
+    arm.robokin.solver.avoid_collisions = True
+    assert len(inside) and called(bpy.ops.robokin.solve_again, arm) == {"FINISHED"}
+    q = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm))).q
+    assert clearances(arm, q).min() >= 0.0
+    curve = fcurves(arm)[sorted(own_keys(binding(arm)))[0]]
+    for point in curve.keyframe_points:
+        point.co.y += 0.25 * (7 <= point.co.x <= 9)
+    curve.update()
+    dragged = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm))).q
+    assert (np.flatnonzero(clearances(arm, dragged) < 0.0) + 1).tolist() == [7, 8, 9]
+    assert called(bpy.ops.robokin.solve_again, arm) == {"FINISHED"}
+    again = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm))).q
+    assert clearances(arm, again).min() >= 0.0
+    np.testing.assert_allclose(again, q, atol=0.05)
 
 
 def test_as_commands(arm, tmp_path, capsys):

@@ -6,7 +6,14 @@ from types import SimpleNamespace as Of
 
 import bpy
 import pytest
-from robokin_addon.operators.tools.blender_keys import ROBOKIN_OT_duplicate_whole, common_axis, has_key, own_transform
+from robokin_addon.operators.tools import blender_keys
+from robokin_addon.operators.tools.blender_keys import (
+    ROBOKIN_OT_duplicate_whole,
+    ROBOKIN_OT_transform_joint,
+    common_axis,
+    has_key,
+    own_transform,
+)
 from robokin_addon.properties.selected.selection import select
 from support.blender.scene_robots import add_robot
 
@@ -70,3 +77,77 @@ def test_a_key_that_has_another_meaning_in_the_user_s_keymap_keeps_it(scene):
 
     assert has()
     assert not has(idname="wm.tool_set_by_id") and not has(type="E") and not has(shift=1) and not has(active=False)
+
+
+class Bpy:
+    """Stands in for `bpy` in the module of the keys: writes down which operators are called."""
+
+    def __init__(self):
+        self.calls, self.ops = [], self
+        self.transform = self.robokin = self
+
+    def __getattr__(self, name):
+        return lambda *args, **options: self.calls.append((name, args, options))
+
+
+def pressed(monkeypatch, operator, key, shift=False, **settings):
+    """What a key calls that is bound as it is in the add-on's own key map, in the context of now."""
+    stand_in = Bpy()
+    monkeypatch.setattr(blender_keys, "bpy", stand_in)
+    (item,) = [
+        item
+        for keymap in bpy.context.window_manager.keyconfigs.addon.keymaps.values()
+        for item in keymap.keymap_items
+        if item.idname == operator.bl_idname and (item.type, bool(item.shift)) == (key, shift)
+    ]
+    own = Of(kind=getattr(item.properties, "kind", ""))
+    outcome = operator.invoke(own, bpy.context, Of(type=key, shift=shift))
+    return outcome, stand_in.calls
+
+
+@pytest.mark.parametrize(
+    ("key", "bone", "call"), [("R", "panda_joint2", "rotate"), ("G", "panda_finger_joint1", "translate")]
+)
+def test_a_key_turns_or_slides_about_the_joint_s_own_axis(scene, monkeypatch, key, bone, call):
+    robot = add_robot()
+    chosen(robot, bone)
+    monkeypatch.setattr(blender_keys, "has_key", lambda *_: True)
+    outcome, calls = pressed(monkeypatch, ROBOKIN_OT_transform_joint, key)
+    assert outcome == {"FINISHED"}
+    ((name, args, options),) = calls
+    assert (name, args) == (call, ("INVOKE_DEFAULT", True))
+    assert options == {"orient_type": "LOCAL", "constraint_axis": (False, True, False)}
+    chosen(robot, "panda_joint8")
+    assert pressed(monkeypatch, ROBOKIN_OT_transform_joint, key) == ({"PASS_THROUGH"}, [])
+    chosen(robot, bone)
+    monkeypatch.setattr(blender_keys, "has_key", lambda *_: False)
+    assert pressed(monkeypatch, ROBOKIN_OT_transform_joint, key) == ({"PASS_THROUGH"}, [])
+
+
+def test_the_key_is_blender_s_with_two_armatures_in_pose_mode(scene):
+    robot = add_robot()
+    bpy.ops.object.armature_add()
+    other = bpy.context.object
+    robot.select_set(True)
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.object.mode_set(mode="POSE")
+    assert other.mode == robot.mode == "POSE" and not ROBOKIN_OT_transform_joint.poll(bpy.context)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert not ROBOKIN_OT_transform_joint.poll(bpy.context)
+    other.select_set(False)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert ROBOKIN_OT_transform_joint.poll(bpy.context)
+
+
+def test_shift_d_duplicates_the_robot_that_is_selected(scene, monkeypatch):
+    robot = add_robot()
+    bpy.ops.object.empty_add()
+    bpy.context.object.select_set(False)
+    robot.select_set(True)
+    for is_its_key, outcome, calls in (
+        (True, {"FINISHED"}, [("duplicate_move", ("INVOKE_DEFAULT", True), {})]),
+        (False, {"PASS_THROUGH"}, []),
+    ):
+        monkeypatch.setattr(blender_keys, "has_key", lambda *_, found=is_its_key: found)
+        assert pressed(monkeypatch, ROBOKIN_OT_duplicate_whole, "D", True) == (outcome, calls)
+    assert bpy.context.object == robot

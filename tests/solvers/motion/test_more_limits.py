@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, UnknownNameError, library_robot
-from robokin_addon.solvers import Motion, MotionDynamics, check_motion
+from robokin_addon.solvers import Motion, Move, check_motion, program_motion, retime, run_moves
 from robokin_addon.solvers.motion.more_limits import outside
+from support.oracles.pinocchio_oracle import Oracle
 
 DT, HEIGHT, G = 0.01, 0.5, np.array([0.0, 0.0, -9.81])
 T = DT * np.arange(60)
@@ -39,18 +42,40 @@ def test_jerk_speed_and_acceleration_of_a_tool() -> None:
 
 
 def test_power_is_that_of_the_drives() -> None:
-    model = library_robot("panda")
-    q = model.limits.middle(model.neutral()) + 0.2 * np.sin(6.0 * T[:, None] + np.arange(model.nq))
-    motion = Motion.of(model, T, q)
-    power = abs(MotionDynamics.of(motion, G).power)
+    """By Pinocchio, of sines whose velocities and accelerations are known."""
+    panda = library_robot("panda")
+    joints = [replace(joint, damping=2.0, friction=3.0) for joint in panda.joints[1:]]
+    model = RobotModel("panda", panda.links, joints)
+    wave = 6.0 * T[:, None] + np.arange(model.nq)
+    q, v, a = model.limits.middle(model.neutral()) + 0.2 * np.sin(wave), 1.2 * np.cos(wave), -7.2 * np.sin(wave)
+    motion, oracle = Motion.of(model, T, q, v[0]), Oracle.from_model(model)
+    effort = np.array([oracle.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])
+    power = abs((effort + 2.0 * v + 3.0 * np.sign(v)) * v)
     bound = float(np.quantile(power, 0.9))
     found = check_motion(motion, gravity=G, limits={"power": bound}).violations
-    count = sum(v.kind == "power" for v in found)
-    assert count == (power > bound).sum() > 10
+    told = {(v.frame - 1, v.joint) for v in found if v.kind == "power"}
+    names = [joint.name for joint in model.moving_joints if joint.mimic is None]
+    sure = {(int(k), names[i]) for k, i in np.argwhere(power > 1.05 * bound)}
+    beside = {(k - step, name) for k, name in told for step in (0, 1)}
+    assert len(sure) > 20 and {each for each in sure if 2 < each[0] < len(T) - 3} <= beside
+    assert all(power[k, names.index(name)] > 0.99 * bound for k, name in told if k > 2)
     with pytest.raises(ConfigurationError, match="power need gravity"):
         check_motion(motion, limits={"power": bound})
     with pytest.raises(UnknownNameError):
         check_motion(motion, limits={"sound": 1.0})
+
+
+@pytest.mark.parametrize("watt", [5.0, 40.0])
+def test_moves_limited_to_a_power_pass_the_check_at_the_rate_of_a_film(watt) -> None:
+    model = library_robot("panda")
+    moves = [Move("swing", joints={"joint_1": 1.5, "joint_2": 1.0}), Move("back", joints={"joint_2": -0.5})]
+    start = model.limits.middle(model.neutral())
+    for limit, is_kept in ((watt, True), (1.1 * watt, False)):
+        done = run_moves(model, moves, start, {"power": limit}, G)
+        at_frames = program_motion(done, 24.0)
+        motion = Motion.of(model, at_frames.times, at_frames.q)
+        found = [v for v in check_motion(motion, gravity=G, limits={"power": watt}).violations if v.kind == "power"]
+        assert (not found) == is_kept
 
 
 def test_it_tips_where_the_zero_moment_point_leaves_the_support() -> None:
@@ -73,3 +98,28 @@ def test_it_tips_where_the_zero_moment_point_leaves_the_support() -> None:
 def test_distance_to_what_is_no_polygon() -> None:
     assert outside(np.array([[0.0, 0.0]]), np.array([3.0, 4.0])) == pytest.approx(5.0)
     assert outside(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([1.0, 0.5])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("rate", [24.0, 60.0])
+def test_what_is_retimed_inside_efforts_passes_the_check_at_the_rate_of_a_film(rate) -> None:
+    panda = library_robot("panda")
+    weak = RobotModel("weak", panda.links, [replace(joint, effort=0.5 * joint.effort) for joint in panda.joints[1:]])
+    way = np.arange(panda.nq) + np.linspace(0.0, 6.0, 12)[:, None]
+    done = retime(weak, panda.limits.middle(panda.neutral()) + 0.5 * np.sin(way), gravity=G)
+    assert "effort" in {each.kind for each in done.bindings}
+    times = np.arange(0.0, done.duration, 1.0 / rate)
+    for share, is_kept in ((1.0, True), (0.95, False)):
+        model = RobotModel(
+            "own", weak.links, [replace(joint, effort=share * joint.effort) for joint in weak.joints[1:]]
+        )
+        found = check_motion(Motion.of(model, times, done.sample(times)[0]), gravity=G).violations
+        assert (not [each for each in found if each.kind == "effort"]) == is_kept
+
+
+def test_at_rest_efforts_are_told_to_the_last_digit() -> None:
+    """A mass of 2 kg on a slider is 19.62 N."""
+    for bound, is_kept in ((19.6201, True), (19.6199, False)):
+        joint = Joint("lift", "prismatic", "base", "mass", axis=(0, 0, 1), lower=-5.0, upper=5.0, effort=bound)
+        model = RobotModel("lift", [Link("base", 1.0), Link("mass", 2.0)], [joint])
+        found = check_motion(Motion.of(model, T, np.zeros((len(T), 1))), gravity=G).violations
+        assert (not found) == is_kept

@@ -18,7 +18,7 @@ G = (0.0, 0.0, -9.81)
 
 
 def shown(path):
-    """[(title, (curves, F) values)] of the diagrams, by the labels of their axes."""
+    """[(title, the values of each curve)] of the diagrams, by the labels of their axes."""
     root = ElementTree.parse(path).getroot()
     texts = [(float(t.get("x")), float(t.get("y")), t) for t in root.iter(f"{SVG}text")]
     found = []
@@ -35,7 +35,7 @@ def shown(path):
             points = np.array([pair.split(",") for pair in line.get("points").split()], float)
             if top <= points[0, 1] < top + HEIGHT:
                 rows.append(np.polyval(scale, points[:, 1]))
-        found.append((title[1], np.array(rows)))
+        found.append((title[1], rows))
     return found
 
 
@@ -54,14 +54,42 @@ def test_a_plot_shows_the_motion(tmp_path):
         "effort [N m]": efforts[:, turning],
     }
     for title, values in expected.items():
-        np.testing.assert_allclose(graphs[title].T, values, atol=1e-3 * np.ptp(values) + 1e-12, err_msg=title)
+        np.testing.assert_allclose(
+            np.transpose(graphs[title]), values, atol=1e-3 * np.ptp(values) + 1e-12, err_msg=title
+        )
     assert [title for title, _ in shown(write_motion(motion, tmp_path / "n.svg"))] == list(graphs)[:6]
 
 
-def test_a_still_motion_can_be_drawn(tmp_path):
+def test_one_sample_is_drawn_where_it_is(tmp_path):
     model = load_urdf(robot("panda"))
-    still = Motion.of(model, [0.0], [model.neutral()])
-    assert "polyline" in write_plot(still, tmp_path / "m.svg").read_text("utf-8")
+    q = model.neutral() + 0.1 * np.arange(model.nq)
+    graphs = dict(shown(write_plot(Motion.of(model, [3.0], [q]), tmp_path / "m.svg")))
+    turning = np.flatnonzero(~np.asarray(model.is_length))
+    np.testing.assert_allclose(np.concatenate(graphs["position [rad]"]), q[turning], atol=1e-3)
+    np.testing.assert_allclose(np.concatenate(graphs["velocity [rad/s]"]), 0.0, atol=1e-7)
+
+
+def test_a_long_motion_shows_its_extremes(tmp_path):
+    model = load_urdf(robot("panda"))
+    q = np.tile(model.limits.middle(model.neutral()), (5 * MOST, 1))
+    q[[123, 5432], 1] += 0.5, -0.7
+    drawn = dict(shown(write_plot(Motion.of(model, 0.01 * np.arange(len(q)), q), tmp_path / "m.svg")))["position [rad]"]
+    assert len(drawn[1]) <= MOST + 2
+    assert [drawn[1].min(), drawn[1].max()] == pytest.approx([q[:, 1].min(), q[:, 1].max()], abs=2e-3)
+
+
+def test_no_two_curves_of_a_diagram_look_alike(tmp_path):
+    """And the line beside a name is as its curve."""
+    model = load_urdf(robot("talos_reduced"))
+    motion = Motion.of(model, np.arange(4) / 24.0, wandering(model, 4))
+    root = ElementTree.parse(write_plot(motion, tmp_path / "m.svg")).getroot()
+
+    def looks(tag):
+        lines = [line for line in root.iter(f"{SVG}{tag}") if line.get("stroke-width")]
+        return [(line.get("stroke"), line.get("stroke-dasharray")) for line in lines]
+
+    assert looks("polyline") == looks("path") and len(looks("path")) == 3 * model.nv
+    assert len(set(looks("polyline")[: model.nv])) == model.nv > 30
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 7.1), (1e-9, 2e-9), (-4e5, 1.0)])

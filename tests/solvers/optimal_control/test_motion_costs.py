@@ -93,6 +93,28 @@ def test_gradients_and_hessians_are_those_of_the_value(number):
         np.testing.assert_allclose(told, change, atol=near * abs(change).max())
 
 
+def test_criteria_count_by_their_weights_and_the_path_is_that_of_a_link():
+    at, thrice = here(), integral(here(), Manipulability(weight=3.0))
+    both = [
+        integral(at, Manipulability()),
+        thrice,
+        integral(at, MinimumVelocity()),
+        integral(at, MinimumVelocity(weight=3.0)),
+    ]
+    values = [cost.value(at) for cost in both]
+    assert values[1] == pytest.approx(3.0 * values[0]) and values[3] == pytest.approx(3.0 * values[2]) and all(values)
+    for one, three in ((both[0], both[1]), (both[2], both[3])):
+        H = [np.zeros((FRAMES, 4, *[at.steps.shape[1]] * 2)) for _ in range(2)]
+        (g, guess), (g3, guess3) = one.quadratic(at), three.quadratic(at)
+        one.bend(at, H[0]), three.bend(at, H[1])
+        for a, b in ((g, g3), (guess, guess3), (H[0], H[1])):
+            np.testing.assert_allclose(3.0 * a, b, atol=1e-9 * abs(b).max())
+    model, link = at.grid.model, at.grid.model.link_names[4]
+    places = np.array([forward_kinematics(model, q)[link][:3, 3] for q in at.q])
+    way = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()
+    assert PathLength(link).value(at) == pytest.approx(way, rel=0.05) != pytest.approx(PathLength().value(at), rel=0.1)
+
+
 def test_the_tool_takes_a_shorter_path():
     """The elbow goes round; the tool is free."""
     model, q, _ = panda()

@@ -8,8 +8,10 @@ from robokin_addon.robokin import RobotModel, forward_kinematics, random_configu
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers import (
+    AlongCurveTask,
     AxisTask,
     JointTask,
+    JointVelocityTask,
     OrientationTask,
     PinTask,
     PoseTask,
@@ -105,3 +107,38 @@ def test_how_a_twist_begins_is_as_by_differences(frame):
     moved = rows._moved(*(levels.state(each, [task.target], 0.04) for each in followed.q[3:]))
     found = rows._along_start(moved, task.target, task.rows_after(moved, task.target))
     np.testing.assert_allclose(task.start_jacobian(moved, task.target), found, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["twist", "joint velocity", "along a curve that moves"])
+def test_rows_of_velocities_change_with_both_ends_of_a_frame(kind):
+    model, q0, _ = panda()
+    hand = forward_kinematics(model, q0)["panda_hand"][:3, 3]
+    bow = np.array([[-0.05, -0.05, 0.0], [0.05, 0.05, 0.0], [0.1, 0.02, 0.05], [0.2, 0.0, 0.0]])
+    task, targets = {
+        "twist": (twist := TwistTask("panda_hand", [0.1, 0.05, 0.0, 0.0, 0.1, 0.5], frame="tip"), [twist.target] * 4),
+        "joint velocity": (JointVelocityTask({"panda_joint1": 0.3}), [{"panda_joint1": 0.3}] * 4),
+        "along a curve that moves": (
+            AlongCurveTask("panda_hand", hand + bow, 0.1),
+            [(0.1, hand + bow + [0.0, 0.01 * k, 0.0]) for k in range(4)],
+        ),
+    }[kind]
+    levels, grid = TaskLevels(model, [task]), Discretization(model, 0.04, np.zeros(model.nv))
+    checked = [levels.checked_targets([target]) for target in targets]
+    followed = track(model, [task], [[target] for target in targets], q0, 0.04)
+    assert followed.converged.all()
+    q = followed.q
+    segment = TaskSegment(0, levels, checked, np.ones((len(q), 1)))
+
+    def rows(q):
+        own = VelocityFrames(grid, levels.tasks[0], [each[0] for each in checked], np.ones(len(q)))
+        return own.rows(DiscreteMotion(grid, q), segment)
+
+    found, h = rows(q), 1e-6
+    assert (found.frame == 0).any() == ("curve" in kind)  # where the motion is to start
+    np.testing.assert_allclose(found.rows.lower, 0.0, atol=1e-5)
+    assert (found.frame > 0).any()
+    for y in h * np.random.default_rng(0).normal(size=(3, *q.shape)):
+        change = (rows(q - y).rows.lower - rows(q + y).rows.lower) / 2.0
+        (before,), k = found.before, found.frame
+        told = np.einsum("mj,mj->m", found.rows.J, y[k]) + np.einsum("mj,mj->m", before, y[np.maximum(k - 1, 0)])
+        np.testing.assert_allclose(told[k > 0] / h, change[k > 0] / h, atol=1e-4)

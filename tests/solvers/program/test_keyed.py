@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, RobotModel, forward_kinematics, library_robot
 from robokin_addon.solvers import Motion, MotionDynamics, Move, run_moves
+from robokin_addon.solvers.program.run import run_moves_steps
+from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
 from scipy.interpolate import CubicSpline
 
 PANDA = library_robot("panda")
@@ -102,3 +104,22 @@ def test_drives_and_tools_are_held_against_what_the_motion_takes() -> None:
             with pytest.raises(ConfigurationError, match=r"effort of .* N m at"):
                 run_moves(weak, [line(KEYS)], START, {}, G)
         assert run_moves(weak, [line(KEYS)], START)
+
+
+def test_jerks_that_are_given_are_kept_and_assumed_ones_are_not_asked_for() -> None:
+    ((_, done),) = run_moves(PANDA, [line(KEYS)], START)
+    most = abs(done.rates(np.linspace(0.0, 5.0, 4001))[3]).max()
+    assert run_moves(PANDA, [line(KEYS)], START, {"jerk": 1.05 * most})
+    with pytest.raises(ConfigurationError, match=r"too fast: jerk of .* rad/s³ at"):
+        run_moves(PANDA, [line(KEYS)], START, {"jerk": 0.95 * most})
+    t = np.linspace(0.0, 5.0, 501)
+    shaken = np.column_stack((t, (t / 5.0) ** 2 * (3.0 - 0.4 * t)))
+    shaken[240:260:2, 1] += 3e-5
+    ((_, done),) = run_moves(PANDA, [line(shaken)], START)
+    assert (abs(done.rates(t + 0.005)[3]).max(axis=0) > MotionLimits.of(PANDA).jerk).any()
+
+
+def test_a_long_look_at_limits_is_in_pieces() -> None:
+    t = np.linspace(0.0, 60.0, 400)
+    shares = (t / 60.0) ** 2 * (3.0 - t / 30.0)
+    assert len([*run_moves_steps(PANDA, [line(np.column_stack((t, shares)))], START)]) > 8

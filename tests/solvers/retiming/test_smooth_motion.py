@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import clarabel
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, library_robot
 from robokin_addon.solvers import Motion, retime, smooth_motion
+from robokin_addon.solvers.motion.rolled import wheel_slip
 from scipy import sparse
 from scipy.interpolate import CubicSpline
 
@@ -130,3 +132,28 @@ def test_bad_input() -> None:
         smooth_motion(Motion.of(PANDA, [0.0, 1.0, 3.0], harsh().q[:3]), 10.0)
     with pytest.raises(ConfigurationError, match="rate must be a positive number"):
         smooth_motion(harsh(), 0.0)
+
+
+@pytest.mark.parametrize("speed", [np.inf, 2.0])
+def test_a_rolling_base_goes_where_its_wheels_take_it(speed: float) -> None:
+    """What it states are the rates of the curve; with a limit of its own the wheels pass beside the frames, not the
+    arm."""
+    model = copy(library_robot("mobile_arm"))
+    (base,) = model.rolling_bases
+    model.velocity = np.where(np.arange(model.nv) == base.v, speed, model.velocity)
+    own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+    q = np.tile(model.limits.middle(model.neutral()), (FRAMES, 1))
+    q[:, 3:9] += 0.2 * np.sin(0.3 * np.arange(FRAMES))[:, None]
+    for row in range(1, FRAMES):
+        turned = 0.1 + 0.08 * np.sin(0.1 * row + np.arange(2))
+        q[row, wheels] = q[row - 1, wheels] + turned
+        q[row, own] = base.roll(q[row - 1, own], turned)
+    motion = Motion.of(model, DT * np.arange(FRAMES), q)
+    off = abs(smooth_motion(motion, 24.0).q - q).max(axis=0)
+    assert off[3:9].max() < 1e-12 and (off[wheels].max() < 1e-12) == np.isinf(speed) and off[wheels].max() < 2e-3
+    fine = smooth_motion(motion, 1000.0)
+    assert wheel_slip(model, fine.q).max() < 1e-12 and abs(fine.q[-1] - q[-1]).max() < 2e-4
+    v, a = (np.gradient(each, fine.times, axis=0)[2:-2, own] for each in (fine.q, fine.v))
+    np.testing.assert_allclose(fine.v[2:-2, own], v, atol=2e-5)
+    inside = abs(np.diff(np.floor(24.0 * fine.times + 1e-9), 1)[2:-1]) < 0.5  # at knots the acceleration has a corner
+    np.testing.assert_allclose(fine.a[2:-2, own][inside], a[inside], atol=2e-2)

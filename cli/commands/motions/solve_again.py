@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from ...arguments import add_blend_file, add_frames, add_json, add_step, output_blend
-from ...report import kept_report, show_report
+from ...report import show_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from ...blend_saving import save_as
+    from ...blend_saving import save_with_report
     from ...blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
@@ -30,9 +30,7 @@ def run(arguments: argparse.Namespace) -> bool:
         scene, layer = bpy.context.scene, bpy.context.view_layer
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         result = run_steps(repair_steps(scene, layer, robot, frames))
-        target = arguments.output or bpy.data.filepath
         report = result.to_dict()
-        with kept_report(report, arguments.json):
-            save_as(target)
+        target = save_with_report(arguments, report)
     show_report(report, arguments.json, f"{target}: {len(frames)} frames: {result.summary()}", target)
     return not result.after

@@ -1,0 +1,217 @@
+"""Stretches of an animation that are followed anew, with ever more frames beside them, until they break nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding
+from ...robokin import RobotModel, difference, integrate
+from ...robokin.arrays import Array
+from ...robokin.collision import CollisionModel
+from ...robokin.structure.locking import locked_model
+from ...robokin.structure.narrow_limits import with_narrowest_limits
+from ...scene.animation.curves import rounded
+from ...scene.bake.plans import bake_plans
+from ...scene.criteria.costs import costs_of_motion
+from ...scene.tasks.targets import Targets
+from ...solvers import Motion, check_motion
+from ...solvers.criteria import Criterion
+from ...solvers.progress import finish
+from ...solvers.tracking.result import joined
+from ..collisions import clearance_of
+from ..keyed_numbers import checked_by_frame
+
+TAIL = 3  # kept frames after a stretch that it has to run into: position, velocity and acceleration
+CHUNK = 50  # frames that are followed between two looks at the keyboard
+MARGINS = (0, 2, 4, 8, 16, 32, 64, 128, 256)  # frames beside the broken ones that are solved again with them, in turn
+
+
+@dataclass(frozen=True, eq=False)
+class _Attempt:
+    """What became of the frames. around: those that are counted."""
+
+    Q: Array
+    missed: Array
+    beyond: Array
+    around: slice
+
+    @property
+    def broken(self) -> int:
+        return int((self.missed | self.beyond)[self.around].sum())
+
+    @property
+    def is_inside(self) -> bool:
+        """Limits are kept: more frames would not help, what is missed cannot be met."""
+        return not (self.beyond & ~self.missed)[self.around].any()
+
+
+class Repair:
+    """The frames as they are by now. Q: (n, nq). missed: (n,) whole tasks that are.   beyond: (n,) limits that are
+    passed on position, velocity or acceleration, or the robot is in something. dt [s].
+
+    targets: over the frames, with the settings of the robot's criteria.   collisions: what it keeps away from, over the
+    frames; None: nothing.   models: the robot at each frame where its limits are animated; the narrowest are kept.
+    """
+
+    def __init__(
+        self,
+        obj: bpy.types.Object,
+        robot: Binding,
+        shown: Array,
+        dt: float,
+        tasks: Sequence[bpy.types.PropertyGroup],
+        targets: Targets,
+        missed: Sequence[bool],
+        collisions: CollisionModel | None,
+        models: Sequence[RobotModel] | None,
+    ) -> None:
+        self.obj, self.robot, self.Q, self.dt = obj, robot, shown.copy(), dt
+        self.tasks, self.targets, self.collisions, self.models = tasks, targets, collisions, models
+        model = with_narrowest_limits(robot.model, models) if models else robot.model
+        self.model = locked_model(model, robot.locked, shown[0]) if robot.locked else model
+        self.missed = np.array(missed, bool)
+        self.beyond = self._passed(shown)
+
+    @property
+    def broken(self) -> Array:
+        """(n,)"""
+        return self.missed | self.beyond
+
+    def next_broken(self, at: int) -> int | None:
+        rest = np.flatnonzero(self.broken[at:])
+        return at + int(rest[0]) if len(rest) else None
+
+    def end_of(self, first: int) -> int:
+        """The last broken frame of the stretch: the tail after it is sound."""
+        last = first
+        while (more := np.flatnonzero(self.broken[last + 1 : last + 1 + TAIL])).size:
+            last += 1 + int(more[-1])
+        return last
+
+    def solve(self, first: int, last: int) -> Generator[float, None, tuple[int, int, int, int] | None]:
+        """Yield between the tries; return (first and last that were solved again, how many around break something,
+        before and after); None, and nothing changed, where no try is better."""
+        count = len(self.Q)
+        best, stretch = None, None
+        for margin in MARGINS:
+            i, j = max(first - 1 - margin, 0), self.end_of(min(last + margin, count - 1))
+            found = yield from self._tried(i, j)
+            was = int(self.broken[found.around].sum())
+            if found.broken < was and (best is None or found.broken < best.broken):
+                best, stretch = found, (i, j, was, found.broken)
+            elif best is not None and found.is_inside and self.collisions is None:
+                break
+            if found.broken == 0 or (i == 0 and j == count - 1):
+                break
+        if best is not None:
+            self.Q, self.missed, self.beyond = best.Q, best.missed, best.beyond
+        return stretch
+
+    def costs(self) -> Generator[float, None, Array]:
+        """Yield now and then; return (n, c, 2) what the criteria cost at each frame, and how steep that is."""
+        plans = yield from bake_plans(self.obj, self.robot, self.model, self.tasks, self.targets, None, self.dt)
+        preferences = [(plan.segment, plan.criteria) for plan in plans]
+        return (yield from costs_of_motion(self.robot.model, preferences, self.Q, self.dt))
+
+    def _tried(self, i: int, j: int) -> Generator[float, None, _Attempt]:
+        """Yield now and then; return the better of following the frames i..j with the criteria, and of passing evenly
+        from one end to the other."""
+        found = None
+        if self.targets.settings.shape[1] and self.targets.influence[i : j + 1].any():
+            found = yield from self._followed(i, j, None)
+        if found is None or found.broken:
+            other = yield from self._followed(i, j, [])
+            found = other if found is None or other.broken < found.broken else found
+        return found
+
+    def _passed(self, Q: Array) -> Array:
+        """(n,) frames that pass a limit, as they would be written, or at which the robot is in something."""
+        motion = Motion.of(self.robot.model, self.dt * np.arange(len(Q)), Q)
+        check = check_motion(motion, float32=True, collisions=self.collisions)
+        if self.models:
+            steps = checked_by_frame(check, motion, self.models, lambda part, _: check_motion(part, float32=True))
+            check = finish(steps)
+        found = np.zeros(len(Q), bool)
+        found[[each.frame for each in check.violations]] = True
+        return found
+
+    def _followed(self, i: int, j: int, criteria: Sequence[Criterion] | None) -> Generator[float, None, _Attempt]:
+        """Yield now and then; return the frames with i..j followed anew. criteria: None: the robot's own lead it where
+        the tasks leave it free; else it passes evenly from one end to the other there."""
+        model, Q, at = self.model, self.Q, slice(i, j + 1)
+        targets, near = _part(self.targets, at), None
+        if criteria is not None:
+            is_led = targets.influence.any()
+            near = self._passing(i, j) if is_led else np.array([model.limits.clamp(q) for q in Q[at]])
+        clearance = None
+        if self.collisions is not None:
+            clearance = clearance_of(self.obj, self.robot, _part_of_world(self.collisions, at))
+        plans = yield from bake_plans(
+            self.obj, self.robot, model, self.tasks, targets, criteria, self.dt, clearance=clearance, near=near
+        )
+        q = Q[i - 1] if i else model.limits.clamp(Q[0]) if near is None else near[0]
+        v = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
+        found, lost, before = [], [], None
+        for plan in plans:
+            segment, rows = plan.segment, []
+            if i == 0 and before is None:
+                rows.append(segment.start(q, None, 0, None, math.inf))
+            else:
+                segment.stand(q, v, before)
+            for first in range(len(rows), len(segment), CHUNK):
+                yield first / len(segment)
+                rows.append(segment.run(first, min(first + CHUNK, len(segment))))
+            result = joined(rows)
+            before, q, v = segment.tracker, segment.tracker.q, segment.tracker.v
+            found.append(result.q)
+            own = result.residuals[:, : len(plan.counting)] > segment.tracker.tolerance[: len(plan.counting)]
+            lost.append((own.any(axis=2) & (plan.influence >= 1.0)).any(axis=1))
+        new, missed = np.array(Q), self.missed.copy()
+        new[at] = rounded(self.obj, np.concatenate(found), self.robot)
+        missed[at] = np.concatenate(lost)
+        return _Attempt(new, missed, self._passed(new), slice(max(i - 1, 0), j + 1 + TAIL))
+
+    def _passing(self, i: int, j: int) -> Array:
+        """(j + 1 - i, nq) from the frame before to the one after, with the velocities there: cubic in time."""
+        model, Q, count = self.model, self.Q, len(self.Q)
+        if i == 0 or j == count - 1:
+            rest = Q[i - 1] if i else Q[min(j + 1, count - 1)]
+            return np.tile(model.limits.clamp(rest), (j + 1 - i, 1))
+        first, last, steps = Q[i - 1], Q[j + 1], j + 2 - i
+        away = difference(model, first, last)
+        starts = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
+        ends = self._velocity(j + 2) if j + 2 < count else np.zeros(model.nv)
+        s = np.arange(1, steps)[:, None] / steps
+        shape = (3.0 - 2.0 * s) * s**2 * away
+        shape += steps * self.dt * ((s - 2.0) * s**2 + s) * starts + steps * self.dt * (s - 1.0) * s**2 * ends
+        return np.array([model.limits.clamp(integrate(model, first, each)) for each in shape])
+
+    def _velocity(self, i: int) -> Array:
+        """(nv,) from the frame before to frame i."""
+        return difference(self.model, self.Q[i - 1], self.Q[i]) / self.dt
+
+
+def _part(targets: Targets, at: slice) -> Targets:
+    """The targets of some of the frames."""
+    readings = [
+        replace(
+            each,
+            T=each.T[at],
+            surface=None if each.surface is None else each.surface[at],
+            up=each.up[at],
+            numbers={name: values[at] for name, values in each.numbers.items()},
+        )
+        for each in targets.readings
+    ]
+    return Targets(readings, targets.influence[at], targets.settings[at])
+
+
+def _part_of_world(collisions: CollisionModel, at: slice) -> CollisionModel:
+    """Obstacles where they are at some of the frames."""
+    placed = [each.placement[at] if each.placement.ndim == 3 else each.placement for each in collisions.obstacles]
+    return collisions.among([replace(each, placement=T) for each, T in zip(collisions.obstacles, placed, strict=True)])
