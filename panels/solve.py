@@ -23,9 +23,10 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         _button(layout, "robokin.solve_pose", "ARMATURE_DATA")
         layout.operator("robokin.postures", icon="POSE_HLT")
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
-        if settings.status:
+        live = readouts.live(obj) if obj.robokin.live else None
+        if settings.status and (settings.status == "CONVERGED" or live is None or not live.is_met):
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
-            if readouts.live(obj) is None:
+            if live is None:
                 draw_why(layout, obj)
         body = options(layout, "robokin_solve_options")
         if body is not None:

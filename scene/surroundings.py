@@ -57,8 +57,8 @@ class Watch:
         collision shapes."""
 
         def world_of(owner: bpy.types.Object) -> Array:
-            now = moved(owner)
-            return (world_matrix((owner, "")) if now is None else now)[None]
+            brought = moved(owner)
+            return (world_matrix((owner, "")) if brought is None else brought)[None]
 
         found: list[tuple[str, Hull]] = []
         placements = []

@@ -123,7 +123,11 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
 
     def draw(self, context: bpy.types.Context) -> None:
         own = ("xacro_args",) if self.filepath.lower().endswith(".xacro") else ()
-        self.draw_properties("root", "postures", "meshes", "convex_parts", "package_paths", *own)
+        self.draw_properties("root", "postures", "meshes", "convex_parts", *own)
+        column = self.layout.column()
+        column.use_property_split = False  # the whole name, beside a path
+        column.label(text="Package Folders")
+        column.prop(self, "package_paths", text="")
 
 
 class ROBOKIN_FH_urdf(bpy.types.FileHandler):

@@ -50,6 +50,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return played("window_session.py", tmp_path_factory.mktemp("session"))
 
 
+def test_what_the_pictures_show_is_so(tmp_path: Path) -> None:
+    seen = played("window_gallery.py", tmp_path)
+    assert seen["out of reach"].startswith("Too far")
+    assert seen["levels"].startswith("Follows; as near as the tasks above allow")
+
+
 def test_a_drag_beside_the_robot_selects_by_a_box(found: dict) -> None:
     assert "joint_6" in found["boxed"]
 
@@ -66,6 +72,7 @@ def test_jog_keys_step_the_chosen_joint(found: dict) -> None:
 def test_a_robot_follows_the_target_that_is_dragged_in_one_undo_step(session: dict) -> None:
     assert session["target at tool"] < 1e-5
     assert session["dragged"] > 0.05 and session["followed"] < 1e-3
+    assert session["left"] == 0.0  # by Esc
     assert session["undone"] < 1e-5
     way, off = session["redone"]
     assert way == pytest.approx(session["dragged"], abs=1e-5) and off < 1e-3

@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import shutil
+import subprocess
 import traceback
 
 import addon_utils
@@ -91,6 +93,15 @@ class View:
         """[pixels] of the window at which a point of the world is."""
         place = location_3d_to_region_2d(self.region, self.area.spaces.active.region_3d, point)
         return self.region.x + place.x, self.region.y + place.y
+
+    def picture(self, path, *how):
+        """Of the whole window, as X shows it, or as the options of ImageMagick say. Made where that is installed."""
+        for area in self.window.screen.areas:
+            area.tag_redraw()
+        yield 1.5
+        if shutil.which("import"):
+            how = [*(how or ("-resize", "75%")), "+dither", "-colors", "160"]
+            subprocess.run(["import", "-window", "root", *how, f"PNG8:{path}"], check=True)
 
     def q(self, obj):
         return self.bridge.read_configuration(obj)

@@ -31,15 +31,28 @@ def away(robot):
 
 
 def picture(name):
-    """Of the whole window, as X shows it."""
-    for area in view.window.screen.areas:
-        area.tag_redraw()
-    yield 1.5
+    yield from view.picture(os.path.join(PICTURES, f"{name}.png"))
+
+
+def film(name, key, place, reach, count=16):
+    """The robot while a target is dragged once around, as a moving picture of the 3D view."""
+    press(key, *place)
+    yield 0.3
+    frames = os.path.join(os.path.dirname(OUT), name)
+    for i in range(count):
+        turn = 2.0 * np.pi * i / count
+        x, y = place[0] + reach * np.sin(turn), place[1] + 0.6 * reach * (np.cos(turn) - 1.0)
+        view.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y))
+        yield 0.5
+        if shutil.which("import"):
+            crop = ["-crop", "760x545+240+140", "+repage", "-resize", "440x316!"]
+            subprocess.run(["import", "-window", "root", *crop, f"{frames}-{i:02d}.png"], check=True)
+    press("ESC", *place)
+    yield 0.5
     if shutil.which("import"):
-        path = os.path.join(PICTURES, f"{name}.png")
-        subprocess.run(
-            ["import", "-window", "root", "-resize", "75%", "+dither", "-colors", "160", f"PNG8:{path}"], check=True
-        )
+        taken = [f"{frames}-{i:02d}.png" for i in range(count)]
+        look = ["-delay", "12", "-loop", "0", *taken, "+dither", "-colors", "24", "-layers", "optimize"]
+        subprocess.run(["convert", *look, os.path.join(PICTURES, f"{name}.gif")], check=True)
 
 
 def page(name):
@@ -63,6 +76,8 @@ def steps():
     before, pose, names = target.location.copy(), view.q(first), (first.name, target.name)
     place = view.seen(target.matrix_world.translation)
     yield from view.settle(place)
+    yield from film("live", "G", place, 90)
+    found["left"] = (target.location - before).length
     bpy.ops.ed.undo_push(message="before the drag")
     yield from hold("G", place, (70, 50))
     yield from picture("tutorial-live")

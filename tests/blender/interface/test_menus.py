@@ -35,6 +35,14 @@ def test_object_and_pose_menus_have_the_robot(scene, menu):
     )
 
 
+@pytest.mark.parametrize(
+    "word", ["inverse kinematics", "trajectory", "collision", "obstacle", "retarget", "torque", "limits", "fk", "elbow"]
+)
+def test_search_finds_by_the_words_that_people_try(scene, word):
+    """Blender's search looks at the texts of menus."""
+    assert any(word in (text or "").lower() for text in drawn(menus.ROBOKIN_MT_robot.draw)["texts"])
+
+
 def test_a_right_click_on_a_bone_offers_a_target_there(robot):
     assert drawn(menus._context_menu)["texts"][0] == "Add Target at panda_hand_tcp"
     bpy.ops.object.mode_set(mode="POSE")

@@ -389,3 +389,19 @@ def test_a_list_of_joints_does_not_say_joint():
     names = ["base", "arm_left_1_joint", "arm_right_1_joint", "_joint"]
     assert list(short_names(names).values()) == ["base", "arm_left_1", "arm_right_1", "_joint"]
     assert list(short_names(["r_a", "r_a_joint", "r_b"]).values()) == ["a", "a_joint", "b"]
+
+
+def test_where_live_is_as_near_as_can_be_no_older_solve_contradicts_it(scene):
+    robot = add_robot(live=True)
+    target = add_target(robot)
+    bpy.ops.robokin.posture_add()
+    bpy.ops.robokin.task_add(kind="POSTURE")
+    robot.robokin.tasks[1].priority, robot.robokin.tasks[1].posture = 2, robot.robokin.postures[-1].name
+    target.location.x += 0.05
+    robot.update_tag()
+    bpy.context.view_layer.update()
+    drawn = draw()
+    assert any(label.startswith("Follows; as near as") for label in drawn["ROBOKIN_PT_tasks"]["labels"])
+    assert drawn["ROBOKIN_PT_solve"]["labels"] == ["Options"]
+    robot.robokin.live = False
+    assert draw()["ROBOKIN_PT_solve"]["labels"] != ["Options"]

@@ -79,9 +79,9 @@ class FakeLayout:
         assert hasattr(bpy.types, name) and icon in _icons()
 
     def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
-        settable = self.operator(name, text, icon)
-        setattr(settable, prop, None)
-        return settable
+        settings = self.operator(name, text, icon)
+        setattr(settings, prop, None)
+        return settings
 
 
 class Settable:
