@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from ..robokin.backend import NAMES as BACKENDS
@@ -114,24 +116,23 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def rate(text: str) -> float:
+def checked_number(text: str, fits: Callable[[float], bool], what: str) -> float:
+    """The number that an argument gives. Raises ArgumentTypeError, that it is not `what`."""
     try:
         value = float(text)
     except ValueError:
-        value = float("nan")
-    if not 0.0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of samples per second in (0, 1e6]")
+        value = math.nan
+    if not fits(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
     return value
+
+
+def rate(text: str) -> float:
+    return checked_number(text, lambda x: 0.0 < x <= 1e6, "a number of samples per second in (0, 1e6]")
 
 
 def threshold(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
-    return value
+    return checked_number(text, lambda x: 0.0 <= x < math.inf, "a number from 0 on")
 
 
 def report_file(text: str) -> str:
@@ -168,10 +169,18 @@ def _is_standard_output(path: str) -> bool:
         return False
 
 
-def output_blend(text: str) -> str:
-    if Path(text).suffix.lower() != BLEND:
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in {BLEND}")
-    return output_file(text)
+def output_ending(*endings: str) -> Callable[[str], str]:
+    """What reads an argument that names a file to be written, with one of the endings."""
+
+    def read(text: str) -> str:
+        if Path(text).suffix.lower() not in endings:
+            raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(endings)}")
+        return output_file(text)
+
+    return read
+
+
+output_blend = output_ending(BLEND)
 
 
 def is_blend(file: str | None) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..robokin import RobotModel, forward_kinematics, load_urdf
 from ..robokin.model.geometry import Mesh
 from ..solvers.tasks.clearance import MARGIN
+from .arguments import checked_number
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,10 +77,4 @@ def _obstacles(world: RobotModel, hull: Callable[[Mesh], Hull | None] | None) ->
 
 
 def _margin(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 <= value < 1e3:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of metres >= 0")
-    return value
+    return checked_number(text, lambda x: 0.0 <= x < 1e3, "a number of metres >= 0")

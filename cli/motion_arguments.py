@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..solvers.trajectories.motion_limits import KINDS
-from .arguments import MOTIONS, output_file, rate
+from .arguments import MOTIONS, checked_number, output_ending, rate
 from .errors import UsageError
 
 
@@ -41,7 +40,11 @@ def path_limits(arguments: argparse.Namespace) -> dict[str, object]:
 def add_motion_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml, .servo, .svg"
+        *("-o", "--output"),
+        metavar="OUT",
+        type=output_ending(*MOTIONS),
+        required=True,
+        help="motion.csv, .json, .yaml, .servo, .svg",
     )
 
 
@@ -59,16 +62,4 @@ def seconds(text: str) -> float:
 
 
 def positive(text: str, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-    return value
-
-
-def _motion_file(text: str) -> str:
-    if Path(text).suffix.lower() not in MOTIONS:
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(MOTIONS)}")
-    return output_file(text)
+    return checked_number(text, lambda x: 0.0 < x < 1e9, what)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
-from ..scene import obstacles, surroundings
+from ..scene import obstacle_shapes, surroundings
 from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
@@ -99,7 +99,7 @@ MODULES: tuple[ModuleType, ...] = (
     scene_marks,
     task_readouts,
     shown_shapes,
-    obstacles,
+    obstacle_shapes,
     surroundings,
     shown_goals,
     shown_motion,

@@ -117,10 +117,12 @@ def has_events(context: bpy.types.Context) -> bool:
     return not bpy.app.background and context.window is not None
 
 
-def entry_identity(obj: bpy.types.Object) -> list[object]:
+def entry_identity(obj: bpy.types.Object | None) -> list[object]:
     """Where a robot's tasks and criteria lie, of what kind they and what objects they are about, and the bones' names.
     Another script or add-on may act between two slices: an entry that it adds or removes moves them all, and the steps
-    hold some."""
+    hold some. Nothing of no robot."""
+    if obj is None:
+        return []
     tasks, criteria = obj.robokin.tasks, obj.robokin.criteria
     objects = [found for task in tasks for found in (task.target, task.surface) if found is not None]
     pointers = [entry.as_pointer() for entry in (*tasks, *criteria, *objects)]

@@ -51,7 +51,7 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         row.use_property_split = False
         row.prop(collection.robokin, "is_obstacle", text=f"All in {collection.name}")
         obstacles = [each.name for each in context.scene.objects if each.robokin.is_obstacle]
-        obstacles += [f"All in {each.name}" for each in marked_collections(context.scene)]
+        obstacles += [f"All in {each.name}" for each in marked_collections(context.scene) if each != collection]
         for name in obstacles[:_SHOWN]:
             layout.label(text=name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:

@@ -24,6 +24,7 @@ class ROBOKIN_UL_criteria(bpy.types.UIList):
         if index < len(ROBOKIN_UL_criteria.shown):
             cost = row.row()
             cost.alignment = "RIGHT"
+            cost.ui_units_x = 3.0  # the rest is the name's
             readout = ROBOKIN_UL_criteria.shown[index]
             cost.active = readout.is_present
             text = "" if readout.cost is None else f"{readout.cost:.4g}"

@@ -42,7 +42,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
             layout.operator("robokin.self_motion", icon="CON_KINEMATIC")
             layout.separator()
         layout.operator("robokin.set_joint", text="Set Joint Limits and Type...", icon="CON_ROTLIMIT")
-        layout.operator("robokin.duplicate_robot", icon="DUPLICATE")
+        layout.operator("robokin.duplicate_move", icon="DUPLICATE")
         layout.operator("robokin.make_robot", text="Make Robot from Armature")
 
 
@@ -66,7 +66,7 @@ def _context_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
         layout.operator("robokin.set_joint", text="Set Joint...", icon="CON_ROTLIMIT")
         layout.operator("robokin.copy_joint", icon="COPYDOWN")
     elif is_robot(context.object):
-        layout.operator("robokin.duplicate_robot", icon="DUPLICATE")
+        layout.operator("robokin.duplicate_move", icon="DUPLICATE")
 
 
 CLASSES = (ROBOKIN_MT_robot,)

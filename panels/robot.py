@@ -63,7 +63,7 @@ def _draw_summary(layout: bpy.types.UILayout, summary: RobotSummary) -> None:
     column = layout.column(align=True)
     if summary.massless:
         column.operator("robokin.inertia_from_mesh", icon="MESH_DATA").which = "ALL"
-    column.operator("robokin.duplicate_robot", icon="DUPLICATE")
+    column.operator("robokin.duplicate_move", icon="DUPLICATE")
     column.operator("robokin.export_urdf", text="Export Robot as URDF", icon="EXPORT")
 
 

@@ -110,6 +110,8 @@ def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.ty
     kind = KINDS[task.kind]
     labels = task_labels(obj, task)
     for name in kind.fields:
+        if kind.has_spot and name == "axis" and not task.use_spot:
+            continue
         own = column.column()
         own.use_property_decorate = name in kind.animated
         if name == "posture":
@@ -170,7 +172,7 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
                 column.prop(task, f"{name}_band", text=f"Band{rate}")
         if kind.has_frame and not (task.kind == "TWIST" and task.use_target):
             layout.row().prop(task, "frame", expand=True)
-        for name in kind.offset:
+        for name in kind.offset[: 1 if kind.has_spot and not task.use_spot else None]:
             layout.column().prop(task, name, text=_OFFSETS[name])
 
 

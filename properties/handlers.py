@@ -40,6 +40,23 @@ def remove_handler(event: str, handler: Handler) -> None:
     getattr(bpy.app.handlers, event).remove(_guarded.pop((event, handler)))
 
 
+def register_cache_factory(forget: Handler, **handlers: Handler) -> tuple[Callable[[], None], Callable[[], None]]:
+    """`register` and `unregister` of a module that keeps what it has read: `forget` is called when a file is loaded and
+    at the end, and each of the handlers at the event that it is named by."""
+    events = {"load_post": forget, **handlers}
+
+    def register() -> None:
+        for event, handler in events.items():
+            add_handler(event, handler)
+
+    def unregister() -> None:
+        for event, handler in reversed(events.items()):
+            remove_handler(event, handler)
+        forget()
+
+    return register, unregister
+
+
 def others_handle(event: str) -> bool:
     """Whether anybody else's handler is called at an event."""
     own = {id(guarded) for (name, _), guarded in _guarded.items() if name == event}

@@ -75,6 +75,11 @@ class RobokinTask(bpy.types.PropertyGroup):
         subtype="EULER",
         size=3,
     )
+    use_spot: static_field(
+        BoolProperty,
+        "Spot of a Beam",
+        "The tip is the spot where a beam along an axis of the offset tip falls on the target's XY plane",
+    )
     surface: field(
         PointerProperty,
         "Surface",
@@ -130,7 +135,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     coefficients: static_field(
         StringProperty,
         "Factors",
-        'What each joint\'s velocity (rad/s, m/s) is multiplied by, as JSON: {"joint": 1, "other": -2}; '
+        'What each joint\'s velocity (rad/s, m/s) is multiplied by, as JSON: {"joint": 1, "other": "2 * cos(joint)"}; '
         "a list for a joint with several degrees of freedom",
     )
     rate: field(FloatProperty, "Sum", "What the velocities times their factors add up to", precision=4)

@@ -82,6 +82,15 @@ def unit_quaternions(model: RobotModel, q: Array) -> Array:
     return q
 
 
+def beside(model: RobotModel, q: Array, other: Array) -> Array:
+    """The other configuration (nq,) with its quaternions of the signs of those of q."""
+    other = other.copy()
+    for start in model.tree.quaternions:
+        if q[start : start + 4] @ other[start : start + 4] < 0.0:
+            other[start : start + 4] *= -1.0
+    return other
+
+
 def check_tangent(model: RobotModel, value: object, what: str) -> Array:
     """`value` as a float64 array (nv,); ConfigurationError when it cannot be a velocity or acceleration `what`."""
     return check_vector(value, model.nv, f"{what} of {model.name!r}")

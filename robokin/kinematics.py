@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .arrays import Array
 from .backend import get_backend
 from .errors import ModelError
@@ -57,3 +59,12 @@ def require_mass(model: RobotModel) -> None:
     """Raises ModelError when no link has a mass: there is no centre of mass then."""
     if model.total_mass == 0.0:
         raise ModelError(f"robot {model.name!r} has no center of mass: no link has a mass")
+
+
+def rest_placements(model: RobotModel) -> list[Array]:
+    """(4, 4) T_root_link [m] of each link at the neutral configuration."""
+    places: list[Array] = []
+    for joint in model.joints:
+        parent = np.eye(4) if joint.parent is None else places[model.link_index(joint.parent)]
+        places.append(parent @ joint.placement)
+    return places

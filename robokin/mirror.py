@@ -18,6 +18,7 @@ import numpy as np
 from .arrays import Array
 from .configuration import clamp
 from .errors import UnknownNameError
+from .kinematics import rest_placements
 from .model.joint import Joint
 from .model.joint_types import MotionPrimitive
 from .model.robot import RobotModel
@@ -57,7 +58,7 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
     """
     q = model.check_configuration(q)
     pairs = counterparts(model)
-    rest = _rest_placements(model)
+    rest = rest_placements(model)
     if not isinstance(plane, str) or plane not in ("AUTO", *PLANES):
         raise UnknownNameError("plane", plane, ("AUTO", *PLANES))
     S = _found_plane(model, pairs, rest) if plane == "AUTO" else PLANES[plane]
@@ -115,15 +116,6 @@ def counterparts(model: RobotModel) -> dict[str, str]:
                 pairs[name] = other
                 break
     return {name: other for name, other in pairs.items() if pairs.get(other) == name}
-
-
-def _rest_placements(model: RobotModel) -> list[Array]:
-    """(4, 4) T_root_link of each link at the neutral configuration."""
-    places: list[Array] = []
-    for joint in model.joints:
-        parent = np.eye(4) if joint.parent is None else places[model.link_index(joint.parent)]
-        places.append(parent @ joint.placement)
-    return places
 
 
 def _found_plane(model: RobotModel, pairs: dict[str, str], rest: list[Array]) -> Array:

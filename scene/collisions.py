@@ -16,9 +16,10 @@ from ..robokin.collision import CollisionModel, Obstacle
 from ..robokin.errors import RobokinError
 from ..robokin.model.robot import RobotModel
 from ..solvers import ClearanceTask
-from .obstacles import SceneObstacle, obstacle_shape, obstacles_in, worlds_over
+from ..solvers.progress import scaled
+from .obstacle_shapes import all_shapes, world_now
+from .obstacles import SceneObstacle, obstacles_in, worlds_over
 from .tasks.root_frames import roots_from_world
-from .tasks.targets import world_matrix
 
 
 def collisions_over(
@@ -40,31 +41,28 @@ def collisions_over(
     found = obstacles_in(scene, obj)
     worlds: dict[bpy.types.Object, Array] = {}
     if found:
-        worlds = yield from worlds_over(scene, view_layer, obj, found, frames)
-    return _collisions(obj, robot, found, worlds.__getitem__)
+        worlds = yield from scaled(worlds_over(scene, view_layer, obj, found, frames), 0.0, 0.5)
+    return (yield from scaled(_collisions(scene, obj, robot, worlds.__getitem__), 0.5, 1.0))
 
 
-def collisions_now(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> CollisionModel | None:
-    """What may not touch, as `collisions_over` says it, with obstacles where they are in the scene as it stands."""
+def collisions_now(
+    scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding
+) -> Generator[float, None, CollisionModel | None]:
+    """What `collisions_over` says, with obstacles where they are in the scene as it stands."""
     if not any(link.collisions for link in robot.model.links):
         return None
-    return _collisions(obj, robot, obstacles_in(scene, obj), _world_now)
-
-
-def _world_now(owner: bpy.types.Object) -> Array:
-    return world_matrix((owner, ""))[None]
+    return (yield from _collisions(scene, obj, robot, world_now))
 
 
 def _collisions(
+    scene: bpy.types.Scene,
     obj: bpy.types.Object,
     robot: Binding,
-    obstacles: Sequence[SceneObstacle],
     world_of: Callable[[bpy.types.Object], Array],
-) -> CollisionModel:
+) -> Generator[float, None, CollisionModel]:
     """world_of: (frames, 4, 4) of the robot, or of what moves an obstacle."""
-    found = []
-    for each in obstacles:
-        shape = obstacle_shape(obj, each, each.world(_world_now)[0])
+    found: list[Obstacle] = []
+    for each, shape in (yield from all_shapes(scene, obj)):
         placement = obstacle_placement(obj, robot, each, world_of)
         found += [Obstacle(each.name, hull, placement) for hull in shape.hulls]
     return CollisionModel(robot.model, found, pairs_left_out(obj, robot.model), mesh_hull)
@@ -116,12 +114,13 @@ def clearance_now(
     robot: Binding,
     avoid: bool | None = None,
     margin: float | None = None,
-) -> list[ClearanceTask]:
-    """What the robot keeps away from in the scene as it stands, as `clearance_of` says it, where it avoids
-    collisions: one, or none. avoid, margin [m]: in place of its settings."""
+) -> Generator[float, None, list[ClearanceTask]]:
+    """Yield the share of the work done (0..1) now and then; return what the robot keeps away from in the scene as it
+    stands, as `clearance_of` says it, where it avoids collisions: one, or none. avoid, margin [m]: in place of its
+    settings."""
     if not avoids_collisions(obj, avoid):
         return []
-    return [clearance_of(obj, robot, collisions_now(scene, obj, robot), margin)]
+    return [clearance_of(obj, robot, (yield from collisions_now(scene, obj, robot)), margin)]
 
 
 def obstacle_placements(collisions: CollisionModel, frames: int) -> Array:

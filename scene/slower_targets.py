@@ -99,7 +99,7 @@ def _curves(obj: bpy.types.Object, robot: Binding) -> Iterator[tuple[bpy.types.O
             while mover is not None and mover not in movers:
                 movers.append(mover)
                 mover = mover.parent
-    joints = own_keys(obj, robot).keys()
+    joints = own_keys(robot).keys()
     for mover in movers:
         for key, curve in fcurves(mover).items():
             if mover != obj or (key not in joints and key[0].startswith("robokin.tasks")):

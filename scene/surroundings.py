@@ -10,12 +10,13 @@ import numpy as np
 
 from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.mesh_hulls import mesh_hull
-from ..properties.handlers import add_handler, remove_handler
+from ..properties.handlers import register_cache_factory
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from .animation.frames import stands_still
 from .collisions import checked_collisions, obstacle_placement, pairs_left_out
-from .obstacles import SceneObstacle, obstacle_shape, obstacles_in, read_form
+from .obstacle_shapes import read_form, shape_soon
+from .obstacles import SceneObstacle, obstacles_in
 from .tasks.targets import world_matrix
 
 
@@ -67,7 +68,7 @@ class Watch:
             where = robot, world_of(obj).tobytes(), world.tobytes()
             known = before.get(each)
             if known is None or known[0] != where or known[1] is None or known[1] != read_form(each):
-                shape = obstacle_shape(obj, each, world[0], is_watched=True)
+                shape = shape_soon(obj, each, world[0])
                 placement = obstacle_placement(obj, robot, each, world_of)[0]
                 known = where, read_form(each), shape.hulls, placement
             self._seen[each] = known
@@ -104,10 +105,4 @@ def _forget_all(*_: object) -> None:
     _still.clear()
 
 
-def register() -> None:
-    add_handler("load_post", _forget_all)
-
-
-def unregister() -> None:
-    remove_handler("load_post", _forget_all)
-    _still.clear()
+register, unregister = register_cache_factory(_forget_all)

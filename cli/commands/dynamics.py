@@ -18,7 +18,7 @@ from ...solvers.motion.dynamics import MotionDynamics
 from ...solvers.motion.files import read_motion
 from ...solvers.motion.motion import Motion, velocity_names
 from ...solvers.motion.plot import write_plot
-from ..arguments import add_frames, add_json, add_robot_file, is_blend, output_file, rate
+from ..arguments import add_frames, add_json, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
 from ..report import write_report
 from ..robot_file import load_model
@@ -30,14 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
     parser.add_argument("--link", metavar="LINK", action="append", help="also its twist and acceleration (repeatable)")
-    parser.add_argument("--plot", metavar="FILE.svg", type=_svg, help="draw positions to efforts over time")
+    parser.add_argument(
+        "--plot", metavar="FILE.svg", type=output_ending(".svg"), help="draw positions to efforts over time"
+    )
     add_json(parser)
-
-
-def _svg(text: str) -> str:
-    if not text.lower().endswith(".svg"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .svg")
-    return output_file(text)
 
 
 def run(arguments: argparse.Namespace) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ...robokin import save_urdf, urdf_losses
 from ...robokin.urdf.ranges import with_ranges
-from ..arguments import MOTIONS, add_frames, add_robot_file, is_blend, output_file, rate
+from ..arguments import MOTIONS, add_frames, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
 from ..robot_file import load_model
 from ..terminal import out, say
@@ -39,16 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUT",
-        type=_output,
+        type=output_ending(*FORMATS),
         required=True,
         help="motion.csv, .json, .yaml, .pvt, .servo, .svg; robot.urdf; robot.srdf",
     )
-
-
-def _output(text: str) -> str:
-    if Path(text).suffix.lower() not in FORMATS:
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(FORMATS)}")
-    return output_file(text)
 
 
 def run(arguments: argparse.Namespace) -> bool:

@@ -71,10 +71,11 @@ def run(arguments: argparse.Namespace) -> bool:
 
 def _keyed(robot: bpy.types.Object, motion: Motion) -> list[str]:
     """The scene's range becomes that of the motion; what is to be said of it."""
+    from ...properties.bridge import binding
     from ...scene.animation.motion_keys import key_motion
 
     scene = robot.users_scene[0]
-    frames, outside = key_motion(scene, robot, motion, 1)
+    frames, outside = key_motion(scene, robot, motion, 1, binding(robot))
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
     if not outside:
         return []

@@ -14,6 +14,7 @@ from ...robokin import Joint, RobotModel, TaskError
 from ...robokin.structure.locking import locked_model
 from ...robokin.units import coordinate_units, with_unit
 from ...solvers import ClearanceTask, Task, all_postures, solve_ik
+from ...solvers.progress import finish
 from ...solvers.tasks import FrameTask
 from ...solvers.tasks.clearance import MARGIN
 from ...solvers.tasks.protocols import VelocityTask
@@ -155,7 +156,7 @@ def _in_scene(arguments: argparse.Namespace) -> Request:
             raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
         scene = bpy.context.scene
         assert scene is not None  # an open file has one
-        apart: list[Task] = [*clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin)]
+        apart: list[Task] = [*finish(clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin))]
         criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
         return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart, criteria
 

@@ -35,6 +35,7 @@ _STANDS_FOR = {
     "along_curve": ("curve", "0:0:0:0:0:1"),
     "twist": ("frame", "space"),
 }
+_ANY_PLANE = "0:0:0:0:0:1"  # of what falls on the XY plane of an object
 _BESIDE = ("other", "about", "closed")  # what else would say of a target what its object says
 
 
@@ -70,16 +71,18 @@ def parse_scene_task(text: str) -> AdHocTask:
 
 
 def _surface(text: str, fields: Fields) -> bpy.types.Object | None:
-    """Takes the object that a laser falls on out, and puts something that it falls on in."""
+    """Takes the object that a laser falls on out, and puts something that it falls on in, or the spot of a beam."""
     from ..blender import find_object
 
+    if "direction" in fields and "object" in fields:
+        fields.setdefault("surface", _ANY_PLANE)
     if fields.get("kind") != "laser":
         return None
     name = fields.pop("surface_object", None)
     if name is not None and "surface" in fields:
         raise TaskError(f"task {text!r}: surface and surface_object both say what the beam falls on: give one")
     if name is not None or "object" in fields:
-        fields.setdefault("surface", "0:0:0:0:0:1")
+        fields.setdefault("surface", _ANY_PLANE)
     return None if name is None else find_object(name)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.errors import TaskError
-from ...robokin.spatial import quaternion
+from ...robokin.spatial import quaternion, se3
 from ...solvers.tasks import Curve, Curves, Plane, TwistTask
 from ..report import read_joint_values
 from .fields import Fields, number, numbers
@@ -89,9 +89,7 @@ def orientation(fields: Fields, name: str) -> np.ndarray:
 
 def pose(fields: Fields, name: str) -> np.ndarray:
     values = numbers(fields, name, 7)
-    target = np.eye(4)
-    target[:3, :3], target[:3, 3] = rotation(values[3:], name), values[:3]
-    return target
+    return se3.placement(rotation(values[3:], name), values[:3])
 
 
 def per_axis(fields: Fields, name: str) -> list[float]:
@@ -149,11 +147,7 @@ def with_target(fields: Fields, name: str) -> dict:
 
 def offset(fields: Fields, name: str) -> np.ndarray:
     values = numbers(fields, name, 3, 7)
-    T = np.eye(4)
-    T[:3, 3] = values[:3]
-    if len(values) == 7:
-        T[:3, :3] = rotation(values[3:], name)
-    return T
+    return se3.placement(rotation(values[3:], name) if len(values) == 7 else np.eye(3), values[:3])
 
 
 # Readers by what a task calls the form of an argument (`Task.forms`).
@@ -174,6 +168,7 @@ FORMS: dict[str, Reader] = {
 # Readers by the name of an argument, and by its type.
 BY_NAME: dict[str, Reader] = {
     "axis": vector,
+    "direction": vector,
     "point": vector,
     "other_point": vector,
     "up": vector,

@@ -34,6 +34,8 @@ tasks:
             ,band=N            what does not count, metres or radians; also N:N:N per axis, for a pose 6 or
                                position:orientation, for a posture angle:length
             ,point=x:y:z       point of the link in place of its origin (plane, line, curve, distance)
+            ,direction=x:y:z,surface=x:y:z:nx:ny:nz   in place of that point (curve, along_curve) the spot where a beam
+                               from it, in this direction of the link, falls on the plane
             ,offset=x:y:z      tip in the link's frame in place of it, of the other kinds with a tip; also with a
                                rotation, x:y:z:qw:qx:qy:qz; other_offset: of the other link
             ,priority=N        whole number, 1 first (1): a task moves nothing that one before it asks for
@@ -43,7 +45,8 @@ tasks:
   In a .blend, an object of the scene may stand for the target:
             ,object=NAME       in place of target (of a distance: of other_point; of a pin, a relative pose, an advance,
                                a joint: not). It is its pose; its origin; its Z axis (axis, line), XY plane (plane,
-                               also surface of a laser); a curve object (curve), the vertices of a mesh (support)
+                               also surface of a laser or a beam); a curve object (curve), the vertices of a mesh
+                               (support)
             ,bone=NAME         of the armature object=NAME
             ,surface_object=NAME   of a laser: the mesh that it falls on, in place of surface"""
 
@@ -56,7 +59,8 @@ velocities, for bake and check (no pose can meet them):
                                                 its origin goes along the polyline, m/s (,closed=yes)
   kind=joint_velocity,target=JSON               joints move so fast, rad/s or m/s
   kind=linear_velocity,coefficients=JSON,target=N   velocities of joints, each times its number, add up to this
-            with weights or weight, tolerance, band (of a twist one, linear:angular, or 6), point (along_curve), offset
+            with weights or weight, tolerance, band (of a twist one, linear:angular, or 6), point, direction and
+            surface (along_curve), offset
             (twist), priority, influence, name as above
             ,object=NAME       along_curve: in place of curve; twist: the velocity is that of a body at this object,
                                at its origin in its axes: 0:0:0:0:0:1 turns about its Z axis"""

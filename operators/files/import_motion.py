@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import binding
 from ...robokin import RobokinError
 from ...scene.animation.motion_keys import key_motion
 from ...solvers.motion.files import read_known_motion
@@ -31,12 +31,12 @@ class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         if not self.filepath:
             raise RobokinError(f"no file to read a motion of {obj.name!r} from: set filepath")
-        model = robot_model(obj)
-        motion, others = read_known_motion(bpy.path.abspath(self.filepath), model)
+        robot = binding(obj)
+        motion, others = read_known_motion(bpy.path.abspath(self.filepath), robot.model)
         if others:
-            self.report({"WARNING"}, f"no joints of {model.name!r}, left out: {', '.join(others)}")
+            self.report({"WARNING"}, f"no joints of {robot.model.name!r}, left out: {', '.join(others)}")
         first = self.given("frame_start", context.scene.frame_start)
-        frames, outside = key_motion(context.scene, obj, motion, first)
+        frames, outside = key_motion(context.scene, obj, motion, first, robot)
         if outside:
             self.report({"WARNING"}, f"moved inside the limits in {len(outside)} frames, the first {outside[0]}")
         self.report({"INFO"}, f"frames {frames[0]} to {frames[-1]} keyed, {motion.duration:.3f} s")

@@ -19,6 +19,7 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
 from ...scene.criteria.costs import cost, steepness
 from ...scene.criteria.solver_criteria import root_gravity, solver_criterion
+from ...scene.obstacle_shapes import AwaitedError
 from ...scene.surroundings import still_collisions
 from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
@@ -34,6 +35,7 @@ WEAK = 1e-3  # of the strongest pull: what is weaker is not named
 SAME = 1e-6  # [rad, m] a pose that is no farther from that of the keys is theirs
 
 SLOW = 0.01  # [s] what takes longer does not make a redraw wait
+MOMENT = 0.02  # [s] between two looks at what is awaited
 PAUSE = 2.0  # times as long as it took before it is computed again
 
 _last: dict = {}
@@ -47,6 +49,8 @@ def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[
         with binding_held(obj) as robot:
             return _shown(obj, robot, may_wait and _draws())
     except RobokinError as error:
+        if isinstance(error, AwaitedError):
+            _compute_soon(obj, MOMENT)
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
 
 
@@ -93,15 +97,18 @@ def _start_timer(seconds: float) -> None:
         bpy.app.timers.register(_compute_waiting, first_interval=seconds)
 
 
-def _compute_waiting() -> None:
-    while _waiting:
-        obj = bpy.data.objects.get(_waiting.pop())
+def _compute_waiting() -> float | None:
+    names = [*_waiting]
+    _waiting.clear()
+    for name in names:
+        obj = bpy.data.objects.get(name)
         if obj is not None:
             with going_on("computing criteria"):
                 criteria_readouts(obj, may_wait=False)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
+    return MOMENT if _waiting else None  # what is awaited still
 
 
 def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, q: Array) -> Velocities:

@@ -59,21 +59,21 @@ def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:
             robot = binding(obj)
         _known[obj.session_uid] = robot
         mend_drivers(obj)
-        follow_renamed_bones(obj)
+        follow_renamed_bones(obj, robot)
     if dragging or _last:
         _continue_turns(obj, robot)
         _continue_twists(obj, robot)
     clamped = clamp_pose(obj, robot)
     if not dragging and auto_key:
-        _key(obj, clamped)
+        _key(obj, clamped, robot)
     if not dragging:
         follow_keys(obj, robot)
 
 
-def _key(obj: bpy.types.Object, changed: list[Channel]) -> None:
+def _key(obj: bpy.types.Object, changed: list[Channel], robot: Binding) -> None:
     """The end of a transform has keyed what it left before this was changed; what it did not key stays so, but that
     the slide of a screw is keyed where its angle is."""
-    keyed = {(channel.bone, channel.q) for key, channel in own_keys(obj).items() if key in fcurves(obj)}
+    keyed = {(channel.bone, channel.q) for key, channel in own_keys(robot).items() if key in fcurves(obj)}
     for channel in changed:
         along = channel.role == COUPLED and (channel.bone, channel.q) in keyed
         options = set() if along else {"INSERTKEY_AVAILABLE"}

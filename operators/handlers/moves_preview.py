@@ -15,7 +15,8 @@ from ...properties.results.readouts import ShownMoves
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
-from ...scene.bake.moves import keyed_progress, solver_move
+from ...scene.bake.moves import drives_gravity, keyed_progress, solver_move
+from ...scene.bake.retime import set_limits
 from ...solvers.program.preview import preview_steps
 from ..idle_work import IdleWork
 
@@ -36,7 +37,7 @@ def shown_moves(obj: bpy.types.Object) -> ShownMoves | None:
         q0, frame = _start(obj, robot)
     except RobokinError:
         return None
-    mark = robot.model, np.round(q0, DIGITS).tobytes(), frame, *_asked(obj)
+    mark = robot.model, np.round(q0, DIGITS).tobytes(), frame, *_limits(obj, robot), *_asked(obj)
     return _work.result(obj, "", mark, lambda: _previewed(obj.name, q0, frame))
 
 
@@ -54,7 +55,7 @@ def _start(obj: bpy.types.Object, robot: Binding) -> tuple[Array, int | None]:
     there, and that frame."""
     first = obj.robokin.moves[0]
     if first.last > first.first != bpy.context.scene.frame_current:
-        found = shown_by_keys(obj, [first.first])
+        found = shown_by_keys(obj, [first.first], robot)
         if found is not None:
             return found[0], first.first
     return read_configuration(obj, robot), None
@@ -71,6 +72,13 @@ def _asked(obj: bpy.types.Object) -> Iterator[object]:
         yield _timing(obj, item)
         if item.kind == "CURVE":
             yield _curves[0]
+
+
+def _limits(obj: bpy.types.Object, robot: Binding) -> tuple[str, bytes | None]:
+    """Limits of drives and tools, and the gravity that the drives are under."""
+    limits = set_limits(obj)
+    gravity = drives_gravity(obj, robot, obj.robokin.solver.efforts, limits)
+    return repr(limits), None if gravity is None else gravity.tobytes()
 
 
 def _timing(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> object:
@@ -93,7 +101,9 @@ def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None
         except RobokinError as error:  # those before it can be shown
             problem = str(error)
             break
-    found = yield from preview_steps(model, moves, clamp(model, q0))
+    limits = set_limits(obj)
+    gravity = drives_gravity(obj, robot, obj.robokin.solver.efforts, limits)
+    found = yield from preview_steps(model, moves, clamp(model, q0), limits, gravity)
     failing = len(moves) if problem and not found.problem else found.failing
     return ShownMoves(tuple(names), found.q, found.owner, found.problem or problem, failing, frame)
 

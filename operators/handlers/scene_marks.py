@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import binding, read_configuration
+from ...properties.bridge.parents import with_parents
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import add_handler, remove_handler
 from ...properties.results import readouts
@@ -44,7 +45,7 @@ def motion_mark(obj: bpy.types.Object) -> str:
 def present_mark(obj: bpy.types.Object) -> str:
     """`motion_mark` of what Blender has noticed, for panels, which ask for it at every redraw."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
-    chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
+    chain = {found for owner in (obj, *followed) for found in with_parents(owner)}
     owners = sorted(chain, key=lambda owner: owner.name_full)
     animated = {path for path, _ in animation.fcurves(obj)}
     scene = bpy.context.scene
@@ -102,12 +103,6 @@ def _world(obj: bpy.types.Object, place: tuple[bpy.types.Object, str]) -> bytes:
 
 def _bones(owner: bpy.types.Object) -> Iterable[str]:
     return owner.pose.bones.keys() if owner.pose is not None else ()
-
-
-def _with_parents(owner: bpy.types.Object | None) -> Iterator[bpy.types.Object]:
-    while owner is not None:
-        yield owner
-        owner = owner.parent
 
 
 def _motion_of(owners: list[bpy.types.Object]) -> bytes:

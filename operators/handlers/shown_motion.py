@@ -9,7 +9,7 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...properties.results import readouts
 from ...properties.results.readouts import ShownMotion
@@ -50,18 +50,19 @@ def _judged(scene_name: str, name: str, color: str) -> Generator[float, None, Sh
         else (scene.frame_start, scene.frame_end)
     )
     frames = np.arange(first, last + 1, max(1, -(-(last + 1 - first) // MOST)))
-    Q = shown_by_keys(obj, frames)
+    robot = binding(obj)
+    Q = shown_by_keys(obj, frames, robot)
     if Q is None:
         return None
     yield 0.1
-    model = robot_model(obj)
+    model = robot.model
     if color == "LIMIT":
         return ShownMotion(frames, Q, limit_shares(model, Q))
     if color == "TIMING":  # what Retime has said
         return ShownMotion(frames, Q, np.full(len(frames), np.nan))
     if color == "SPEED":
         return ShownMotion(frames, Q, speed_shares(model, Q, frames * frame_seconds(scene)))
-    shares = yield from _residual_shares(scene, obj, frames.tolist())
+    shares = yield from _residual_shares(scene, obj, robot, frames.tolist())
     return ShownMotion(frames, Q, shares)
 
 
@@ -92,9 +93,11 @@ def residual_share(ratios: Array) -> Array:
     return np.where(ratios > 1.0, np.minimum(missed, 1.0), 0.0)
 
 
-def _residual_shares(scene: bpy.types.Scene, obj: bpy.types.Object, frames: list[int]) -> Generator[float, None, Array]:
+def _residual_shares(
+    scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, frames: list[int]
+) -> Generator[float, None, Array]:
     unknown = np.full(len(frames), np.nan)
-    tasks = enabled_tasks(obj)
+    tasks = enabled_tasks(obj, robot)
     places = {place for task in tasks for place in places_of(task).values()} | {(obj, "")}
     if not tasks or any(bone or not moved_by_keys_only(owner) for owner, bone in places):
         return unknown

@@ -18,6 +18,7 @@ from ...scene.live.session import Event, Session
 from ..handlers.hand_limits import transform_running
 from . import rendering
 
+MOMENT = 0.02  # [s] for the window between two looks of a robot that awaits something
 ROUNDS = 5  # that robots which hang on one another in a circle look at each other again
 
 _sessions: dict[int, Session] = {}
@@ -77,6 +78,8 @@ def _follow_all(
         _look_again_soon()
     else:
         _state["rounds"] = ROUNDS
+        if any(session.awaits for session in _sessions.values()):
+            _look_again_after(MOMENT)
 
 
 def _touched(depsgraph: bpy.types.Depsgraph) -> tuple[set[int], set[int]]:
@@ -97,8 +100,12 @@ def _look_again_soon() -> None:
         _state["rounds"] = ROUNDS
         return
     _state["rounds"] -= 1
+    _look_again_after(0.0)
+
+
+def _look_again_after(seconds: float) -> None:
     if not bpy.app.timers.is_registered(_look_again):
-        bpy.app.timers.register(_look_again, first_interval=0.0)
+        bpy.app.timers.register(_look_again, first_interval=seconds)
 
 
 def _look_again() -> None:

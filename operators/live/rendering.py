@@ -7,7 +7,7 @@ import sys
 import bpy
 import numpy as np
 
-from ...properties.bridge import read_configuration
+from ...properties.bridge import binding, read_configuration
 from ...properties.handlers import add_handler, remove_handler
 from ...robokin import RobokinError
 from ...scene.animation import frames as animation
@@ -28,11 +28,12 @@ def is_rendering() -> bool:
 def unbaked(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Why a render does not show what Live shows; "" where it does."""
     try:
-        keyed = not own_keys(obj).keys().isdisjoint(animation.fcurves(obj))
+        robot = binding(obj)
+        keyed = not own_keys(robot).keys().isdisjoint(animation.fcurves(obj))
         if not keyed:
             return f"{obj.name!r} follows its targets live but is not baked: a render of several frames shows it still"
-        baked = shown_by_keys(obj, [scene.frame_current_final])
-        if baked is None or np.allclose(baked[0], read_configuration(obj), rtol=0.0, atol=SHOWN_ALIKE):
+        baked = shown_by_keys(obj, [scene.frame_current_final], robot)
+        if baked is None or np.allclose(baked[0], read_configuration(obj, robot), rtol=0.0, atol=SHOWN_ALIKE):
             return ""
         return f"{obj.name!r} is shown live in another pose than its keys have: the render shows the keys"
     except RobokinError:

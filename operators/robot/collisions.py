@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Generator
 
 import bpy
 import numpy as np
@@ -15,12 +16,12 @@ from ...properties.bridge.record.snapshot import metres_per_unit
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
 from ...properties.collection import marked_collections
-from ...properties.selected.active_robot import active_robot
 from ...robokin import Link, RobokinError
 from ...robokin.collision.fitting import KINDS, fitted
 from ...robokin.model.geometry import Geometry
-from ...scene.obstacles import farthest_beyond
+from ...scene.obstacle_shapes import farthest_beyond
 from ..common import RobotOperator
+from ..modal import ModalOperator
 
 
 class ROBOKIN_OT_fit_collisions(RobotOperator, bpy.types.Operator):
@@ -66,12 +67,11 @@ class ROBOKIN_OT_fit_collisions(RobotOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_obstacle(bpy.types.Operator):
+class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):
     """Mark the selected mesh objects, or instances of collections, as obstacles, which robots may not touch"""
 
     bl_idname = "robokin.obstacle"
     bl_label = "Mark as Obstacle"
-    bl_options = {"REGISTER", "UNDO"}
 
     clear: bpy.props.BoolProperty(name="Clear", description="Take the mark away", options={"SKIP_SAVE"})
 
@@ -82,32 +82,32 @@ class ROBOKIN_OT_obstacle(bpy.types.Operator):
         cls.poll_message_set("Select mesh objects, or instances of collections, first")
         return False
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        chosen = [obj for obj in context.selected_objects if _may_be(obj)]
-        for obj in chosen:
-            obj.robokin.is_obstacle = not self.clear
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object | None) -> Generator[float, None, None]:
+        chosen = [each for each in context.selected_objects if _may_be(each)]
         context.view_layer.update()
+        level, text = "INFO", f"obstacles: {_named(chosen)}"
         if self.clear:
-            within = {obj for each in marked_collections(context.scene) for obj in each.all_objects}
-            text, kept = f"no mark of their own any more: {_named(chosen)}", [obj for obj in chosen if obj in within]
+            within = {each for marked in marked_collections(context.scene) for each in marked.all_objects}
+            kept = [each for each in chosen if each in within]
             level = "WARNING" if kept else "INFO"
+            text = f"no mark of their own any more: {_named(chosen)}"
             text += f"; still obstacles by their collection: {_named(kept)}" if kept else ""
         else:
-            level, text = self._reach(context, chosen)
-            text = f"obstacles: {_named(chosen)}{text}"
+            try:
+                reach, name = yield from self._reach(context.scene, obj, set(chosen))
+                text += f"; their convex parts reach at most {1e3 * reach:.3g} mm beyond the meshes" if name else ""
+                text += f" ({name})" if name else ""
+            except RobokinError as error:
+                level, text = "WARNING", f"{text}; {error}"
+        for each in chosen:
+            each.robokin.is_obstacle = not self.clear
         self.report({level}, text)
-        return {"FINISHED"}
 
-    def _reach(self, context: bpy.types.Context, chosen: list[bpy.types.Object]) -> tuple[str, str]:
-        robot = active_robot(context) or next(filter(is_robot, context.scene.objects), None)
-        try:
-            reach, name = (0.0, "") if robot is None else farthest_beyond(context.scene, robot, set(chosen))
-        except RobokinError as error:
-            return "WARNING", f"; {error}"
-        return (
-            "INFO",
-            f"; their convex parts reach at most {1e3 * reach:.3g} mm beyond the meshes ({name})" if name else "",
-        )
+    def _reach(
+        self, scene: bpy.types.Scene, obj: bpy.types.Object | None, chosen: set[bpy.types.Object]
+    ) -> Generator[float, None, tuple[float, str]]:
+        robot = obj or next(filter(is_robot, scene.objects), None)
+        return (0.0, "") if robot is None else (yield from farthest_beyond(scene, robot, chosen))
 
 
 def _named(objects: list[bpy.types.Object]) -> str:

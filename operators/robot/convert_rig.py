@@ -20,7 +20,7 @@ from ...properties.bridge import (
     write_configuration,
 )
 from ...properties.bridge.editing.infer_joints import convertible_limit, says_something
-from ...properties.bridge.editing.make_robot import EditMode
+from ...properties.bridge.editing.make_robot import EditMode, remove_bone
 from ...properties.bridge.record.snapshot import OWN_CONSTRAINT
 from ...properties.bridge.record.stored import KEY
 from ...robokin import RobokinError
@@ -203,14 +203,9 @@ def _add_tip(context: bpy.types.Context, obj: bpy.types.Object, name: str, undo:
         bone.matrix = Matrix.Translation(bones[name].tail) @ bones[name].matrix.to_3x3().to_4x4()
         bone.parent = bones[name]
         tip = bone.name
-    undo.callback(_remove_bone, context, obj, tip)
+    undo.callback(remove_bone, context, obj, tip)
     obj.pose.bones[tip].lock_location = obj.pose.bones[tip].lock_rotation = (True,) * 3
     return tip
-
-
-def _remove_bone(context: bpy.types.Context, obj: bpy.types.Object, name: str) -> None:
-    with EditMode(context, obj) as bones:
-        bones.remove(bones[name])
 
 
 def _all(goals: list[ConstraintGoal]) -> list[ConstraintGoal]:

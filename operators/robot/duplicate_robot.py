@@ -1,4 +1,5 @@
-"""Duplicate Robot: the armature with all it wears, and the targets that were made for its tasks."""
+"""Duplicate Robot: the armature with all it wears, and the targets that were made for its tasks; Shift D moves the
+copy in the same step."""
 
 from __future__ import annotations
 
@@ -47,16 +48,10 @@ def _relink_drivers(made: bpy.types.Object, before: bpy.types.Object) -> None:
 
 
 class ROBOKIN_OT_duplicate_robot(RobotOperator, bpy.types.Operator):
-    """Duplicate the robot with its meshes and the targets made for it, and move the copy"""
+    """Duplicate the robot with its meshes and the targets made for it"""
 
     bl_idname = "robokin.duplicate_robot"
     bl_label = "Duplicate Robot"
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        done = self.execute(context)
-        if done == {"FINISHED"} and context.area is not None and context.area.type == "VIEW_3D":
-            bpy.ops.transform.translate("INVOKE_DEFAULT")
-        return done
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         view_layer = context.view_layer
@@ -74,5 +69,24 @@ class ROBOKIN_OT_duplicate_robot(RobotOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (ROBOKIN_OT_duplicate_robot,)
-register, unregister = bpy.utils.register_classes_factory(CLASSES)
+class ROBOKIN_OT_duplicate_move(bpy.types.Macro):
+    """Duplicate the robot with its meshes and the targets made for it, and move the copy"""
+
+    bl_idname = "robokin.duplicate_move"
+    bl_label = "Duplicate Robot"
+    bl_options = {"REGISTER", "UNDO"}  # one step, as of Blender's own Duplicate Objects
+
+
+CLASSES = (ROBOKIN_OT_duplicate_robot, ROBOKIN_OT_duplicate_move)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    ROBOKIN_OT_duplicate_move.define("ROBOKIN_OT_duplicate_robot")
+    ROBOKIN_OT_duplicate_move.define("TRANSFORM_OT_translate")
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

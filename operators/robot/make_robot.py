@@ -52,8 +52,9 @@ class ArmatureOperator:
 def animation_notes(obj: bpy.types.Object) -> list[str]:
     """One line for each bone of the robot with keys that are none of its joint's: they are kept, but either
     do not act any more (another rotation mode) or move the bone where its joint cannot."""
-    keys = own_keys(obj)
-    starts = {f'pose.bones["{bpy.utils.escape_identifier(name)}"].': name for name in binding(obj).joint_of_bone}
+    robot = binding(obj)
+    keys = own_keys(robot)
+    starts = {f'pose.bones["{bpy.utils.escape_identifier(name)}"].': name for name in robot.joint_of_bone}
     found: dict[str, list[str]] = {}
     for (path, index), curve in fcurves(obj).items():
         start, _, channel = path.rpartition(".")

@@ -68,6 +68,13 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        try:
+            yield from self._steps_of_bake(context, obj)
+        except RobokinError:
+            obj.robokin.solver.bake_mark = ""  # what the last one said is not about what is asked for now
+            raise
+
+    def _steps_of_bake(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
         robot, settings = binding(obj), obj.robokin.solver
         frames = self.frames(context.scene, settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge import binding, to_blender
+from ...properties.bridge.parents import with_parents
 from ...properties.results.result_text import quantity_text
 from ...properties.results.why import HOWS, can_relax
 from ...properties.task_kinds import KINDS
@@ -83,11 +84,8 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         task = named_task(obj, self.task)
         if any(obj.lock_location) or any(path == "location" for path, _ in fcurves(obj)):
             raise RobokinError(f"{obj.name!r} is held where it is: its location is locked or keyed")
-        target = task.target if task.use_target else None
-        while target is not None:
-            if target == obj:
-                raise RobokinError(f"task {task.name!r}: its target moves with the robot")
-            target = target.parent
+        if task.use_target and obj in with_parents(task.target):
+            raise RobokinError(f"task {task.name!r}: its target moves with the robot")
         robot = binding(obj)
         tip = present_target(context, obj, robot, task)
         if tip is None:

@@ -42,6 +42,16 @@ def common_axis(obj: bpy.types.Object, path: str) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
+def own_transform(obj: bpy.types.Object, key: str) -> tuple[str, int] | None:
+    """What R or G does to the selected joints ("R" turns, "G" slides), and about or along which axis of their own. G
+    turns what cannot slide, as Blender's does, which would turn it about the axis of the view."""
+    for kind in ("G", "R") if key == "G" else ("R",):
+        axis = common_axis(obj, _AXES[kind])
+        if axis is not None:
+            return kind, axis
+    return None
+
+
 class ROBOKIN_OT_transform_joint(bpy.types.Operator):
     """Turn or slide the joints of the selected bones by Blender's own tool, about or along their own axis"""
 
@@ -60,11 +70,11 @@ class ROBOKIN_OT_transform_joint(bpy.types.Operator):
         return context.mode == "POSE" and is_robot(context.object) and len(context.objects_in_mode) == 1
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        axis = common_axis(context.object, _AXES[self.kind])
-        if axis is None or not has_key(context, "Pose", event, _TRANSFORMS[self.kind]):
+        found = own_transform(context.object, self.kind)
+        if found is None or not has_key(context, "Pose", event, _TRANSFORMS[self.kind]):
             return {"PASS_THROUGH"}
-        transform = bpy.ops.transform.rotate if self.kind == "R" else bpy.ops.transform.translate
-        along = tuple(index == axis for index in range(3))
+        transform = bpy.ops.transform.rotate if found[0] == "R" else bpy.ops.transform.translate
+        along = tuple(index == found[1] for index in range(3))
         transform("INVOKE_DEFAULT", True, orient_type="LOCAL", constraint_axis=along)
         return {"FINISHED"}
 
@@ -85,7 +95,7 @@ class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
         if not has_key(context, "Object Mode", event, "object.duplicate_move"):
             return {"PASS_THROUGH"}
         context.view_layer.objects.active = context.selected_objects[0]
-        bpy.ops.robokin.duplicate_robot("INVOKE_DEFAULT", True)
+        bpy.ops.robokin.duplicate_move("INVOKE_DEFAULT", True)
         return {"FINISHED"}
 
 

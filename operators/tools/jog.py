@@ -6,7 +6,7 @@ import math
 
 import bpy
 
-from ...properties.bridge import write_configuration
+from ...properties.bridge import binding, write_configuration
 from ...properties.handlers import posing_paused
 from ...properties.selected.selection import select, selected_bones
 from ...robokin import RobokinError
@@ -46,21 +46,21 @@ class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
         name="Angle", description="Angle of a step", subtype="ANGLE", default=math.radians(2.0), min=0.0
     )
     length: bpy.props.FloatProperty(
-        name="Length", description="Length of a step [m]", default=0.01, min=0.0, precision=4
+        name="Length", description="Length of a step", subtype="DISTANCE", unit="LENGTH", default=0.01, min=0.0
     )
     fine: bpy.props.BoolProperty(name="Fine", description="A tenth of a step", options={"SKIP_SAVE"})
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         axis, sign = int(self.axis) - 1, (-1.0 if self.direction == "BACK" else 1.0) * (FINE if self.fine else 1.0)
-        bone = obj.data.bones.active
+        bone, length = obj.data.bones.active, self.length * binding(obj).metres_per_unit
         if self.frame == "JOINT":
             if bone is None:
                 raise RobokinError("no joint is active: choose one with a number key, or click its link")
             turn = JointTurn(obj, bone.name, axis)
-            q = jogged_joint(obj, bone.name, axis, sign * (self.length if turn.is_length else self.angle))
+            q = jogged_joint(obj, bone.name, axis, sign * (length if turn.is_length else self.angle))
             said = ""
         else:
-            by = sign * (self.angle if self.turn else self.length)
+            by = sign * (self.angle if self.turn else length)
             q, tip = jogged_tool(obj, axis, by, self.turn, self.frame == "TOOL")
             said = f"{tip}: {'about' if self.turn else 'along'} {'XYZ'[axis]} of the {self.frame.lower()}"
         with posing_paused():

@@ -13,7 +13,7 @@ from ...robokin import Joint, RobokinError
 from ...robokin.units import FORCES, freedom_units
 from ..prepared.robot_panel import RobotPanel, active_bone, options
 
-WIDE = 18  # letters of a value that has a line of its own
+WIDE = 18  # letters of a name or a value that has a line of its own
 
 
 class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
@@ -30,14 +30,16 @@ class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
         row.operator("robokin.clear_dynamics", text="", icon="X")
         body = options(layout, "robokin_dynamics_curves", "Curves")
         if body is not None:
-            body.column(align=True).prop(obj.robokin.solver, "dynamics_curves")
+            column = body.column(align=True)
+            column.use_property_split = False
+            column.prop(obj.robokin.solver, "dynamics_curves")
         found = readouts.dynamics(obj)
         if found is None:
             return
         column = layout.box().column(align=True)
         column.label(text=f"Frame {context.scene.frame_current}", icon="TIME")
         for name, value in rows(found, _active_joint(context, obj)):
-            line = column if len(value) > WIDE else column.split(factor=0.5)
+            line = column if max(len(name), len(value)) > WIDE else column.split(factor=0.5)
             line.label(text=name)
             line.label(text=value)
 

@@ -21,7 +21,6 @@ class ROBOKIN_UL_moves(bpy.types.UIList):
         row = layout.row()
         preview = readouts.moves(item.id_data)
         is_failing = preview is not None and preview.failing == index
-        row.alert = is_failing
         row.prop(item, "name", text="", emboss=False, icon="ERROR" if is_failing else _KIND_ICONS[item.kind])
         if item.last > item.first:
             row.label(text=f"{item.first} - {item.last}")

@@ -14,7 +14,7 @@ class ROBOKIN_UL_retarget_pairs(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_retarget_pairs"
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        row = layout.split(factor=0.5)
+        row = layout.split(factor=0.58)  # the name has an icon, too
         row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
         row.label(text=item.source or "no bone", icon="NONE" if item.source else "QUESTION")
 

@@ -37,7 +37,7 @@ def share_of_range(bone: bpy.types.PoseBone) -> float:
 
 
 def _get(bone: bpy.types.PoseBone) -> float:
-    return 100.0 * share_of_range(bone)
+    return round(100.0 * share_of_range(bone), 2)  # Blender shows a hair from 0 with six digits
 
 
 def _set(bone: bpy.types.PoseBone, share: float) -> None:

@@ -72,7 +72,8 @@ def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     if kind == "ROTATION":
         radians = units.system_rotation == "RADIANS"
         shown = round(value, 5) + 0.0 if radians else round(math.degrees(value), 3) + 0.0  # less is noise
-        return f"{shown:.3g} rad" if radians else f"{shown:.3g}°"
+        digits = f"{shown:.3g}" if abs(shown) < 1e3 else f"{shown:.0f}"  # never 3.45e+03
+        return f"{digits} rad" if radians else f"{digits}°"
     chosen = units.length_unit if kind == "LENGTH" else units.mass_unit
     if unitless(scene):
         chosen = "METERS" if kind == "LENGTH" else "KILOGRAMS"

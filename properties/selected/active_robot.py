@@ -5,18 +5,15 @@ from __future__ import annotations
 import bpy
 
 from ..bridge import is_robot
+from ..bridge.parents import with_parents
 from ..bridge.record.stored import ROBOT_KEY
 
 
 def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a robot; else the robot it is a part of, or whose task it is the target of."""
     obj = context.object
-    found = obj
-    while found is not None:
-        if is_robot(found):
-            return found
-        found = found.parent
-    return None if obj is None else _robot_following(obj, context.scene)
+    found = next(filter(is_robot, with_parents(obj)), None)
+    return _robot_following(obj, context.scene) if found is None and obj is not None else found
 
 
 def _robot_following(target: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.spatial import so3
+from ...solvers.tasks import Curves, Plane
 from ..bridge import Binding
 
 
@@ -62,6 +63,14 @@ class TaskContext:
         return {"point": np.array(self.task.offset_location) * self.unit, **self.common}
 
     @property
+    def on_spot(self) -> dict[str, Any]:
+        """Arguments that every task takes on a point of the tip, or on the spot of a beam from there."""
+        if not self.task.use_spot:
+            return self.on_point
+        beam = so3.from_rpy(self.task.offset_rotation) @ self.axis
+        return {"direction": beam, "surface": self.plane, **self.on_point}
+
+    @property
     def link(self) -> str:
         return self.robot.link_of_bone[self.task.tip]
 
@@ -83,6 +92,16 @@ class TaskContext:
     def z(self) -> Array:
         """(3,) where the target's Z axis points."""
         return self.T[:3, 2]
+
+    @property
+    def plane(self) -> Plane:
+        """The target's XY plane."""
+        return Plane(self.point, self.z)
+
+    @property
+    def curve(self) -> Curves:
+        """The target's curve where it is."""
+        return self.reading.shape.moved(self.T)
 
     @property
     def axis(self) -> Array:

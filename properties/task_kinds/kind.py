@@ -25,6 +25,7 @@ class TaskKind:
     target: "" no target; "POSE" an object or a fixed pose; else the type of object that it must be.
     pose: which of location and rotation say the fixed pose, or else what is taken from the present one.
     offset: which of location and rotation its tip may have in the frame of its link.
+    has_spot: its tip may be the spot of a beam, which alone has a rotation then.
     fields: what the panel draws between the bones and the influence.
     animated: what is read anew at each frame, beside the influence.
     axes: which of `use_location`, `use_rotation` count.   weighted: its parts have weights.   banded: and bands.
@@ -48,6 +49,7 @@ class TaskKind:
     animated: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
     has_frame: bool = False
+    has_spot: bool = False
     weighted: bool = True
     banded: bool = True
     is_velocity: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...solvers import DistanceTask, LaserTask, OnCurveTask, OnLineTask, OnPlaneTask, Plane
+from ...solvers import DistanceTask, LaserTask, OnCurveTask, OnLineTask, OnPlaneTask
 from ...solvers.tasks.places.surface import MovedSurface, Surface
 from .context import TaskContext
 from .kind import ANGLE, BOTH, DISTANCE, LENGTH, OFFSET, TaskKind
@@ -19,8 +19,12 @@ def _line(a: TaskContext, line: object) -> OnLineTask:
     return OnLineTask(a.link, line, **_near(a))
 
 
-def _curve(a: TaskContext, curve: object) -> OnCurveTask:
-    return OnCurveTask(a.link, curve, **_near(a))
+def _curve_target(a: TaskContext) -> object:
+    return (a.curve, a.plane) if a.task.use_spot else a.curve
+
+
+def _curve(a: TaskContext, target: object) -> OnCurveTask:
+    return OnCurveTask(a.link, target, **(_near(a) | a.on_spot))
 
 
 def _near(a: TaskContext) -> dict:
@@ -48,7 +52,7 @@ def _distance(a: TaskContext, target: tuple[float, Array]) -> DistanceTask:
 
 def _laser_target(a: TaskContext) -> tuple[Array, Surface]:
     if a.reading.surface is None:
-        return a.point, Plane(a.point, a.z)
+        return a.point, a.plane
     return a.point, MovedSurface(a.reading.shape, a.reading.surface[a.frame])
 
 
@@ -105,8 +109,10 @@ KINDS = {
         7,
         (DISTANCE,),
         target="CURVE",
-        offset=OFFSET[:1],
-        target_at=lambda a: a.reading.shape.moved(a.T),
+        offset=OFFSET,
+        fields=("use_spot", "axis"),
+        has_spot=True,
+        target_at=_curve_target,
         build=_curve,
     ),
     "DISTANCE": TaskKind(

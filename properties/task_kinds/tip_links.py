@@ -7,7 +7,7 @@ from collections.abc import Callable
 import bpy
 
 from ...robokin import RobokinError
-from ..bridge import Binding, binding, link_of_bone
+from ..bridge import Binding, link_of_bone
 
 
 def remember_link(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]:
@@ -22,9 +22,8 @@ def remember_link(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Con
     return remember
 
 
-def follow_renamed_bones(obj: bpy.types.Object, robot: Binding | None = None) -> None:
+def follow_renamed_bones(obj: bpy.types.Object, robot: Binding) -> None:
     """Bones are renamed without telling; the link that moves with the bone keeps its name. Raises RobokinError."""
-    robot = robot or binding(obj)
     bones, links = robot.bone_of_link, robot.link_of_bone
     for task in obj.robokin.tasks:
         for name in ("tip", "other"):

@@ -39,13 +39,14 @@ def _sum(a: TaskContext, target: float) -> LinearVelocityTask:
     return LinearVelocityTask(factors, target, weight, a.turned, a.cone, **a.common)
 
 
-def _along_target(a: TaskContext) -> tuple[float, object]:
-    return a.metres("speed"), a.reading.shape.moved(a.T)
+def _along_target(a: TaskContext) -> tuple:
+    speed = a.metres("speed")
+    return (speed, a.curve, a.plane) if a.task.use_spot else (speed, a.curve)
 
 
-def _along(a: TaskContext, target: tuple[float, object]) -> AlongCurveTask:
-    speed, curve = target
-    return AlongCurveTask(a.link, curve, speed, weight=a.task.position_weight, tolerance=a.near, **a.on_point)
+def _along(a: TaskContext, target: tuple) -> AlongCurveTask:
+    speed, curve, *_ = target
+    return AlongCurveTask(a.link, curve, speed, weight=a.task.position_weight, tolerance=a.near, **a.on_spot)
 
 
 def _twist_target(a: TaskContext) -> Array:
@@ -75,9 +76,10 @@ KINDS = {
         17,
         (POSITION,),
         target="CURVE",
-        offset=OFFSET[:1],
-        fields=("speed",),
+        offset=OFFSET,
+        fields=("speed", "use_spot", "axis"),
         animated=("speed",),
+        has_spot=True,
         banded=False,
         is_velocity=True,
         target_at=_along_target,

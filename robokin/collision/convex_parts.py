@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Generator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -32,40 +33,72 @@ class ConvexParts:
 
 @dataclass(frozen=True, eq=False)
 class _Mesh:
-    """A loose part. corners: (m, 3, 3), normals: (m, 3), 0 of wires. is_solid: closed, its faces look outwards; else it
-    has two free sides, and its open edges are triangles without area too, whose normals look away from it."""
+    """A loose part. places: (k, 3) of its corners, triangles: (m, 3) of their numbers, normals: (m, 3), 0 of wires.
+    is_solid: closed, its faces look outwards; else it has two free sides, and its open edges are triangles without area
+    too, whose normals look away from it."""
 
-    corners: Array
+    places: Array
+    triangles: Array
     normals: Array
     is_solid: bool
 
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """What of a mesh is between planes (n . x <= d). corners: (m, 3, 3), normals: (m, 3), 0 of wires. inner: (k, 3)
-    where three planes meet inside a solid: corners of the piece that are not on the mesh."""
+    """What of a mesh is between planes (n . x <= d). places, triangles, normals: as of the mesh. inner: (k, 3) where
+    three planes meet inside a solid: corners of the piece that are not on the mesh."""
 
     mesh: _Mesh
-    corners: Array
+    places: Array
+    triangles: Array
     normals: Array
     planes: Array
     inner: Array
 
     @property
     def points(self) -> Array:
-        return np.concatenate((self.corners.reshape(-1, 3), self.inner))
+        return np.concatenate((self.places, self.inner))
+
+    @cached_property
+    def depths(self) -> Array:
+        """(m,) [m] how far the piece reaches beyond each face of its mesh: 0 where it is convex."""
+        points, n = self.points, self.normals
+        if len(points) * len(n) > _MANY:
+            points = points[np.unique(np.argmax(_directions() @ points.T, axis=1))]
+        a, b, c = self.places[self.triangles.T]
+        own, along = np.einsum("ij,ij->i", n, a), n @ points.T
+        beyond = along.max(axis=1) - own
+        if self.mesh.is_solid:
+            return beyond
+        is_edge = ((b == c) | (a == c)).all(axis=1)  # an edge that was cut too
+        return np.where(is_edge, beyond, np.maximum(beyond, own - along.min(axis=1)))
 
     @property
     def areas(self) -> Array:
         """(m,) twice that of each triangle."""
-        a, b, c = self.corners.swapaxes(0, 1)
+        a, b, c = self.places[self.triangles.T]
         return np.linalg.norm(np.cross(b - a, c - a), axis=1)
 
+    def some(self, which: Array) -> _Piece:
+        """Some of its triangles."""
+        places, triangles = _used(self.places, self.triangles[which])
+        return _Piece(self.mesh, places, triangles, self.normals[which], self.planes, self.inner)
 
-def convex_parts(points: Array, triangles: Array, share: float = SHARE, most: int = PARTS) -> ConvexParts:
-    """Parts of a mesh: points (n, 3), triangles (m, 3); a wire is a triangle with one point twice. A closed mesh whose
-    faces look outwards is solid. Any other is a skin, with room on both sides. share: of the largest extent; parts
-    reach no farther beyond the mesh, unless `most` are too few.
+
+def _used(places: Array, triangles: Array) -> tuple[Array, Array]:
+    """The places that triangles have, and the triangles with their numbers."""
+    is_used = np.zeros(len(places), bool)
+    is_used[triangles] = True
+    return places[is_used], (np.cumsum(is_used) - 1)[triangles]
+
+
+def convex_parts(
+    points: Array, triangles: Array, share: float = SHARE, most: int = PARTS
+) -> Generator[float, None, ConvexParts]:
+    """Yield the share of the cuts made (0..1) now and then; return the parts of a mesh: points (n, 3), triangles
+    (m, 3); a wire is a triangle with one point twice. A closed mesh whose faces look outwards is solid. Any other is a
+    skin, with room on both sides. share: of the largest extent; parts reach no farther beyond the mesh, unless `most`
+    are too few.
 
     Greedy cuts by planes of faces, which are exact for walls with openings, or across the extents (after Mamou and
     Ghorbel 2009). Points without triangles make one part.
@@ -75,23 +108,26 @@ def convex_parts(points: Array, triangles: Array, share: float = SHARE, most: in
     extent = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
     if not len(triangles) or not extent:
         return ConvexParts([points], 0.0)
+    yield 0.0
     meshes = _loose(points, triangles, extent)
     if len(meshes) > LOOSE:
         return ConvexParts([points], extent)
     eps, order = _SAME * extent, itertools.count()
+    yield 0.0
     heap = []
     for mesh in meshes:
-        whole = _Piece(mesh, mesh.corners, mesh.normals, np.empty((0, 4)), np.empty((0, 3)))
-        heap.append((-_depths(whole).max(), next(order), whole))
+        whole = _Piece(mesh, mesh.places, mesh.triangles, mesh.normals, np.empty((0, 4)), np.empty((0, 3)))
+        heap.append((-whole.depths.max(), next(order), whole))
     heapq.heapify(heap)
     done: list[tuple[float, _Piece]] = []
-    while heap and -heap[0][0] > share * extent and len(heap) + len(done) < most + len(meshes):
+    while heap and -heap[0][0] > share * extent and (cuts := len(heap) + len(done) - len(meshes)) < most:
+        yield cuts / most
         depth, _, piece = heapq.heappop(heap)
         halves = _cut(piece, share * extent, eps)
         if halves is None:
             done.append((-depth, piece))
         for half in halves or ():
-            heapq.heappush(heap, (-_depths(half).max(), next(order), half))
+            heapq.heappush(heap, (-half.depths.max(), next(order), half))
     done += [(-depth, piece) for depth, _, piece in heap]
     return ConvexParts([_distinct(piece.points, eps) for _, piece in done], max(0.0, *(depth for depth, _ in done)))
 
@@ -113,38 +149,39 @@ def _loose(points: Array, triangles: Array, extent: float) -> list[_Mesh]:
         np.minimum.at(part, corners, least[:, None])
         part = part[part]
     places, own = points[first], part[corners[:, 0]]
-    skins: list[tuple[Array, Array]] = []
+    skins: list[Array] = []
     solids: list[Array] = []
     hollows: list[Array] = []
     for i in np.unique(own):
         triangles = corners[own == i]
-        found = places[triangles]
         if _is_closed(triangles, len(places)):
-            (solids if _volume(found) > 0.0 else hollows).append(found)
+            (solids if _volume(places[triangles]) > 0.0 else hollows).append(triangles)
         else:
-            skins.append(_with_rim(triangles, places))
-    solids.sort(key=_volume)
+            skins.append(triangles)
+    solids.sort(key=lambda solid: _volume(places[solid]))
     for hollow in hollows:  # of the least solid around it
-        around = next((k for k, solid in enumerate(solids) if _winding(solid, hollow[0, 0]) > 0.5), None)
+        inside = places[hollow[0, 0]]
+        around = next((k for k, solid in enumerate(solids) if _winding(places[solid], inside) > 0.5), None)
         if around is None:
-            skins.append((hollow, _normals(hollow)))
+            skins.append(hollow)
         else:
             solids[around] = np.concatenate((solids[around], hollow))
-    return [*(_Mesh(each, _normals(each), True) for each in solids), *(_Mesh(*each, False) for each in skins)]
+    found = [_Mesh(*_used(places, each), _normals(places[each]), True) for each in solids]
+    return found + [_with_rim(*_used(places, each)) for each in skins]
 
 
-def _with_rim(triangles: Array, places: Array) -> tuple[Array, Array]:
-    """Corners and normals of a skin and of its open edges: a flat one shows by them alone where it is not convex."""
-    corners = places[triangles]
-    normals = _normals(corners)
+def _with_rim(places: Array, triangles: Array) -> _Mesh:
+    """A skin with its open edges: a flat one shows by them alone where it is not convex."""
+    normals = _normals(places[triangles])
     edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    _, first, uses = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
+    _, first, uses = np.unique(np.sort(edges, axis=1) @ (len(places), 1), return_index=True, return_counts=True)
     alone = first[uses == 1]
-    ends = places[edges[alone]]
-    away = np.cross(ends[:, 1] - ends[:, 0], normals[alone // 3])
+    ends = edges[alone]
+    away = np.cross(places[ends[:, 1]] - places[ends[:, 0]], normals[alone // 3])
     length = np.linalg.norm(away, axis=1, keepdims=True)
     away = np.divide(away, length, out=np.zeros_like(away), where=length > 0.0)
-    return np.concatenate((corners, ends[:, [0, 1, 1]])), np.concatenate((normals, away))
+    triangles = np.concatenate((triangles, ends[:, [0, 1, 1]]))
+    return _Mesh(places, triangles, np.concatenate((normals, away)), False)
 
 
 def _is_closed(triangles: Array, count: int) -> bool:
@@ -169,20 +206,6 @@ def _normals(corners: Array) -> Array:
     return np.where(is_flat[:, None], 0.0, n / np.where(is_flat, 1.0, length)[:, None])
 
 
-def _depths(piece: _Piece) -> Array:
-    """(m,) [m] how far the piece reaches beyond each face of its mesh: 0 where it is convex."""
-    points, n = piece.points, piece.normals
-    if len(points) * len(n) > _MANY:
-        points = points[np.unique(np.argmax(points @ _directions().T, axis=0))]
-    own, along = np.einsum("ij,ij->i", n, piece.corners[:, 0]), n @ points.T
-    beyond = along.max(axis=1) - own
-    if piece.mesh.is_solid:
-        return beyond
-    a, b, c = piece.corners.swapaxes(0, 1)
-    is_edge = ((b == c) | (a == c)).all(axis=1)  # an edge that was cut too
-    return np.where(is_edge, beyond, np.maximum(beyond, own - along.min(axis=1)))
-
-
 @lru_cache(maxsize=1)
 def _directions() -> Array:
     n = np.random.default_rng(0).normal(size=(_EXTREME, 3))
@@ -192,9 +215,9 @@ def _directions() -> Array:
 def _cut(piece: _Piece, enough: float, eps: float) -> tuple[_Piece, _Piece] | None:
     """Both sides of the plane that leaves least beyond the mesh; None where all take off but chips. enough [m]:
     what reaches no farther is convex."""
-    depths = _depths(piece)
+    depths = piece.depths
     worst = int(depths.argmax())
-    centre, n = piece.corners[worst].mean(axis=0), piece.normals[worst]
+    centre, n = piece.places[piece.triangles[worst]].mean(axis=0), piece.normals[worst]
     low, high = piece.points.min(axis=0), piece.points.max(axis=0)
     planes = [(n, centre)]  # of a face first: exact where there are walls
     if not piece.mesh.is_solid:  # a face in the plane is on its negative side: it may come away alone
@@ -203,14 +226,14 @@ def _cut(piece: _Piece, enough: float, eps: float) -> tuple[_Piece, _Piece] | No
     beside = (piece.points - centre) @ (np.eye(3) - np.outer(n, n))
     planes += [(axis, centre) for axis in np.linalg.eigh(beside.T @ beside)[1].T[1:]]  # across what is bent
     some = np.random.default_rng(0).permutation(len(depths))[:_SAMPLES]
-    few = _Piece(piece.mesh, piece.corners[some], piece.normals[some], piece.planes, piece.inner)
+    few = piece.some(some)
     best, least = None, np.inf
     for plane in planes:
         halves = [_side(few, plane, sign, eps) for sign in (1.0, -1.0)]
         sizes = [half.areas for half in halves]
         if min(map(np.sum, sizes)) <= _CHIP * sum(map(np.sum, sizes)):
             continue
-        left = [_depths(half) for half in halves]
+        left = [half.depths for half in halves]
         score = sum(float(depths @ size) for depths, size in zip(left, sizes, strict=True))
         if abs(plane[0] @ n) > 1.0 - _SAME and min(map(np.max, left)) <= enough:
             score *= _FACES_FIRST
@@ -227,28 +250,33 @@ def _side(piece: _Piece, plane: tuple[Array, Array], sign: float, eps: float, co
     that lies in the plane bounds what is behind it, one of a skin is on the negative side. corners: with those inside a
     solid that it gets."""
     n, d, takes_faces = sign * plane[0], sign * float(plane[0] @ plane[1]), sign > 0.0
-    away = piece.corners @ n - d
+    away = piece.places @ n - d
     away[abs(away) <= eps] = 0.0
+    away = away[piece.triangles]
     is_in, is_out = (away <= 0.0).all(axis=1), (away >= 0.0).all(axis=1)
     is_on = is_in & is_out
     is_in &= ~is_on | (piece.normals @ n >= 0.0 if piece.mesh.is_solid else takes_faces)
     is_cut = ~(is_in | is_out)
-    found, normals = [piece.corners[is_in]], [piece.normals[is_in]]
-    triangles, far = piece.corners[is_cut], away[is_cut]
-    for count in (1, 2):  # corners that are outside
-        own = (far > 0.0).sum(axis=1) == count
-        alone = (far > 0.0) if count == 1 else ~(far > 0.0)
-        first = np.argmax(alone[own], axis=1)
-        turned = (first[:, None] + np.arange(3)) % 3
-        t, f = np.take_along_axis(triangles[own], turned[..., None], 1), np.take_along_axis(far[own], turned, 1)
-        ab, ac = (_between(t[:, 0], t[:, k], f[:, 0], f[:, k]) for k in (1, 2))
-        kept = [(ab, t[:, 1], t[:, 2]), (ab, t[:, 2], ac)] if count == 1 else [(t[:, 0], ab, ac)]
-        found += [np.stack(each, axis=1) for each in kept]
-        normals += [piece.normals[is_cut][own]] * len(kept)
+    triangles, normals = [piece.triangles[is_in]], [piece.normals[is_in]]
+    places, count = [piece.places], len(piece.places)
+    cut, far, cut_normals = piece.triangles[is_cut], away[is_cut], piece.normals[is_cut]
+    for outside in (1, 2):  # corners
+        own = (far > 0.0).sum(axis=1) == outside
+        alone = (far > 0.0) if outside == 1 else ~(far > 0.0)
+        turned = (np.argmax(alone[own], axis=1)[:, None] + np.arange(3)) % 3
+        t, f = np.take_along_axis(cut[own], turned, 1), np.take_along_axis(far[own], turned, 1)
+        corner = piece.places[t]
+        places += [_between(corner[:, 0], corner[:, k], f[:, 0], f[:, k]) for k in (1, 2)]
+        ab, ac = (np.arange(start, start + len(t)) for start in (count, count + len(t)))
+        count += 2 * len(t)
+        kept = [(ab, t[:, 1], t[:, 2]), (ab, t[:, 2], ac)] if outside == 1 else [(t[:, 0], ab, ac)]
+        triangles += [np.stack(each, axis=1) for each in kept]
+        normals += [cut_normals[own]] * len(kept)
+    found = _used(np.concatenate(places), np.concatenate(triangles))
     planes, inner = np.vstack((piece.planes, [*n, d])), piece.inner[piece.inner @ n <= d - eps]
     if corners and piece.mesh.is_solid:
         inner = np.concatenate((inner, _corners_inside(piece.mesh, planes, eps)))
-    return _Piece(piece.mesh, np.concatenate(found), np.concatenate(normals), planes, inner)
+    return _Piece(piece.mesh, *found, np.concatenate(normals), planes, inner)
 
 
 def _between(a: Array, b: Array, at_a: Array, at_b: Array) -> Array:
@@ -268,7 +296,8 @@ def _corners_inside(mesh: _Mesh, planes: Array, eps: float) -> Array:
     found = np.linalg.solve(normals[three], offsets[three][..., None])[..., 0]
     within = found + np.linalg.solve(normals[three], np.full((len(three), 3, 1), -10.0 * eps))[..., 0]
     is_in = (within @ normals.T <= offsets - eps).all(axis=1)
-    return found[is_in][[_winding(mesh.corners, point) > 0.5 for point in within[is_in]]]
+    corners = mesh.places[mesh.triangles]
+    return found[is_in][[_winding(corners, point) > 0.5 for point in within[is_in]]]
 
 
 def _winding(corners: Array, point: Array) -> float:

@@ -12,7 +12,6 @@ from ..arrays import Array, float_array, shown
 from ..errors import ModelError, RobokinError
 from ..model.geometry import Geometry
 from ..model.robot import Joint, Link, RobotModel
-from ..spatial import se3
 
 BASE_LINK = "base_link"
 TOOL_LINK = "tool"
@@ -138,8 +137,3 @@ def rigid(value: object, what: str) -> Array:
     if (T[3] != (0.0, 0.0, 0.0, 1.0)).any():
         raise ModelError(f"{what} is not a rigid placement (its last row is {T[3].tolist()}, not 0, 0, 0, 1)")
     return T
-
-
-def translation(x: float, y: float, z: float) -> Array:
-    """(4, 4) [m]."""
-    return se3.placement(np.eye(3), np.array([x, y, z]))

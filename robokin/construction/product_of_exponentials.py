@@ -16,7 +16,8 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ModelError
 from ..model.robot import RobotModel
-from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid, translation
+from ..spatial import se3
+from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid
 
 UNIT = 2e-3  # how far from 1 a printed direction's length may be (0.707 for the square root of a half)
 ROUNDING = 1e-6  # of the size of the screw: a smaller pitch is none
@@ -68,9 +69,9 @@ def robot_from_screws(
     for number, row in enumerate(rows, start=1):
         with concerning(row):
             kind, axis, point, pitch = _axis(row, f"screw {number}", origin)
-        steps.append(ChainStep(kind, translation(*(point - origin)), axis, translation(*-point), pitch))
+        steps.append(ChainStep(kind, se3.translation(point - origin), axis, se3.translation(-point), pitch))
         origin = point
-    return assemble(name, rows, steps, translation(*-origin) @ rigid(home, "home"), tool_link, root)
+    return assemble(name, rows, steps, se3.translation(-origin) @ rigid(home, "home"), tool_link, root)
 
 
 def _axis(row: ScrewRow, who: str, last: Array) -> tuple[str, Array, Array, float]:

@@ -42,12 +42,12 @@ def drum(center: Point, axis: Point, radius: float, length: float, paint: Materi
 
 
 def ball(center: Point, radius: float, paint: Material = LIGHT) -> Geometry:
-    return Geometry(Sphere(radius), _at(np.eye(3), center), paint)
+    return Geometry(Sphere(radius), se3.translation(center), paint)
 
 
 def box(center: Point, size: Point, paint: Material = LIGHT) -> Geometry:
     """A box with edges along the axes of its link."""
-    return Geometry(Box((float(size[0]), float(size[1]), float(size[2]))), _at(np.eye(3), center), paint)
+    return Geometry(Box((float(size[0]), float(size[1]), float(size[2]))), se3.translation(center), paint)
 
 
 def solid(name: str, mass: float, shapes: Sequence[Geometry]) -> Link:
@@ -72,8 +72,4 @@ def with_solids(model: RobotModel, solids: Mapping[str, tuple[float, Sequence[Ge
 def _between(start: Point, end: Point) -> tuple[Array, float]:
     a, b = np.array(start, float), np.array(end, float)
     length = float(np.linalg.norm(b - a))
-    return _at(axis_to_z((b - a) / length), (a + b) / 2.0), length
-
-
-def _at(R: Array, center: Point) -> Array:
-    return se3.placement(R, np.array(center, float))
+    return se3.placement(axis_to_z((b - a) / length), (a + b) / 2.0), length

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..arcs import arc_limits
 from ..construction.product_of_exponentials import ScrewRow, robot_from_screws
 from ..construction.solids import BLUE, DARK, STEEL, box, drum, rod, with_solids
 from ..model.robot import RobotModel
+from ..spatial.se3 import translation
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 # "Whichever arc of the unit circle the joint's starting angle lies in" (section 2.2.1): the front half.
@@ -24,8 +23,6 @@ SERVO = {"lower": LOWER, "upper": UPPER, "velocity": math.radians(60.0) / 0.17, 
 
 def desk_arm(root: str = "fixed") -> RobotModel:
     """Reach 0.24 m; at rest the forearm is level and points along z."""
-    home = np.eye(4)
-    home[:3, 3] = 0.0, 0.185, 0.160
     model = robot_from_screws(
         [
             ScrewRow.about(Y, (0, 0, 0), joint="S0", link="turret", **SERVO),
@@ -34,7 +31,7 @@ def desk_arm(root: str = "fixed") -> RobotModel:
             ScrewRow.about(X, (0, 0.185, 0.080), joint="S3", link="wrist", **SERVO),
             ScrewRow.about(Z, (0, 0.185, 0.105), joint="S5", link="gripper", **SERVO),
         ],
-        home,
+        translation((0.0, 0.185, 0.160)),
         name="Desk Arm",
         root=root,
     )

@@ -16,6 +16,7 @@ import numpy as np
 from ..construction.solids import BLUE, DARK, LIGHT, ORANGE, Point, ball, bar, box, drum, rod, solid
 from ..model.geometry import Geometry, Material
 from ..model.robot import Joint, Link, RobotModel
+from ..spatial.se3 import translation
 from . import proportions as body
 
 HEIGHT, MASS = 1.7, 65.0
@@ -111,7 +112,7 @@ class _Body:
     def fixed(self, joint: str, parent: str, child: str, at: Point, share: float, shapes: Sequence[Geometry]) -> None:
         """A link held where it is; `share` of the whole mass."""
         self.links.append(_link(child, share, shapes))
-        self.joints.append(Joint(joint, "fixed", parent, child, _at(at)))
+        self.joints.append(Joint(joint, "fixed", parent, child, translation(at)))
 
     def chain(
         self,
@@ -134,7 +135,7 @@ class _Body:
                     "revolute",
                     parent,
                     link.name,
-                    _at(at if number == 1 else (0, 0, 0)),
+                    translation(at if number == 1 else (0, 0, 0)),
                     np.array(AXES[axis]),
                     math.radians(lower),
                     math.radians(upper),
@@ -152,12 +153,6 @@ def _out(side: int, axis: str, lower: float, upper: float) -> tuple[str, float, 
 
 def _link(name: str, share: float, shapes: Sequence[Geometry]) -> Link:
     return solid(name, share * MASS, shapes) if share else Link(name)
-
-
-def _at(point: Point) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = point
-    return T
 
 
 def _limb(length: float, thick: float, thin: float, paint: Material = LIGHT) -> list[Geometry]:

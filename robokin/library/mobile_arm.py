@@ -18,6 +18,7 @@ from ..construction.solids import BLUE, DARK, LIGHT, STEEL, ball, drum, rod, sol
 from ..model.drive import Drive
 from ..model.geometry import Geometry
 from ..model.robot import Joint, Link, RobotModel
+from ..spatial.se3 import translation
 
 HALF = math.pi / 2.0
 Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -41,22 +42,18 @@ WHEEL = 1.82362
 
 def mobile_arm(root: str = "wheeled") -> RobotModel:
     """The root frame lies on the ground in the middle of the axle, x forward. `tool` is the arm's flange."""
-    mount = np.eye(4)
-    mount[:3, 3] = MOUNT
-    arm = robot_from_dh(_rows(), base=mount, name="Mobile Arm")
+    arm = robot_from_dh(_rows(), base=translation(MOUNT), name="Mobile Arm")
     links = [_platform(), *arm.links[1:]]
     joints = list(arm.joints[1:])
     for name, side in (("left_wheel", 1.0), ("right_wheel", -1.0)):
         links.append(solid(f"{name}_link", WHEEL, _wheel(side)))
-        hub = np.eye(4)
-        hub[:3, 3] = 0.0, side * SEPARATION / 2.0, RADIUS
         joints.append(
             Joint(
                 name,
                 "continuous",
                 "base_link",
                 f"{name}_link",
-                hub,
+                translation((0.0, side * SEPARATION / 2.0, RADIUS)),
                 np.array(Y),
                 velocity=1.0 / RADIUS,
                 acceleration=10.0,

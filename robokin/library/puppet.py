@@ -15,6 +15,7 @@ import numpy as np
 from ..construction.solids import Point, ball, bar, box, drum, rod, solid
 from ..model.geometry import Geometry, Material
 from ..model.robot import Joint, Link, RobotModel
+from ..spatial.se3 import translation
 from . import proportions as body
 
 HEIGHT, MASS = 0.3, 0.25
@@ -76,7 +77,7 @@ class _Figure:
         self.joints: list[Joint] = []
 
     def fixed(self, joint: str, parent: str, child: str, at: Point, share: float, shapes: Sequence[Geometry]) -> None:
-        self._add(Joint(joint, "fixed", parent, child, _at(at)), share, shapes)
+        self._add(Joint(joint, "fixed", parent, child, translation(at)), share, shapes)
 
     def hinge(
         self,
@@ -91,7 +92,7 @@ class _Figure:
     ) -> None:
         """limits: lower and upper [degrees]; share: of the whole mass."""
         lower, upper = (math.radians(x) for x in limits)
-        made = Joint(joint, "revolute", parent, child, _at(at), np.array(axis), lower, upper, VELOCITY)
+        made = Joint(joint, "revolute", parent, child, translation(at), np.array(axis), lower, upper, VELOCITY)
         self._add(made, share, shapes)
 
     def ball(
@@ -108,18 +109,12 @@ class _Figure:
         """cone: how far it swings about the two directions across `axis` (the first is x) and twists about it
         [degrees, either way]."""
         wide = np.radians(cone)
-        made = Joint(joint, "spherical", parent, child, _at(at), np.array(axis), -wide, wide, VELOCITY)
+        made = Joint(joint, "spherical", parent, child, translation(at), np.array(axis), -wide, wide, VELOCITY)
         self._add(made, share, shapes)
 
     def _add(self, joint: Joint, share: float, shapes: Sequence[Geometry]) -> None:
         self.joints.append(joint)
         self.links.append(solid(joint.child, share * MASS, shapes) if share else Link(joint.child))
-
-
-def _at(point: Point) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = point
-    return T
 
 
 def _limb(along: Point, length: float, radius: float, hinge: Point | None = None) -> list[Geometry]:

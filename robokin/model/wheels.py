@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
+from ..spatial.se3 import translation
 from .drive import ALIGNED, WHEEL_TYPES, Drive
 from .geometry import Box, Capsule, Cylinder, Geometry, Material, Shape, Sphere
 from .joint import Joint
@@ -42,8 +43,7 @@ def with_wheels(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[L
     for side, y in (("left", 0.5 * SEPARATION), ("right", -0.5 * SEPARATION)):
         tyre = Geometry(Cylinder(RADIUS, WIDTH), turned, _TYRE)
         link = Link(free_name(f"{side}_wheel_link", by_name), visuals=(tyre,))
-        placement = np.eye(4)
-        placement[:3, 3] = 0.0, y, RADIUS
+        placement = translation((0.0, y, RADIUS))
         name = free_name(f"{side}_wheel", declared)
         added.append((link, Joint(name, "continuous", root, link.name, placement, np.array([0.0, 1.0, 0.0]))))
     return (*links, *(link for link, _ in added)), (*(joint for _, joint in added), *joints)

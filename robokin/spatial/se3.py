@@ -8,17 +8,23 @@ Barfoot, "State estimation for robotics", 2017.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from . import so3
 
 
-def placement(R: Array, p: Array) -> Array:
+def placement(R: ArrayLike, p: ArrayLike) -> Array:
     """(..., 4, 4) of a rotation (..., 3, 3) and a translation (..., 3)."""
     R, p = np.asarray(R, float), np.asarray(p, float)
     T = np.zeros((*np.broadcast_shapes(R.shape[:-2], p.shape[:-1]), 4, 4))
     T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1.0
     return T
+
+
+def translation(p: ArrayLike) -> Array:
+    """(..., 4, 4) of a translation (..., 3)."""
+    return placement(np.eye(3), p)
 
 
 def unpack(packed: Array) -> Array:

@@ -22,10 +22,9 @@ _LINEAR = 1
 _CHUNK, _KEYED = 32, 2000  # frames of the scene, and of F-curves, between two reports of progress
 
 
-def own_keys(obj: bpy.types.Object, robot: Binding | None = None) -> dict[Key, Channel]:
-    """(data path, array index) of every channel that q is written to. robot: the object's binding, where the caller
-    has just asked for it, here and below."""
-    return {channel_key(channel): channel for channel in (robot or binding(obj)).written_channels}
+def own_keys(robot: Binding) -> dict[Key, Channel]:
+    """(data path, array index) of every channel that q is written to."""
+    return {channel_key(channel): channel for channel in robot.written_channels}
 
 
 def channel_key(channel: Channel) -> Key:
@@ -36,7 +35,7 @@ def channel_key(channel: Channel) -> Key:
 def pose_held(obj: bpy.types.Object, q: Array, robot: Binding) -> Iterator[None]:
     """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
     # No curve and no bone is held meanwhile: a handler may remove or rename them.
-    keys, names = own_keys(obj, robot), obj.pose.bones.keys()
+    keys, names = own_keys(robot), obj.pose.bones.keys()
     muted = [key for key in animation.fcurves(obj) if key in keys]
     bones = {channel.bone for channel in keys.values()}
     before = {name: (obj.pose.bones[name].rotation_mode, obj.pose.bones[name].matrix_basis.copy()) for name in bones}
@@ -82,7 +81,7 @@ def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action:
         return
     if data.use_tweak_mode:
         raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before baking")
-    keys = own_keys(obj, robot)
+    keys = own_keys(robot)
     for driver in data.drivers:
         if (driver.data_path, driver.array_index) in keys:
             channel = keys[driver.data_path, driver.array_index]
@@ -99,16 +98,13 @@ def _channel_label(robot: Binding, channel: Channel) -> str:
     return f"joint {joint!r}: {axes[channel.index]} {kind} of bone {channel.bone!r}"
 
 
-def write_curves(
-    obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool, robot: Binding | None = None
-) -> Array:
+def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool, robot: Binding) -> Array:
     """Linear keys for Q (n, nq) at the frames, in place of the robot's keys between the first and the last of them.
 
     Keys outside and all other channels stay. With `new_action` they go into a copy of the present action, which keeps
     its own name and content; in the copy, the robot's channels hold the bake alone. Returns the Q that was written,
     rounded to single precision inside the limits.
     """
-    robot = robot or binding(obj)
     bag = ensure_channelbag(obj, new_action)
     written = np.array(Q, float)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
@@ -189,7 +185,7 @@ def show_curves(obj: bpy.types.Object, frame: float, robot: Binding) -> None:
     """Put the robot's channels where its curves are at a frame, without visiting it."""
     write_configuration(obj, read_configuration(obj, robot), robot)  # sets the bones' rotation modes
     found = animation.fcurves(obj)
-    for path, index in own_keys(obj, robot):
+    for path, index in own_keys(robot):
         obj.path_resolve(path)[index] = found[path, index].evaluate(frame)
     obj.update_tag(refresh={"DATA"})
 
@@ -244,13 +240,12 @@ def _assign(data: bpy.types.AnimData, action: bpy.types.Action, obj: bpy.types.O
 
 
 def sample_configurations(
-    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding | None = None
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
 ) -> Generator[float, None, Array]:
     """Yield the share done now and then; return (n, nq), the configurations that the animation shows at the frames.
 
     From the F-curves when they alone move the robot, else from the scene, whose frame comes back.
     """
-    robot = robot or binding(obj)
     Q = np.empty((len(frames), robot.model.nq))
     if _moved_by_keys_only(obj, robot):
         for first in range(0, len(frames), _KEYED):
@@ -287,7 +282,7 @@ def _moved_by_keys_only(obj: bpy.types.Object, robot: Binding) -> bool:
     modes = robot.modes
     if any(obj.pose.bones[bone].rotation_mode != modes[bone][0] for bone in modes):
         return False
-    paths = {path for path, _ in own_keys(obj, robot)}
+    paths = {path for path, _ in own_keys(robot)}
     if any(path.endswith(".rotation_mode") for path, _ in animation.fcurves(obj)):
         return False
     return animation.keyed_only(obj, paths.__contains__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import in_limits
 from ...solvers.motion.motion import Motion
@@ -16,14 +16,13 @@ _ROUNDING = 1e-9  # [rad, m]
 
 
 def key_motion(
-    scene: bpy.types.Scene, obj: bpy.types.Object, motion: Motion, first: int, robot: Binding | None = None
+    scene: bpy.types.Scene, obj: bpy.types.Object, motion: Motion, first: int, robot: Binding
 ) -> tuple[range, list[int]]:
     """Key a motion of the robot from a frame on, a key a frame; the frames, and those in which it had to be moved
     inside the limits. A motion that ends between two frames ends in the later one.
 
     Raises RobokinError where keys could not be written, or would not be what is seen.
     """
-    robot = robot or binding(obj)
     refuse_unwritable(scene, obj, False, robot)
     step = frame_seconds(scene)
     count = int(np.ceil(motion.duration / step - _SAME_FRAME)) + 1

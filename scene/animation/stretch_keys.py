@@ -16,7 +16,7 @@ from .frames import fcurves
 
 def refuse_modified(obj: bpy.types.Object, robot: Binding) -> None:
     """Raise RobokinError where a modifier bends a curve of the robot: single keys do not say what it shows."""
-    own = own_keys(obj, robot)
+    own = own_keys(robot)
     for key, curve in fcurves(obj).items():
         if key in own and any(not modifier.mute for modifier in curve.modifiers):
             joint = robot.joint_of_bone[own[key].bone].name

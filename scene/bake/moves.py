@@ -98,7 +98,7 @@ def moves_steps(
     q0 = read_configuration(obj, robot)
     model = robot.model_at(q0)
     moves = [solver_move(obj, robot, item) for item in items]
-    gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
+    gravity = drives_gravity(obj, robot, efforts, limits or {})
     done = yield from run_moves_steps(model, moves, clamp(model, q0), limits or {}, gravity)
     yield 1.0
     step = frame_seconds(scene)
@@ -107,6 +107,11 @@ def moves_steps(
     _mark_moves(obj, [part.duration + move.wait for move, part in done], first, step)
     labels = binding_labels(done, np.arange(0.0, motion.duration, step))
     return MovesResult(motion.duration, tuple(binding_rows(labels, first)))
+
+
+def drives_gravity(obj: bpy.types.Object, robot: Binding, efforts: bool, limits: Mapping[str, object]) -> Array | None:
+    """(3,) [m/s^2] in the root frame, where efforts or powers are limited; else None."""
+    return root_gravity(obj, robot) if efforts or "power" in limits else None
 
 
 def _mark_moves(obj: bpy.types.Object, durations: Sequence[float], first: int, step: float) -> None:

@@ -15,11 +15,12 @@ from ...robokin.arrays import Array
 from ...solvers import ClearanceTask, ExtendedJacobian, PostureTask, Task, Tracker
 from ...solvers.criteria import Criterion
 from ...solvers.ik.tip_ik import is_plain
+from ...solvers.progress import scaled
 from ...solvers.tracking.avoidance.avoiding import tracker_of
 from ...solvers.tracking.result import TrackResult, joined
 from ...solvers.tracking.starts import Segment
 from ..collisions import obstacle_placements
-from ..criteria.solver_criteria import enabled_criteria
+from ..criteria.solver_criteria import enabled_criteria, shapes_of_criteria
 from ..tasks.ad_hoc import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
 from ..tasks.targets import Targets
@@ -81,6 +82,8 @@ def bake_plans(
     apart: list[Task] = [] if clearance is None else [clearance]
     if near is not None:
         apart.append(PostureTask(near[0], priority=1 + max([task.priority for task in tasks], default=0)))
+    if criteria is None:
+        yield from scaled(shapes_of_criteria(obj), 0.0, 0.0)
     obstacles = None if clearance is None else obstacle_placements(clearance.collisions, len(targets.influence))
     for first, last, settled in _segments(targets.influence, targets.settings):
         if criteria is None and not settled:

@@ -149,7 +149,7 @@ def farthest_joint(model: RobotModel, away: Array) -> str:
 
 def refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
     """Raises RobokinError for keys of the robot after the frame `last`, up to `end`."""
-    own = own_keys(obj, robot)
+    own = own_keys(robot)
     curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
     keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]
     if keys:

@@ -40,7 +40,7 @@ def keep_start(obj: bpy.types.Object, robot: Binding, start: str, q0: Array | No
 def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> Array | None:
     """The pose that the robot was given. What its curves show was not: they are what a bake replaces."""
     model, q = robot.model, read_configuration(obj, robot)
-    if not own_keys(obj, robot).keys() & fcurves(obj).keys():
+    if not own_keys(robot).keys() & fcurves(obj).keys():
         return clamp(model, q)
     shown = shown_by_keys(obj, [scene.frame_current_final], robot)
     if shown is not None and not np.allclose(shown[0], q, rtol=0.0, atol=SAME):

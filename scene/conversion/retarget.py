@@ -112,9 +112,16 @@ def _chain_ratio(obj: bpy.types.Object, source: bpy.types.Object, pairs: Sequenc
     """Lengths of the robot's chains over the source's: of the legs where there are feet, else of all."""
     legs = [item for item in pairs if item.name.lower().endswith("foot")] or pairs
     names = {item.source for item in pairs} | {item.tip for item in pairs}
-    own = sum(_chain(obj, item.tip, names) for item in legs)
-    theirs = sum(_chain(source, item.source, names) for item in legs)
+    own = sum(_chain_lengths(obj, [item.tip for item in legs], names))
+    theirs = sum(_chain_lengths(source, [item.source for item in legs], names))
     return own / theirs if min(own, theirs) > 1e-9 else 1.0
+
+
+def _chain_lengths(owner: bpy.types.Object, tips: Sequence[str], names: set[str]) -> list[float]:
+    """[units of the world] of several chains without what they share: a robot may stand on a mount that no body has."""
+    above = [{bone.name for bone in owner.data.bones[tip].parent_recursive} for tip in tips]
+    shared = set.intersection(*above) if len(tips) > 1 else set()
+    return [_chain(owner, tip, names | shared) for tip in tips]
 
 
 def _chain(owner: bpy.types.Object, tip: str, names: set[str]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -13,6 +13,7 @@ from ...properties.postures import find_posture, posture_configuration
 from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, criterion
 from ..animation.curves import write_numbers
+from ..obstacle_shapes import all_shapes
 from ..surroundings import still_collisions
 from ..tasks.root_frames import metres_per_world_unit
 
@@ -32,6 +33,13 @@ def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> li
     items = enabled_entries(obj)
     numbers = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
     return [solver_criterion(obj, item, *own) for item, own in zip(items, numbers, strict=True)]
+
+
+def shapes_of_criteria(obj: bpy.types.Object) -> Generator[float, None, None]:
+    """Yield the share of the work done (0..1) now and then, until the obstacles that criteria look at have shapes.
+    Raises RobokinError naming the obstacle."""
+    if any(item.kind == "FAR_FROM_OBSTACLES" for item in enabled_entries(obj)):
+        yield from all_shapes((obj.users_scene or (bpy.context.scene,))[0], obj)
 
 
 def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:

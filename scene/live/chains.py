@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding
+from ...properties.bridge.parents import with_parents
 from ...robokin import forward_kinematics
 from ...robokin.arrays import Array
 from ...scene.tasks.ad_hoc import Place
@@ -37,14 +38,12 @@ class Moves:
     def _change(self, obj: bpy.types.Object, bone: str) -> Array | None:
         """(4, 4) from where a bone was in the world to where it is. None of one that no joint moves."""
         robot, q = self._posed[obj.session_uid]
-        carrier = obj.data.bones.get(bone)
-        while carrier is not None and carrier.name not in robot.link_of_bone:
-            carrier = carrier.parent
-        if carrier is None:
+        above = (each.name for each in with_parents(obj.data.bones.get(bone)))
+        name = next((each for each in above if each in robot.link_of_bone), None)
+        if name is None:
             return None
         if obj.session_uid not in self._links:
             self._links[obj.session_uid] = forward_kinematics(robot.model, q)
-        name = carrier.name
         T = robot.root @ self._links[obj.session_uid][robot.link_of_bone[name]]
         T[:3, :3] = T[:3, :3] @ robot.frames[robot.bones.index(name)]
         T[:3, 3] /= robot.metres_per_unit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ...properties.bridge import Binding
 from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys
 
@@ -14,14 +15,14 @@ _NEAR = 1e-3  # frames: a key nearer than this is at the frame
 class Drag:
     """Made while a transform runs, before anything is keyed."""
 
-    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene, robot: Binding) -> None:
         self._frame = scene.frame_current_final
         self._operators = _operators()
         data = obj.animation_data
         self._had_data = data is not None
         self._had_action = data is not None and data.action is not None
         found = animation.fcurves(obj)
-        self._keys = {key: _value_at(found[key], self._frame) if key in found else None for key in own_keys(obj)}
+        self._keys = {key: _value_at(found[key], self._frame) if key in found else None for key in own_keys(robot)}
         self._had_curve = {key: key in found for key in self._keys}
 
     def is_confirmed(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 
+from ...properties.bridge import Binding
 from ...properties.criteria import RobokinCriterion
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import RobokinTask
@@ -32,9 +33,9 @@ Numbers = tuple[dict[str, Any], ...]
 Worlds = dict[Place, Array]
 
 
-def followed_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
+def followed_tasks(obj: bpy.types.Object, robot: Binding) -> list[RobokinTask]:
     """The tasks that a pose can meet, as for Solve Pose. Raises RobokinError naming the task."""
-    return [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
+    return [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
 
 
 def has_tasks(obj: bpy.types.Object) -> bool:

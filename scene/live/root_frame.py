@@ -32,7 +32,7 @@ class RootFrame:
 
     def __init__(self, obj: bpy.types.Object, robot: Binding, world: Array) -> None:
         T_world_root = world_from_root(obj, Matrix(world.tolist()))
-        self._world = world
+        self._world, self._robot = world, robot
         scale = float(np.cbrt(np.linalg.det(T_world_root[:3, :3])))
         self._turn = T_world_root[:3, :3].T / scale
         self._sized = self._turn * (robot.metres_per_unit / scale)
@@ -72,7 +72,7 @@ class RootFrame:
             return T
         size = _sizes_of_square_axes(*block.ravel().tolist())
         if size is None:
-            return roots_from_world(obj, self._world[None], world[None], task)[0]
+            return roots_from_world(obj, self._world[None], world[None], task, self._robot)[0]
         columns = block / size
         rotation = columns @ (_POLISH - 0.5 * columns.T @ columns)
         T = _EYE.copy()

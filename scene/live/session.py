@@ -5,13 +5,14 @@ Nothing of Blender's is kept but numbers: undo and loading replace all data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.bridge.parents import with_parents
 from ...properties.results.stored_results import clear_result, store_bake_result, store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS, TaskContext
@@ -22,6 +23,7 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.obstacle_shapes import AwaitedError
 from ...scene.posing.solve import ending
 from ...scene.surroundings import Surroundings, Watch
 from ...scene.tasks.ad_hoc import Place
@@ -79,10 +81,11 @@ class Read:
 
 
 class Session:
-    """problem: why the robot cannot follow; "" when it can."""
+    """problem: why the robot cannot follow; "" when it can.   awaits: whether it soon can, if it looks again."""
 
     def __init__(self) -> None:
         self.problem = ""
+        self.awaits = False
         self.robot: Binding | None = None
         self.q: Array | None = None  # as it was read last, or written
         self._pose: PoseArrays | None = None
@@ -105,9 +108,10 @@ class Session:
             touched = obj.session_uid in event.touched or obj.data.session_uid in event.touched
             with binding_held(obj, self._bound(obj, touched)):
                 is_posed = self._look(obj, event)
-            self.problem = ""
+            self.problem, self.awaits = "", False
             return is_posed
         except RobokinError as error:
+            self.awaits = isinstance(error, AwaitedError)
             if str(error) != self.problem:
                 self.problem = str(error)
                 clear_result(obj)
@@ -126,12 +130,12 @@ class Session:
         return known
 
     def _look(self, obj: bpy.types.Object, event: Event) -> bool:
-        tasks = followed_tasks(obj)
+        assert self.robot is not None
+        tasks = followed_tasks(obj, self.robot)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
         for place in worlds:
             ahead = event.moved(place)
             worlds[place] = worlds[place] if ahead is None else ahead
-        assert self.robot is not None
         moved = {owner: world for (owner, bone), world in worlds.items() if not bone}
         around = None
         if avoids_collisions(obj):
@@ -145,10 +149,10 @@ class Session:
             self._read, self.q = read, q
             return False
         if before is None or read.settings != before.settings:
-            follow_renamed_bones(obj)
+            follow_renamed_bones(obj, self.robot)
         is_dragged = event.is_dragging and before is not None and last is not None
         if is_dragged and self._drag is None:
-            self._drag = before, last, Drag(obj, event.scene)
+            self._drag = before, last, Drag(obj, event.scene, self.robot)
         self._read = read
         if self._end_drag(obj, read, event):
             return True
@@ -183,7 +187,7 @@ class Session:
         first, final = obj.robokin.baked_frames
         if final < first or not event.actions or self.q is None:
             return False
-        owners = {owner.session_uid: owner for place, _ in worlds for owner in _with_parents(place)}
+        owners = {owner.session_uid: owner for place, _ in worlds for owner in with_parents(place)}
         datas = [owner.animation_data for owner in owners.values()]
         return any(data is not None and data.action and data.action.session_uid in event.actions for data in datas)
 
@@ -306,9 +310,3 @@ def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:
     """What the panel says that the tasks lack."""
     return [value for task in tasks for value in (task.position_residual, task.orientation_residual)]
-
-
-def _with_parents(owner: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    while owner is not None:
-        yield owner
-        owner = owner.parent

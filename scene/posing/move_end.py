@@ -21,8 +21,8 @@ def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[A
     move, q = solver_move(obj, robot, item), read_configuration(obj, robot)
     if move.joints is not None:
         return posture_configuration(obj, find_posture(obj, item.posture), q), 0.0, 0.0
-    model, T = robot.model_at(q), np.eye(4)
-    T[:3, :3], T[:3, 3] = quaternion.to_matrix(np.array(move.quaternion)), move.position
+    model = robot.model_at(q)
+    T = se3.placement(quaternion.to_matrix(np.array(move.quaternion)), move.position)
     try:
         result = reach(model, move.tip, T, q, obj.robokin.solver.seed)
     except RobokinError as problem:

@@ -13,11 +13,12 @@ from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError
 from ...scene.collisions import clearance_now
-from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.criteria.solver_criteria import enabled_criteria, shapes_of_criteria
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import pose_tasks
 from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
+from ...solvers.progress import scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,13 @@ def solve_steps(context: bpy.types.Context, obj: bpy.types.Object, seed: int) ->
     robot = binding(obj)
     tasks, wanted = pose_tasks(context, obj, robot)
     q0 = read_configuration(obj, robot)
+    yield from scaled(shapes_of_criteria(obj), 0.0, 0.4)
     model, criteria = robot.model_at(q0), enabled_criteria(obj)
-    apart = clearance_now(context.scene, obj, robot) if wanted else []
-    result = yield from solve_ik_steps(model, [*wanted, *apart], q0, seed, criteria=criteria)
+    apart = []
+    if wanted:
+        apart = yield from scaled(clearance_now(context.scene, obj, robot), 0.4, 0.5)
+    solving = solve_ik_steps(model, [*wanted, *apart], q0, seed, criteria=criteria)
+    result = yield from scaled(solving, 0.5, 1.0)
     if apart:
         result = result.first(len(wanted))
     if result.status is Status.EMPTY:

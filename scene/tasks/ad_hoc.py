@@ -39,7 +39,7 @@ _SHAPES = {"curve": ("CURVE", curve_of), "along curve": ("CURVE", curve_of), "su
 class AdHocTask:
     """task: of influence 1; its target holds, unless it follows something.   influence: 0 to 1, at all frames.
     place: what its target follows; None: nothing.   surface: the mesh object that a laser falls on; None: a plane, told
-    or (is_on_place) the XY plane of its place."""
+    or (is_on_place) the XY plane of its place, as that of the spot of a beam on a curve."""
 
     task: Task
     influence: float = 1.0
@@ -76,7 +76,11 @@ class AdHocTask:
             return self._on_surface(T_root_target, T_root_surface, shape)
         if self.place is None:
             return self.task.target
-        return _FOLLOWED[self.task.kind](self.task, T_root_target, shape)
+        followed = _FOLLOWED[self.task.kind](self.task, T_root_target, shape)
+        if not self.is_on_place or getattr(self.task, "direction", None) is None:
+            return followed
+        plane = Plane(T_root_target[:3, 3], T_root_target[:3, 2])
+        return (*followed, plane) if isinstance(followed, tuple) else (followed, plane)
 
     def _on_surface(self, T_root_target: Array, T_root_surface: Array | None, shape: Any) -> Any:
         spot, surface = self.task.target

@@ -8,6 +8,7 @@ from mathutils import Matrix, Vector
 
 from ...properties.bridge import binding, read_configuration, to_blender
 from ...properties.task_kinds import KINDS
+from ...robokin.spatial.se3 import translation
 from ...solvers.kinematics.state import State
 
 MADE = "robokin_target"  # on an object: it was made with a task
@@ -30,8 +31,7 @@ def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.
     if kind in ("AIM", "LASER", "DISTANCE"):
         pose = pose @ Matrix.Translation((0.0, 0.0, AHEAD * size))
     elif kind in ("CENTER_OF_MASS", "SUPPORT"):
-        center = np.eye(4)
-        center[:3, 3] = State(robot.model, read_configuration(obj, robot)).center_of_mass
+        center = translation(State(robot.model, read_configuration(obj, robot)).center_of_mass)
         pose = Matrix.Translation(to_blender(obj, center, None, robot).translation)
         if kind == "SUPPORT":
             pose.translation.z = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)

@@ -13,7 +13,7 @@ from ...robokin.arrays import Array
 
 def metres_per_world_unit(obj: bpy.types.Object, robot: Binding | None = None) -> float:
     """Metres of the robot in a Blender unit of the world: a robot whose object is scaled up is solved at its own size.
-    robot: the object's binding, where the caller has just asked for it, here and below.
+    robot: the object's binding, where the caller has just asked for it.
 
     Raises BridgeError for a non-uniform or negative scale.
     """
@@ -23,13 +23,12 @@ def metres_per_world_unit(obj: bpy.types.Object, robot: Binding | None = None) -
 
 
 def roots_from_world(
-    obj: bpy.types.Object, T_world_robot: Array, T_world_target: Array, task: str, robot: Binding | None = None
+    obj: bpy.types.Object, T_world_robot: Array, T_world_target: Array, task: str, robot: Binding
 ) -> Array:
     """(n, 4, 4) T_root_target [m] from world matrices (n, 4, 4) of the robot object and the target, scales dropped.
 
     Raises BridgeError for a robot of non-uniform scale, RobokinError for a target without one.
     """
-    robot = robot or binding(obj)
     # Blender 5 gives its matrices as arrays of single precision, in which a product with the unit would be rounded.
     world, T_world_target = np.array(T_world_robot, float), np.asarray(T_world_target, float)
     for bad in _not_similar(world):

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.handlers import add_handler, remove_handler
+from ...properties.handlers import register_cache_factory
 from ...robokin import RobokinError
 from .root_frames import metres_per_world_unit
 from .shapes import has_shape, read_shape
@@ -81,12 +81,4 @@ def _forget_all(*_: object) -> None:
     _shapes.clear()
 
 
-def register() -> None:
-    add_handler("load_post", _forget_all)
-    add_handler("depsgraph_update_post", _forget_changed)
-
-
-def unregister() -> None:
-    remove_handler("depsgraph_update_post", _forget_changed)
-    remove_handler("load_post", _forget_all)
-    _shapes.clear()
+register, unregister = register_cache_factory(_forget_all, depsgraph_update_post=_forget_changed)

@@ -25,11 +25,9 @@ RobokinTask = bpy.types.PropertyGroup
 _TYPES = {"CURVE": "a curve", "MESH": "a mesh"}
 
 
-def enabled_tasks(obj: bpy.types.Object, robot: Binding | None = None) -> list[RobokinTask]:
+def enabled_tasks(obj: bpy.types.Object, robot: Binding) -> list[RobokinTask]:
     """The tasks that take part. Nothing is written: it is asked for while Blender draws, too. Raises RobokinError
-    naming the task whose bone or target is missing or unusable. robot: the object's binding, where the caller has just
-    asked for it."""
-    robot = robot or binding(obj)
+    naming the task whose bone or target is missing or unusable."""
     tasks = [task for task in obj.robokin.tasks if task.enabled]
     for task in tasks:
         check_task(obj, task, robot)

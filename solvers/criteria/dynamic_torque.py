@@ -7,7 +7,6 @@ import numpy as np
 from ...robokin.arrays import Array, shown
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
-from ...robokin.kinematics import require_mass
 from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from ..tasks.checks import numbers
@@ -40,7 +39,6 @@ class DynamicTorque(Criterion):
         self.damping = float(rate)
 
     def check(self, state: State) -> None:
-        require_mass(state.model)
         check_efforts(self, state, self.gravity)
 
     def quadratic(self, state: State) -> tuple[Array, Array]:

@@ -30,7 +30,6 @@ class GravityTorque(Potential):
         self.gravity = checked_gravity(gravity, self.name)
 
     def check(self, state: State) -> None:
-        require_mass(state.model)
         check_efforts(self, state, self.gravity)
 
     def record(self, state: State) -> CriterionRecord:
@@ -66,7 +65,9 @@ def checked_gravity(gravity: object, name: str) -> Array:
 
 
 def check_efforts(criterion: Criterion, state: State, gravity: Array) -> None:
-    """Raises ModelError for a joint whose torque counts in more or less than can be squared."""
+    """Raises ModelError when no link has a mass, and for a joint whose torque counts in more or less than can be
+    squared."""
+    require_mass(state.model)
     for joint in state.model.moving_joints:
         for effort in effort_scale(state, gravity)[state.model.slot(joint.name).v].tolist():
             if not LEAST <= effort <= MOST:

@@ -28,6 +28,7 @@ AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looke
 UNMOVED_BY = 1.01  # tolerances: what is missing in every pose, to be told
 NOT_MOVED, NOT_TURNED = "no joint moves it there", "no joint turns it so"
 MISSED_INSIDE = "a pose inside the limits meets it, which the search missed: start from another pose"
+LOST_MOTION = "the joints have lost a motion, as an arm that is stretched out"
 BUDGET = 24  # further solves of a diagnosis, at most
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
@@ -263,7 +264,7 @@ def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis
         return Diagnosis(Status.MAX_ITERATIONS, few) if own < len(e) else None
     values = np.linalg.svd(J, compute_uv=False)
     least = values[usual - 1] if usual <= len(values) else 0.0
-    return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {least:.2g}); {worst}")
+    return Diagnosis(Status.SINGULAR, f"{LOST_MOTION} (least singular value {least:.2g}); {worst}")
 
 
 def rank(J: Array) -> int:

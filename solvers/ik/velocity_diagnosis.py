@@ -16,7 +16,7 @@ from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..results import Diagnosis, Status
 from ..velocity.task_levels import TaskLevels
-from .diagnosis import SINGULAR_VALUE, around, rank
+from .diagnosis import LOST_MOTION, SINGULAR_VALUE, around, rank
 
 NOTABLE = 1e-3  # relative: of what a level asks for, what no motion gives it
 ROUNDED = 1e-9  # relative: to what all levels ask for, what one of them does not ask for
@@ -85,7 +85,7 @@ def _singular(
         return Diagnosis(Status.SINGULAR, "no joint moves it as is asked")
     if at_hand >= min(ranks):
         return None
-    return Diagnosis(Status.SINGULAR, "in a singular configuration: no motion is what is asked for")
+    return Diagnosis(Status.SINGULAR, f"{LOST_MOTION}: none of the others is what is asked for")
 
 
 def _conflict(levels: TaskLevels, state: State, targets: Sequence[Any], shares: Array) -> Diagnosis | None:

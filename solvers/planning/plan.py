@@ -9,6 +9,7 @@ import numpy as np
 
 from ...robokin.arrays import Array, shown
 from ...robokin.collision import CollisionModel
+from ...robokin.configuration import beside
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..progress import at_once, mapped
@@ -74,7 +75,7 @@ def plan_path_steps(
         raise ConfigurationError("a planned path limits velocities and accelerations, not the jerk: retime its path")
     bound = MotionLimits.of(model, limits)
     samples = Samples(model, start, goal, int(seed))
-    goal = samples.beside(start, goal)
+    goal = beside(model, start, goal)
     space = FreeSpace(collisions, samples.low, samples.high, float(margin), float(resolution), backend)
     samples.weights = space.approach.weights()
     for q, which in ((start, "start"), (goal, "end")):
@@ -104,7 +105,7 @@ def _aligned(samples: Samples, path: list[Array]) -> list[Array]:
     """The path with quaternions of continuous sign."""
     found = path[:1]
     for q in path[1:]:
-        found.append(samples.beside(found[-1], q))
+        found.append(beside(samples.model, found[-1], q))
     return found
 
 

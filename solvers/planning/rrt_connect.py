@@ -7,6 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.configuration import beside
 from .free_space import FreeSpace
 from .samples import Samples
 
@@ -72,7 +73,7 @@ class _Tree:
 
     def _step(self, at: int, wanted: Array) -> tuple[int | None, bool]:
         own = self.q[at]
-        wanted = self.samples.beside(own, wanted)
+        wanted = beside(self.samples.model, own, wanted)
         far = float(self.samples.apart(own, wanted))
         is_there = far <= self.step
         reached = wanted if is_there else self.samples.between(own, wanted, self.step / far)

@@ -72,14 +72,6 @@ class Samples:
             away[..., own] = signs * q[..., own] - other[own]
         return np.linalg.norm(self.weights * away, axis=-1)
 
-    def beside(self, q: Array, other: Array) -> Array:
-        """The other configuration with its quaternions of the signs of those of q."""
-        other = other.copy()
-        for at in self.model.tree.quaternions:
-            if q[at : at + 4] @ other[at : at + 4] < 0.0:
-                other[at : at + 4] *= -1.0
-        return other
-
     def between(self, q: Array, other: Array, share: float) -> Array:
         """The configuration so far along the straight path."""
         return unit_quaternions(self.model, q + share * (other - q))

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.collision.free_path import line
 from ..retiming.path import Path
-from .free_space import FreeSpace, line
+from .free_space import FreeSpace
 from .samples import Samples
 
 SHORTCUTS = 200  # tried ...

@@ -8,22 +8,24 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend import get_backend
+from ...robokin.collision.approach import Reaches
+from ...robokin.collision.free_path import is_free_along, line
+from ...robokin.configuration import beside
 from ..ik.level_ik import LevelIK
 from ..ik.problem import IKProblem
 from ..results import Diagnosis, SolveResult, Status
 from ..tasks.clearance import ClearanceTask
 from .follow import TargetFollower, between
 
-STRIDE = 0.02  # [rad, m] of a joint between two looks at a way
-LOOKS = 128  # at a way, at most
+RESOLUTION, FINEST = 0.1, 1e-4  # of the margin, and [m] at least: by how much more is asked for at looks at a way
+LOOKS = 4096  # at a way, at most
 PIECES = 8  # that the way of the targets is cut into where it is blocked
 _ROUNDING = 1e-5  # [m] that a pose may lack of the margin
 
 
 class ClearFollower(TargetFollower):
-    """A `TargetFollower` whose poses keep the margin of a clearance, and whose ways from pose to pose keep half the
-    margin at each look; what is thinner than a link moves between two looks may be passed.
+    """A `TargetFollower` whose poses keep the margin of a clearance, and whose straight ways from pose to pose keep
+    half the margin at every place, not only where it is looked at (`is_free_along`).
 
     Followed is what would be without the clearance, where its way is free; else with the clearance before all tasks,
     at once, or as far as the way of the targets is free in pieces. What is nearer than the margin at the start may stay
@@ -38,6 +40,7 @@ class ClearFollower(TargetFollower):
         self._near = IKProblem(
             problem.model, tasks, problem.criteria, problem.backend, attempts, iterations, problem.limits
         )
+        self._reaches = Reaches(clearance.collisions)
         self._before: list[Any] | None = None
 
     def solve(
@@ -94,13 +97,15 @@ class ClearFollower(TargetFollower):
         return np.minimum(found[..., 0], margin)
 
     def _is_way(self, q: Array, there: Array, needed: Array) -> bool:
-        """Whether a pose keeps what it needs (pairs,), and the straight way to it half of that."""
-        backend, tree = get_backend(self.problem.backend), self.problem.model.tree
-        step = backend.difference(tree, q, there)
-        count = min(1 + int(abs(step).max(initial=0.0) / STRIDE), LOOKS)
-        shares = np.arange(1, count + 1)[:, None] / count
-        kept = self._kept(backend.integrate(tree, np.tile(q, (count, 1)), shares * step))
-        least = np.minimum(needed, 0.5 * self.clearance.margin)
-        is_out = needed >= 0.0
-        at_end, before = kept[-1] >= needed - _ROUNDING, kept[:-1] >= least - _ROUNDING
-        return bool(at_end[is_out].all() and before[:, is_out].all())
+        """Whether a pose keeps what it needs (pairs,), and the straight way to it half of the margin."""
+        is_out, margin = needed >= 0.0, self.clearance.margin
+        if not (self._kept(there[None])[0] >= needed - _ROUNDING)[is_out].all():
+            return False
+        resolution = np.maximum(np.minimum(needed, RESOLUTION * margin), FINEST)
+        least = np.where(is_out, np.minimum(needed - resolution, 0.5 * margin), -np.inf)
+        approach = self._reaches.approach(np.minimum(q, there), np.maximum(q, there))
+        path = line(q, beside(self.problem.model, q, there))
+        return is_free_along(
+            *(self.clearance.collisions, approach, path, 1.0, least, resolution - _ROUNDING),
+            *(self.problem.backend, self.obstacles, LOOKS),
+        )

@@ -146,6 +146,4 @@ def _arc(start: Array, via: Array, end: Array, share: Array) -> Array:
 
 
 def _pose(position: Sequence[float], turned: Sequence[float]) -> Array:
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = quaternion.to_matrix(quaternion.normalize(np.asarray(turned, float))), position
-    return T
+    return se3.placement(quaternion.to_matrix(quaternion.normalize(np.asarray(turned, float))), position)

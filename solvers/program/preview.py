@@ -10,7 +10,6 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..retiming.path_limits import PathLimits
-from ..trajectories.motion_limits import MotionLimits
 from .blends import JoinedPath
 from .chains import MoveError, chains
 from .moves import Move
@@ -30,13 +29,13 @@ class MovesPreview:
 
 
 def preview_steps(
-    model: RobotModel, moves: Sequence[Move], q0: Array, limits: object = None
+    model: RobotModel, moves: Sequence[Move], q0: Array, limits: object = None, gravity: object = None
 ) -> Generator[float, None, MovesPreview]:
-    """Yield the share of the work done (0..1) now and then. q0: (nq,).   limits: as `MotionLimits.of`."""
+    """Yield the share of the work done (0..1) now and then. q0: (nq,).   limits, gravity: as of `run_moves_steps`."""
     rows, owners, count = [np.asarray(q0)[None]], [np.zeros(1, int)], 0
     problem, failing = "", -1
     try:
-        for part in chains(model, moves, q0, PathLimits(MotionLimits.of(model, limits))):
+        for part in chains(model, moves, q0, PathLimits.of(model, limits, gravity)):
             if part is None:
                 yield count / len(moves)
                 continue

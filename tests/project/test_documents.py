@@ -163,7 +163,7 @@ def program(parts: tuple[str, ...]) -> str:
 
 
 # Labels of Blender's own, and its keys.
-BLENDERS = {"Copy Pose", "Local Space (Owner Orientation)", "Symmetrize", "NAME as it was"}
+BLENDERS = {"Copy Pose", "Individual Origins", "Local Space (Owner Orientation)", "Symmetrize", "NAME as it was"}
 KEY = re.compile(r"(?:Ctrl|Shift|Alt) \w+|[A-Z]( [A-Z]){1,2}")
 
 

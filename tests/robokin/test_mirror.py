@@ -19,6 +19,7 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.mirror import PLANES, counterparts, other_side
 from robokin_addon.robokin.spatial import quaternion
 from support.oracles.pinocchio_oracle import Oracle
+from support.problems.shapes import at
 from support.robots import robot
 
 # robot, root, how exactly its description is symmetric [m]
@@ -87,8 +88,8 @@ def test_an_arm_alone_is_mirrored_in_itself():
 
 def test_what_is_outside_the_limits_is_clamped_and_named():
     joints = [
-        Joint("arm.L", "revolute", "base", "left", _at(0, 0.5, 0), axis=(1, 0, 0), lower=-1.0, upper=1.0),
-        Joint("arm.R", "revolute", "base", "right", _at(0, -0.5, 0), axis=(1, 0, 0), lower=-0.2, upper=1.0),
+        Joint("arm.L", "revolute", "base", "left", at(0, 0.5, 0), axis=(1, 0, 0), lower=-1.0, upper=1.0),
+        Joint("arm.R", "revolute", "base", "right", at(0, -0.5, 0), axis=(1, 0, 0), lower=-0.2, upper=1.0),
     ]
     model = RobotModel("two", [Link(name) for name in ("base", "left", "right")], joints)
     found = mirrored_configuration(model, np.array([0.9, 0.1]))
@@ -98,18 +99,12 @@ def test_what_is_outside_the_limits_is_clamped_and_named():
 
 def test_locked_joints_in_single_precision_are_not_outside():
     joints = [
-        Joint(f"arm.{side}", "revolute", "base", f"arm{side}", _at(0, y, 0), axis=(1, 0, 0), lower=angle, upper=angle)
+        Joint(f"arm.{side}", "revolute", "base", f"arm{side}", at(0, y, 0), axis=(1, 0, 0), lower=angle, upper=angle)
         for side, y, angle in (("L", 0.5, 0.3), ("R", -0.5, -0.3))
     ]
     model = RobotModel("two", [Link(name) for name in ("base", "armL", "armR")], joints)
     found = mirrored_configuration(model, np.array([0.3, -0.3], np.float32).astype(float))
     assert found.clamped == () and found.q.tolist() == [0.3, -0.3]
-
-
-def _at(x, y, z):
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def test_every_kind_of_joint_between_two_sides():
@@ -119,7 +114,7 @@ def test_every_kind_of_joint_between_two_sides():
     for side, sign in (("L", 1.0), ("R", -1.0)):
         parent = "base"
         for i, (kind, order) in enumerate(kinds):
-            place = _at(0.1, 0.3 * sign, 0.2)
+            place = at(0.1, 0.3 * sign, 0.2)
             joints.append(
                 Joint(f"{kind}_{side}", kind, parent, f"{i}{side}", place, axis=(0.6, 0.8 * sign, 0.0), order=order)
             )
@@ -142,8 +137,8 @@ def test_every_kind_of_joint_between_two_sides():
 def test_a_screw_has_an_image_of_the_other_hand_only():
     def model(pitch):
         joints = [
-            Joint("screw_l", "screw", "base", "a", _at(0, 1, 0), pitch=0.1),
-            Joint("screw_r", "screw", "base", "b", _at(0, -1, 0), pitch=pitch),
+            Joint("screw_l", "screw", "base", "a", at(0, 1, 0), pitch=0.1),
+            Joint("screw_r", "screw", "base", "b", at(0, -1, 0), pitch=pitch),
         ]
         return RobotModel("screws", [Link(name) for name in ("base", "a", "b")], joints)
 

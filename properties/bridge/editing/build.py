@@ -9,6 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ....robokin.arrays import Array
+from ....robokin.kinematics import rest_placements
 from ....robokin.model.robot import RobotModel
 from ..errors import BridgeError
 from ..model.binding import binding
@@ -61,15 +62,6 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     write_configuration(obj, nearest_within_limits(model))
     context.view_layer.update()
     return obj
-
-
-def rest_placements(model: RobotModel) -> list[Array]:
-    """(4, 4) T_root_link [m] of each link at the neutral configuration."""
-    places: list[Array] = []
-    for joint in model.joints:
-        parent = np.eye(4) if joint.parent is None else places[model.link_index(joint.parent)]
-        places.append(parent @ joint.placement)
-    return places
 
 
 def bone_frames(model: RobotModel, places: list[Array]) -> list[Array]:

@@ -15,6 +15,7 @@ from ....robokin.model.joint_types import JOINT_TYPES
 from ....robokin.model.robot import Joint, Link
 from ....robokin.model.topology import free_name
 from ..errors import BridgeError, DamagedRecordError
+from ..parents import with_parents
 from ..record.current import bone_placement, check_rest, nearest_rotation
 from ..record.fields import edited_record, read_fields
 from ..record.reading import read_helper, read_record, read_robot, whole_parts
@@ -129,10 +130,7 @@ def _frame(bone: bpy.types.Bone) -> Array | None:
 
 def _joint_above(bone: bpy.types.Bone) -> bpy.types.Bone | None:
     """The bone of the joint above."""
-    parent = bone.parent
-    while parent is not None and KEY not in parent:
-        parent = parent.parent
-    return parent
+    return next((above for above in with_parents(bone.parent) if KEY in above), None)
 
 
 def _rest(bone: bpy.types.Bone) -> Array:

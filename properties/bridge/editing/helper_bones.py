@@ -13,6 +13,7 @@ from ....robokin import RobokinError
 from ..model.binding import binding
 from ..model.helper_bones import helper_owners, stands_right
 from ..model.joint_bones import BoneAllocation, allocations
+from ..parents import with_parents
 from ..pose.configuration import clamp_pose
 from ..record.current import Records, present_records
 from ..record.naming import unique_bone_name
@@ -119,10 +120,7 @@ def _hang(bone: bpy.types.EditBone, parent: bpy.types.EditBone | None) -> None:
 
 
 def _above_helpers(bone: bpy.types.EditBone) -> bpy.types.EditBone | None:
-    parent = bone.parent
-    while parent is not None and HELPER_KEY in parent:
-        parent = parent.parent
-    return parent
+    return next((above for above in with_parents(bone.parent) if HELPER_KEY not in above), None)
 
 
 def _helper_name(bone: str, i: int, count: int) -> str:

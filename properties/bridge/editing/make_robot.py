@@ -6,7 +6,7 @@ robot stands in one tree; other bones stay what they are and hang on it or stand
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import ExitStack
 from itertools import permutations, product
 
@@ -20,6 +20,7 @@ from ....robokin.model.robot import Joint, Link
 from ....robokin.model.topology import free_name
 from ..errors import BridgeError
 from ..model.binding import binding
+from ..parents import with_parents
 from ..pose.configuration import read_configuration, write_configuration
 from ..record.current import bone_placement, check_rest
 from ..record.reading import read_robot
@@ -89,7 +90,7 @@ def make_robot(
     with ExitStack() as undo:
         if root_type is None:
             roots = [_add_base(context, obj, roots)]
-            undo.callback(_remove_base, context, obj, roots[0])
+            undo.callback(remove_bone, context, obj, roots[0])
             guesses = {roots[0]: Guess({"type": "fixed"}), **guesses}
         elif roots[0] in guesses:
             guesses[roots[0]] = Guess({"type": root_type})
@@ -133,23 +134,16 @@ def _with_bones_above(obj: bpy.types.Object, chosen: Collection[str]) -> list[st
     bones = obj.data.bones
     wanted: set[str] = set()
     for name in (*chosen, *(bone.name for bone in bones if KEY in bone)):
-        for above in (bones[name], *_above(bones[name])):
+        for above in with_parents(bones[name]):
             if above.name in wanted:
                 break
             wanted.add(above.name)
     return [bone.name for bone in bones if bone.name in wanted and HELPER_KEY not in bone]
 
 
-def _above(bone: bpy.types.Bone) -> Iterator[bpy.types.Bone]:
-    parent = bone.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
-
-
 def _parent(bone: bpy.types.Bone, members: Collection[str]) -> str | None:
     """The nearest bone above that is one of the robot's."""
-    return next((above.name for above in _above(bone) if above.name in members), None)
+    return next((above.name for above in with_parents(bone.parent) if above.name in members), None)
 
 
 def _branches(obj: bpy.types.Object, members: Collection[str]) -> bool:
@@ -217,7 +211,7 @@ class EditMode:
         self._context.view_layer.objects.active = active
 
 
-def _remove_base(context: bpy.types.Context, obj: bpy.types.Object, name: str) -> None:
+def remove_bone(context: bpy.types.Context, obj: bpy.types.Object, name: str) -> None:
     with EditMode(context, obj) as bones:
         bones.remove(bones[name])
 

@@ -21,9 +21,11 @@ from ....robokin import FileFormatError, RobotModel, urdf_losses, urdf_text
 from ....robokin.arrays import Array
 from ....robokin.files.text_file import write_files
 from ....robokin.model.geometry import Geometry, Material, Mesh
+from ....robokin.spatial.se3 import placement
 from ....robokin.urdf.ranges import with_ranges
 from ....robokin.urdf.relocation import relocated
 from ..model.binding import Binding, binding
+from ..parents import with_parents
 from ..visuals.link_meshes import bone_from_children
 from ..visuals.link_visuals import MADE, SHOWS, fingerprint, shape_scale
 from ..visuals.materials import has_texture, stated_color
@@ -122,12 +124,8 @@ class _Export:
         if top.parent_type == "OBJECT" and self.robot.model.root == "fixed":
             return self.robot.model.root_link.name
         bone = self.obj.data.bones.get(top.parent_bone) if top.parent_type == "BONE" else None
-        while bone is not None:
-            link = self.robot.link_of_bone.get(self.robot.own_bone(bone.name))
-            if link is not None:
-                return link
-            bone = bone.parent
-        return self._left_out(child, "is on no bone of the robot")
+        links = (self.robot.link_of_bone.get(self.robot.own_bone(above.name)) for above in with_parents(bone))
+        return next(filter(None, links), None) or self._left_out(child, "is on no bone of the robot")
 
     def _left_out(self, child: bpy.types.Object, why: str) -> str | None:
         """Tell it; there is no link."""
@@ -169,7 +167,7 @@ class _Export:
         scale = shape_scale(known.shape)
         if abs(stretch - np.diag(scale)).max() > 10 * _MOVED * abs(scale).max():
             return self._modelled(child, place)
-        return [dataclasses.replace(known, placement=_placed(R, place[:3, 3]))]
+        return [dataclasses.replace(known, placement=placement(R, place[:3, 3]))]
 
     def _modelled(self, child: bpy.types.Object, place: Array) -> list[Geometry]:
         """An STL file for each material of the object as it is seen, modifiers applied."""
@@ -191,7 +189,7 @@ class _Export:
                 if material is not None and has_texture(material):
                     line = f"object {child.name!r}: STL has no textures; that of {material.name!r} is left out"
                     self.losses.append(line)
-                found.append(Geometry(shape, _placed(R, place[:3, 3]), own, child.name))
+                found.append(Geometry(shape, placement(R, place[:3, 3]), own, child.name))
         finally:
             evaluated.to_mesh_clear()
         if not found:
@@ -224,12 +222,6 @@ def _rotation_and_stretch(matrix: Array) -> tuple[Array, Array]:
     R = u @ vt
     R = R if np.linalg.det(R) > 0.0 else -R
     return R, R.T @ matrix
-
-
-def _placed(R: Array, position: Array) -> Array:
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = R, position
-    return T
 
 
 def _by_material(owner: bpy.types.Object, mesh: bpy.types.Mesh) -> Iterator[tuple[bpy.types.Material | None, Array]]:

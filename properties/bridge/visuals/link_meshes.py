@@ -9,6 +9,7 @@ import numpy as np
 from ....robokin.arrays import Array
 from ..errors import BridgeError
 from ..model.binding import Binding
+from ..parents import with_parents
 
 
 def link_meshes(obj: bpy.types.Object, bone: str) -> list[bpy.types.Object]:
@@ -32,9 +33,7 @@ def link_triangles(
     They are those that the viewport shows, whatever the pose; of an object that is disabled in viewports the mesh
     without its modifiers. Raises BridgeError when its place in the link is not known.
     """
-    top = mesh
-    while top.parent != obj:
-        top = top.parent
+    top = next(each for each in with_parents(mesh) if each.parent == obj)
     T_link_mesh = _link_from_mesh(obj, robot, mesh, top)
     shown = mesh.evaluated_get(depsgraph)
     data = shown.to_mesh()

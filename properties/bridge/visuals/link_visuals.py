@@ -15,9 +15,10 @@ from mathutils import Matrix
 from ....robokin import FileFormatError, RobokinError
 from ....robokin.arrays import Array
 from ....robokin.files.resources import missing_meshes
+from ....robokin.kinematics import rest_placements
 from ....robokin.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from ....robokin.model.robot import RobotModel
-from ..editing.build import rest_placements
+from ....robokin.spatial.se3 import translation
 from ..model.binding import Binding, binding
 from .materials import MaterialShelf
 from .meshes import FORMATS, MAX_ROBOT_CORNERS, FileMaterial, MeshData, is_supported, read_mesh
@@ -146,7 +147,7 @@ def _attach(
     T_armature_link = place.copy()
     T_armature_link[:3, 3] /= metres_per_unit
     # Children of a bone sit at its tail. The rest matrix is the single precision one that Blender poses with.
-    T_armature_tail = np.array(bone.matrix_local, float) @ _translation(0.0, bone.length, 0.0)
+    T_armature_tail = np.array(bone.matrix_local, float) @ translation((0.0, bone.length, 0.0))
     visual.matrix_parent_inverse = Matrix((np.linalg.inv(T_armature_tail) @ T_armature_link).tolist())
     visual.location = geometry.placement[:3, 3] / metres_per_unit
     visual.rotation_euler = Matrix(geometry.placement[:3, :3].tolist()).to_euler()
@@ -160,12 +161,6 @@ def fingerprint(mesh: bpy.types.Mesh) -> str:
     points = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", points)
     return f"{len(mesh.vertices)} {len(mesh.polygons)} {zlib.crc32(points.tobytes()):08x}"
-
-
-def _translation(x: float, y: float, z: float) -> Array:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def _from_arrays(name: str, data: MeshData, shelf: MaterialShelf) -> bpy.types.Mesh:

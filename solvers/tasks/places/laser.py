@@ -6,9 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....robokin.arrays import Array, shown
-from ....robokin.errors import TaskError
-from ....robokin.spatial.so3 import hat
+from ....robokin.arrays import Array
 from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
@@ -18,6 +16,7 @@ from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from ..tips.aim import aim
 from ..tips.frame import PART
+from .beam import checked_surface, spot
 from .surface import Plane, Surface
 
 
@@ -27,9 +26,8 @@ class LaserTask(TipTask, KernelTipTask):
 
     target: (3,), or (that, surface) where the surface moves from frame to frame too.
 
-    With o, a the beam and h = o + t a where it meets the surface of normal n, e = target - h and
-    d(h)/dt = (1 - a n' / (n.a)) (v + t w x a): a motion in the surface's tangent plane (Bruyninckx, section 4, first
-    example). What of e is across the surface, as of a target beside it, no motion changes: it stays in the residual.
+    e = target - h, h where the beam meets the surface: how it moves says `beam.spot`. What of e is across the surface,
+    as of a target beside it, no motion changes: it stays in the residual.
     While the beam is parallel to the surface or misses it, it is turned towards the target: `beam` is the angle that
     is missing, and `spot` the distance from the tip to the target.
     """
@@ -56,7 +54,7 @@ class LaserTask(TipTask, KernelTipTask):
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
         self.axis = direction(axis, f"{self.name}: axis")
-        self.surface = self._checked(surface)
+        self.surface = checked_surface(surface, self.name)
         self.weight = weight
         self.parts = (
             Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
@@ -65,26 +63,18 @@ class LaserTask(TipTask, KernelTipTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Surface]:
-        spot, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)
-        return vector(spot, f"{self.name}: target spot"), self._checked(surface)
-
-    def _checked(self, surface: object) -> Surface:
-        if not isinstance(surface, Surface):
-            raise TaskError(f"{self.name}: surface must be a Plane or a MeshSurface, not {shown(surface)}")
-        return surface
+        wanted, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)
+        return vector(wanted, f"{self.name}: target spot"), checked_surface(surface, self.name)
 
     def rows(self, state: State, target: tuple[Array, Surface]) -> Rows:
-        spot, surface = target
+        wanted, surface = target
         T, J = self.tip(state), self.tip_jacobian(state)
-        o, a = T[:3, 3], T[:3, :3] @ self.axis
-        hit = surface.hit(o, a)
-        if hit is None:
-            J_spot, e_spot = np.zeros((3, J.shape[1])), spot - o
-            J_beam, e_beam = aim(T, J, self.axis, spot)
+        found = spot(T[:3, 3], T[:3, :3] @ self.axis, J, surface)
+        if found is None:
+            J_spot, e_spot = np.zeros((3, J.shape[1])), wanted - T[:3, 3]
+            J_beam, e_beam = aim(T, J, self.axis, wanted)
         else:
-            t, n = hit
-            J_spot = J[:3] - t * hat(a) @ J[3:]
-            J_spot, e_spot = J_spot - np.outer(a, n @ J_spot) / (n @ a), spot - (o + t * a)
+            J_spot, e_spot = found.J, wanted - found.at
             J_beam, e_beam = np.zeros((3, J.shape[1])), np.zeros(3)
         J, e = np.vstack((J_spot, J_beam)), np.concatenate((e_spot, e_beam))
         return Rows.wanted(J, e, np.full(6, self.weight * self.influence), PART)
@@ -95,8 +85,8 @@ class LaserTask(TipTask, KernelTipTask):
         return form if type(self.surface) is Plane else None
 
     def tip_target(self, target: tuple[Array, Surface], out: Array) -> bool | None:
-        spot, surface = target
+        wanted, surface = target
         if type(surface) is not Plane:
             return None
-        out[:3], out[3:6], out[6:9] = spot, surface.point, surface.normal
+        out[:3], out[3:6], out[6:9] = wanted, surface.point, surface.normal
         return False

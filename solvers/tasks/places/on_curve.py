@@ -1,4 +1,4 @@
-"""A point of a link on a curve, where it likes or going along it at a speed."""
+"""A point of a link, or the spot of a beam, on a curve: where it likes or going along it at a speed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,28 @@ from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import number
 from ..protocols import Displacement, DistanceBoundTask, HistoryTask, VelocityTask
-from ..tip import PointTask
+from .beam import Spot, SpotTask, checked_surface
 from .curve import Curve, Curves, as_curve
+from .surface import Surface
 
+SHORT = 1e-12  # of the square of a direction along a curve: below, a surface has none of it
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
 
 
-class OnCurveTask(PointTask, DistanceBoundTask):
+class OnSurface(NamedTuple):
+    """What the spot of a beam is on."""
+
+    curve: Curve | Curves
+    surface: Surface
+
+
+class OnCurveTask(SpotTask, DistanceBoundTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
     target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or several
-    in a list: on any of them.   closed: the last point is joined to the first.   band: [m] radius of a tube about it.
+    in a list: on any of them; (that, surface) where the surface of a beam moves.
+    direction, surface: the spot of a beam in place of the point, which it leaves along direction (3,) of the link to
+    fall on the surface.   closed: the last point is joined to the first.   band: [m] radius of a tube about it.
     e = c - p, c the nearest point of the curve; motion along the curve is free, but at corners and ends nearer than
     all lines.
     """
@@ -47,37 +58,51 @@ class OnCurveTask(PointTask, DistanceBoundTask):
         name: str = "",
         priority: int = 1,
         influence: float = 1.0,
+        direction: object | None = None,
+        surface: Surface | None = None,
     ) -> None:
         super().__init__(link, point, weight, tolerance, band, name, priority, influence)
         self.closed = bool(closed)
+        self._aim_beam(direction, surface)
         self._set_target(target)
 
-    def checked_target(self, target: object) -> Curve | Curves:
-        return as_curve(target, self.closed, f"{self.name}: target")
+    def checked_target(self, target: object) -> Curve | Curves | OnSurface:
+        what = f"{self.name}: target"
+        if self.direction is None:
+            return as_curve(target, self.closed, what)
+        if isinstance(target, tuple) and len(target) == 2 and isinstance(target[1], Surface):
+            return OnSurface(as_curve(target[0], self.closed, what), target[1])
+        return OnSurface(as_curve(target, self.closed, what), checked_surface(self.surface, self.name))
 
-    def distance_bound(self, target: Curve | Curves, centre: Array, reach: float) -> float:
+    def distance_bound(self, target: Curve | Curves | OnSurface, centre: Array, reach: float) -> float:
+        if isinstance(target, OnSurface):
+            return 0.0  # beams reach everywhere
         i, s = target.closest(centre)
         c, _ = target.lines[i].at(s)
         return float(np.linalg.norm(c - centre)) - self.band - reach
 
-    def rows(self, state: State, target: Curve | Curves) -> Rows:
-        p = self.tip(state)[:3, 3]
-        i, s = target.closest(p)
-        line = target.lines[i]
+    def rows(self, state: State, target: Curve | Curves | OnSurface) -> Rows:
+        curve, surface = target if isinstance(target, OnSurface) else (target, None)
+        spot = self.place(state, surface, curve)
+        i, s = curve.closest(spot.at)
+        line = curve.lines[i]
         c, along = line.at(s)
-        e, J = c - p, self.tip_jacobian(state)[:3]
+        e, J = c - spot.at, spot.J
         if abs(along @ e) <= CORNER * (np.linalg.norm(e) + line.length):
-            J = J - np.outer(along, along @ J)
+            along = spot.on_surface(along)
+            J = J - np.outer(along, along @ J) / max(float(along @ along), SHORT)
         return self.near(J, e)
 
 
 class Going(NamedTuple):
-    """Along a curve. before: the curve as it was in the frame before.   at: the line of it and the arc length reached
-    there; None: those of the nearest point."""
+    """Along a curve. surface: of a beam.   before, surface_before: the curve and the surface as they were in the frame
+    before.   at: the line of it and the arc length reached there; None: those of the nearest point."""
 
     speed: float
     curve: Curve | Curves
+    surface: Surface | None
     before: Curve | Curves
+    surface_before: Surface | None
     at: tuple[int, float] | None = None
 
 
@@ -92,13 +117,14 @@ class Course(NamedTuple):
     goal: float
 
 
-class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
+class AlongCurveTask(SpotTask, VelocityTask, HistoryTask):
     """`point` (3,) of the link goes along a curve at a speed, from its nearest point on. Part: position [m].
 
     Of several lines it keeps to the one that it is nearest to at first.
     target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed. (speed, curve)
     where the curve moves from frame to frame: the speed is that along the curve, which carries the point along.
-    curve: as the target of an `OnCurveTask`.
+    (speed, curve, surface) where the surface of a beam moves too.
+    curve: as the target of an `OnCurveTask`.   direction, surface: the spot of a beam, as there.
     In a motion the first pose is on the curve, where other tasks and limits allow it.
     e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
     off the curve is corrected as it moves. Where limits allow no more, the point goes slower, on the curve.
@@ -121,69 +147,87 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         name: str = "",
         priority: int = 1,
         influence: float = 1.0,
+        direction: object | None = None,
+        surface: Surface | None = None,
     ) -> None:
         super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
+        self._aim_beam(direction, surface)
         self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
         self._set_target(target)
 
     def checked_target(self, target: object) -> Going:
         if isinstance(target, Going):
             return target
-        speed, curve = target if isinstance(target, tuple) and len(target) == 2 else (target, self.curve)
+        given = target if isinstance(target, tuple) and len(target) in (2, 3) else (target, self.curve)
+        speed, curve = given[:2]
+        surface = checked_surface(given[2], self.name) if self.direction is not None and given[2:] else self.surface
         found = as_curve(curve, False, f"{self.name}: curve")
         if isinstance(found, Curve) and found is not curve and self.curve.lines[0].closed:  # points do not say it
             found = Curve(curve, True, f"{self.name}: curve")
-        return Going(number(speed, f"{self.name}: target speed"), found, found)
+        return Going(number(speed, f"{self.name}: target speed"), found, surface, found, surface)
 
     def advance_target(self, target: Going, last: Going) -> Going:
         now, before = len(target.curve.lines), len(last.curve.lines)
         if now != before:
             raise TaskError(f"{self.name}: the curve has {now} lines, {before} in the frame before")
-        return target._replace(before=last.curve, at=last.at)
+        return target._replace(before=last.curve, surface_before=last.surface, at=last.at)
 
     def anew(self, target: Going) -> Going:
         return target._replace(at=None)
 
     def rows(self, state: State, target: Going) -> Rows:
-        p, course = self.tip(state)[:3, 3], self._course(state, target)
+        spot, course = self.place(state, target.surface, target.curve), self._course(state, target)
         c, _ = course.line.at(course.goal)
         start, along = course.line.at(course.start, target.speed < 0.0)
         path_direction = c - start
-        return self._towards(state, c - p, path_direction if path_direction.any() else along)
+        return self._towards(spot, c - spot.at, path_direction if path_direction.any() else along)
 
     def rows_after(self, moved: Displacement, target: Going) -> Rows:
         """Lacking at the end: the distance to the nearest point there, and the rest of the curve from there on."""
-        p, course = self.tip(moved.end)[:3, 3], self._course(moved.start, target)
-        s = self._arrived(moved, course)
+        spot, course = self.place(moved.end, target.surface, target.curve), self._course(moved.start, target)
+        s = self._arrived(moved, target, course)
         c, along = course.line.at(s, target.speed < 0.0)
-        return self._towards(moved.end, c - p + course.line.length_to(s, course.start, course.goal) * along, along)
+        e = c - spot.at + course.line.length_to(s, course.start, course.goal) * along
+        return self._towards(spot, e, along)
 
     def start_jacobian(self, moved: Displacement, target: Going) -> Array:
         course = self._course(moved.start, target)
         _, first = course.before.at(course.start, target.speed < 0.0)
-        _, last = course.line.at(self._arrived(moved, course), target.speed < 0.0)
-        return -np.outer(last, first @ self.tip_jacobian(moved.start)[:3])
+        _, last = course.line.at(self._arrived(moved, target, course), target.speed < 0.0)
+        return -np.outer(last, first @ self.place(moved.start, target.surface_before, target.before).J)
 
     def start_task(self, target: Going) -> OnCurveTask:
         """On the curve."""
-        point = self.offset[:3, 3]
-        return OnCurveTask(self.link, target.curve, False, point, self.weight, self.tolerance, priority=self.priority)
+        return OnCurveTask(
+            self.link,
+            target.curve,
+            point=self.offset[:3, 3],
+            weight=self.weight,
+            tolerance=self.tolerance,
+            priority=self.priority,
+            direction=self.direction,
+            surface=target.surface,
+        )
 
     def reached(self, moved: Displacement, target: Going) -> Going:
         course = self._course(moved.start, target)
-        return target._replace(at=(course.which, self._arrived(moved, course)))
+        return target._replace(at=(course.which, self._arrived(moved, target, course)))
 
     def _course(self, state: State, target: Going) -> Course:
-        i, start = target.before.closest(self.tip(state)[:3, 3]) if target.at is None else target.at
+        if target.at is None:
+            i, start = target.before.closest(self.place(state, target.surface_before, target.before).at)
+        else:
+            i, start = target.at
         line, step = target.curve.lines[i], target.speed * state.dt
         goal = start + (math.fmod(step, line.length) if line.closed else step)
         return Course(i, line, target.before.lines[i], start, goal)
 
-    def _arrived(self, moved: Displacement, course: Course) -> float:
+    def _arrived(self, moved: Displacement, target: Going, course: Course) -> float:
         """Arc length at the end; where a curve crosses itself, on the part that the motion is on."""
-        p, before = (self.tip(state)[:3, 3] for state in (moved.end, moved.start))
+        p = self.place(moved.end, target.surface, target.curve).at
+        before = self.place(moved.start, target.surface_before, target.before).at
         away = abs(course.goal - course.start) + float(np.linalg.norm(before - course.before.at(course.start)[0]))
         return course.line.nearest(p, course.start, away)
 
-    def _towards(self, state: State, e: Array, path_direction: Array) -> Rows:
-        return replace(self.near(self.tip_jacobian(state)[:3], e), path_direction=path_direction)
+    def _towards(self, spot: Spot, e: Array, path_direction: Array) -> Rows:
+        return replace(self.near(spot.J, e), path_direction=spot.on_surface(path_direction))

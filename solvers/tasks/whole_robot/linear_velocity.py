@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....robokin.arrays import Array
-from ....robokin.errors import TaskError, UnknownNameError
+from ....robokin.errors import TaskError
 from ....robokin.model.robot import RobotModel
-from ...fixed_arrays import Checks, cached_settings, fixed
+from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, numbers, own_name, per_axis, positive
 from ..protocols import KernelRobotTask, VelocityTask
 from ..robot_rows import sum_rows
+from .factors import Factors
 
 
 def _matrix(A: object, what: str) -> Array:
@@ -29,20 +30,18 @@ def _law(A: Any, what: str) -> Any:
     """A in one of its forms, checked as far as can be done without a robot."""
     if callable(A):
         return A
-    if not isinstance(A, Mapping):
-        return _matrix(A, what)
-    factors = {joint: np.atleast_1d(numbers(own, f"{what}: factor of joint {joint!r}")) for joint, own in A.items()}
-    if not any(own.any() for own in factors.values()):
-        raise TaskError(f"{what}: no joint has a factor")
-    return fixed(factors)
+    if isinstance(A, Factors):
+        return A
+    return Factors(A, what.removesuffix(": A")) if isinstance(A, Mapping) else _matrix(A, what)
 
 
 class LinearVelocityTask(VelocityTask, KernelRobotTask):
     """A(q) v = c, at the task's level. Part: rate [1/s].
 
     A: (m, nv); a function of q (nq,) that returns it; or one row as {joint: factor}, a list for a joint with several
-    degrees of freedom.   target: c, (m,) or one for all.   weights: (m,) or one for all.   band: alike, what does not
-    count, in the units of c.
+    degrees of freedom. A factor may be an expression of the joints' values: {"x": 1, "y": "0.3 * cos(elbow)"}.
+    target: c, (m,) or one for all.   weights: (m,) or one for all.   band: alike, what does not count, in the units of
+    c.
     A `VelocityConstraint` says the same of one step, before all tasks. Raises TaskError; of names of joints,
     UnknownNameError, when it is first used.
     """
@@ -74,7 +73,9 @@ class LinearVelocityTask(VelocityTask, KernelRobotTask):
 
     def rows(self, state: State, target: Array) -> Rows:
         A = self.rates(state.model)
-        if A is None:
+        if A is None and isinstance(self.A, Factors):
+            A = self.A.row(state.model, state.q)
+        elif A is None:
             A = self._of(state.model, _matrix(self.A(state.q.copy()), f"{self.name}: A"))
         c, weight, band = self._wanted(len(A), target)
         return Rows.wanted(A, c * state.dt, weight, 0, band * state.dt)
@@ -86,10 +87,14 @@ class LinearVelocityTask(VelocityTask, KernelRobotTask):
     def rates(self, model: RobotModel) -> Array | None:
         if callable(self.A):
             return None
-        return self._of_joints(model) if isinstance(self.A, Mapping) else self._of(model, self.A)
+        if isinstance(self.A, Factors):
+            return self.A.row(model, model.neutral()) if self.A.is_constant else None
+        return self._of(model, self.A)
 
     def check(self, model: RobotModel) -> None:
         self.rates(model)
+        if isinstance(self.A, Factors):
+            self.A.check(model)
 
     def _of(self, model: RobotModel, A: Array) -> Array:
         if A.shape[1] != model.nv:
@@ -102,15 +107,3 @@ class LinearVelocityTask(VelocityTask, KernelRobotTask):
             raise TaskError(f"{self.name}: target must be {m} numbers, one per row of A, not {target.size}")
         weight = self.influence * axis_weights(self.weights, f"{self.name}: weights", m)
         return np.broadcast_to(target, (m,)), weight, per_axis(self.band, f"{self.name}: band", m)
-
-    def _of_joints(self, model: RobotModel) -> Array:
-        row = np.zeros((1, model.nv))
-        own_motion = {joint.name: joint for joint in model.moving_joints if joint.mimic is None}
-        for name, factors in self.A.items():
-            if name not in own_motion:
-                raise UnknownNameError(f"joint with a motion of its own, for {self.name},", name, own_motion)
-            if factors.shape != (own_motion[name].nv,):
-                count = own_motion[name].nv
-                raise TaskError(f"{self.name}: joint {name!r} takes {count} factors, not {factors.size}")
-            row[0, model.slot(name).v] = factors
-        return row

@@ -21,7 +21,7 @@ def test_the_tip_follows_the_target_at_every_frame(scene, robot, target):
 def test_one_linear_curve_per_degree_of_freedom_grouped_by_bone(robot, target):
     bake(robot)
     curves = animation.channelbag(robot).fcurves
-    assert {(curve.data_path, curve.array_index) for curve in curves} == set(own_keys(robot))
+    assert {(curve.data_path, curve.array_index) for curve in curves} == set(own_keys(binding(robot)))
     for curve in curves:
         assert len(curve.keyframe_points) == 40
         assert {point.interpolation for point in curve.keyframe_points} == {"LINEAR"}
@@ -72,7 +72,7 @@ def test_the_curves_it_replaces_play_no_part(robot, target):
 
 
 def test_keys_outside_and_foreign_channels_stay(scene, robot, target):
-    path, index = next(iter(own_keys(robot)))
+    path, index = next(iter(own_keys(binding(robot))))
     robot.keyframe_insert("location", frame=5)
     robot.robokin.tasks[0].keyframe_insert("influence", frame=1)
     curve = animation.channelbag(robot).fcurves.new(path, index=index)
@@ -99,7 +99,7 @@ def test_a_new_action_keeps_the_old_one_and_what_else_it_held(robot, target):
     bake(robot, frame_start=10, frame_end=12, new_action=True)
     new, after = robot.animation_data.action, keys(robot)
     assert new != old and old.use_fake_user and not new.use_fake_user
-    own = own_keys(robot)
+    own = own_keys(binding(robot))
     assert {len(after[key]) for key in own} == {3} and np.array_equal(after["location", 0], before["location", 0])
     robot.animation_data.action = old
     restored = keys(robot)
@@ -123,12 +123,12 @@ def test_every_value_is_inside_its_limits_between_frames_too(scene, robot):
     assert settings.bake_status != "CONVERGED" and settings.bake_reason.startswith("frames 2-")
     robot_binding = binding(robot)
     at_limit = 0
-    for key, channel in own_keys(robot).items():
+    for key, channel in own_keys(binding(robot)).items():
         curve = animation.fcurves(robot)[key]
         values = [channel.factor * curve.evaluate(frame) for frame in np.arange(1, 40, 0.13)]
         assert min(values) >= channel.lower and max(values) <= channel.upper
         at_limit += min(values) < channel.lower + 1e-6 or max(values) > channel.upper - 1e-6
-    assert at_limit and robot_binding.model.nq == len(own_keys(robot))
+    assert at_limit and robot_binding.model.nq == len(own_keys(binding(robot)))
 
 
 @pytest.mark.parametrize(("fps", "base", "step"), [(24, 1.0, 1), (30, 0.5, 1), (60, 1.0, 3)])
@@ -140,7 +140,7 @@ def test_velocity_limits_hold_in_the_scenes_time(scene, robot, fps, base, step):
     model = robot_model(robot)
     dt = step * base / fps
     fastest = 0.0
-    for (path, index), channel in own_keys(robot).items():
+    for (path, index), channel in own_keys(binding(robot)).items():
         values = channel.factor * keys(robot)[path, index][:, 1].astype(float)
         share = abs(np.diff(values)).max() / dt / model.velocity[channel.q]
         assert share <= 1.0 + 1e-5
@@ -205,7 +205,7 @@ def test_bones_in_another_rotation_mode_are_put_right(scene, robot, target):
 def test_a_modifier_does_not_bend_the_bake(scene, robot, target):
     bake(robot)
     curves = animation.fcurves(robot)
-    first, second = list(own_keys(robot))[:2]
+    first, second = list(own_keys(binding(robot)))[:2]
     curves[first].modifiers.new("NOISE")
     curves[second].modifiers.new("CYCLES")
     bake(robot)

@@ -83,7 +83,7 @@ def test_all_moves_become_keys_inside_the_limits(scene, program, capfd):
     last = int(program.animation_data.action.frame_range[1])
     said = f"4 moves from frame 11 on: {(last - 11) / 24:.0f}"
     assert said.rsplit(":", 1)[0] in capfd.readouterr().out
-    seen = finish(sample_motion(scene, program, range(11, last + 1)))
+    seen = finish(sample_motion(scene, program, range(11, last + 1), binding(program)))
     bound = MotionLimits.of(seen.model)
     np.testing.assert_allclose(seen.q[0], start, atol=1e-6)
     assert (abs(seen.v) <= bound.velocity + 1e-4).all() and (abs(seen.a) <= bound.acceleration + 4e-3).all()
@@ -99,7 +99,7 @@ def test_all_moves_become_keys_inside_the_limits(scene, program, capfd):
         assert np.linalg.norm(ends - there, axis=1).min() < 2e-2  # passed between two frames
     np.testing.assert_allclose(ends[-1], program.robokin.moves[3].target.matrix_world.translation, atol=1e-5)
     assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}  # from the same pose the same again
-    again = finish(sample_motion(scene, program, range(11, last + 1)))
+    again = finish(sample_motion(scene, program, range(11, last + 1), binding(program)))
     np.testing.assert_allclose(again.q, seen.q, atol=1e-5)
 
 
@@ -140,7 +140,7 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     assert len({tuple(tint) for tint in tints}) == len(moves)
     assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
     last = int(program.animation_data.action.frame_range[1])
-    seen = finish(sample_motion(scene, program, range(scene.frame_current, last + 1)))
+    seen = finish(sample_motion(scene, program, range(scene.frame_current, last + 1), binding(program)))
     link = link_of_bone(program)[TOOL]
     keyed = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
     start, way = points[::2], points[1::2] - points[::2]
@@ -184,7 +184,7 @@ def test_a_curve_blends_and_the_stretches_are_told(scene, program):
     assert moves[0].first == 1 and moves[1].last in (moves[2].first, moves[2].first + 1)
     markers = {marker.name: marker.frame for marker in program.animation_data.action.pose_markers}
     assert markers == {move.name: move.first for move in moves}
-    seen = finish(sample_motion(scene, program, range(1, moves[2].last + 1)))
+    seen = finish(sample_motion(scene, program, range(1, moves[2].last + 1), binding(program)))
     link = link_of_bone(program)[TOOL]
     ends = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
     speeds = np.linalg.norm(np.diff(ends, axis=0), axis=1) * 24.0
@@ -228,7 +228,7 @@ def test_a_move_is_timed_by_its_keyed_progress(scene, robot):
     scene.frame_set(1)
     called(bpy.ops.robokin.bake_moves, robot)
     assert (move.first, move.last) == (1, 61)
-    motion = finish(sample_motion(scene, robot, range(1, 62)))
+    motion = finish(sample_motion(scene, robot, range(1, 62), binding(robot)))
     tips = np.array([forward_kinematics(motion.model, q)[move.tip][:3, 3] for q in motion.q])
     np.testing.assert_allclose(tips, start + shares[:, None] * (tips[-1] - start), atol=3e-4)
     for point in curve.keyframe_points:
@@ -256,6 +256,9 @@ def test_the_preview_of_a_move_timed_by_hand_follows_its_limits(scene, robot):
     assert problem() == ""
     move.speed = 0.1
     assert "too fast" in problem()
+    move.speed, robot.robokin.solver.retime_tool_speed = 1.0, 0.001  # [m/s]
+    assert "allowed 0.001 m/s" in problem()
+    robot.robokin.solver.retime_tool_speed = 0.0
     robot.keyframe_insert("robokin.moves[0].progress", frame=200_001)
     assert "keyed over more than" in problem()
 

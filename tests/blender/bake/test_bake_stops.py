@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.postures import start_configuration
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
@@ -53,7 +54,7 @@ def no_task(robot, target):
 
 
 def driver_on_joint(robot, target):
-    path, index = next(iter(own_keys(robot)))
+    path, index = next(iter(own_keys(binding(robot))))
     robot.driver_add(path, index)
     return "joint 'panda_joint1': Y Rotation of bone 'panda_joint1' has a driver: remove it to bake"
 

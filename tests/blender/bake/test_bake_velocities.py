@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
+from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import add_empty, add_robot, placed
 from support.blender.scene_tasks import FRAMES, NEAR, add, bezier, distance_to_curve, frames_of_bake, head, shown
@@ -112,6 +113,21 @@ def test_a_sum_of_velocities_couples_joints(scene, robot):
     np.testing.assert_allclose(found[14:], np.tile((0.2, 0.0), (len(found) - 14, 1)), atol=1e-3)
 
 
+def test_factors_may_change_with_the_pose(scene, robot):
+    add(robot, "JOINT_VELOCITY", tip="panda_joint2").angular_velocity[0] = 0.4
+    bpy.ops.robokin.task_add(kind="LINEAR_VELOCITY")
+    robot.robokin.tasks[-1].coefficients = '{"panda_joint2": "2 * panda_joint2", "panda_joint6": 1}'
+    list(frames_of_bake(robot, scene))
+    angles = []
+    for frame in range(1, 25):
+        scene.frame_set(frame)
+        angles.append(read_configuration(robot)[[1, 5]])
+    second, sixth = np.array(angles[3:]).T
+    # its integral: the square of the second and the sixth have a sum that stays
+    np.testing.assert_allclose(second**2 + sixth, second[0] ** 2 + sixth[0], atol=1e-4)
+    assert np.ptp(second) > 0.2
+
+
 @pytest.mark.parametrize(
     ("factors", "says"),
     [
@@ -119,7 +135,7 @@ def test_a_sum_of_velocities_couples_joints(scene, robot):
         ("{}", "no joint has a factor"),
         ('{"panda_joint9": 1}', "panda_joint9"),
         ('{"panda_joint1": [1, 2]}', "takes 1 factors, not 2"),
-        ('{"panda_joint1": "fast"}', "must be numbers"),
+        ('{"panda_joint1": "fast"}', "no joint or function named 'fast'"),
         ('{"panda_joint8": 1}', "no joint with a motion of its own, for task 'Velocity Sum', named 'panda_joint8'"),
         ('{"panda_finger_joint2": 1}', "named 'panda_finger_joint2'"),
     ],

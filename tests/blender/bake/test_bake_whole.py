@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 from robokin_addon.cli import main
-from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.scene.animation.frames import set_frame
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
@@ -18,7 +18,7 @@ FRAMES = 24
 
 
 def motion(scene, robot):
-    return finish(sample_motion(scene, robot, range(1, FRAMES + 1)))
+    return finish(sample_motion(scene, robot, range(1, FRAMES + 1), binding(robot)))
 
 
 def accelerations(found) -> float:

@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.frame_rate import frame_seconds
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
@@ -42,7 +42,7 @@ def test_check_compares_each_frame_with_its_own_limits(arm, tmp_path):
     frames, path = range(1, LAST + 1), tmp_path / "check.json"
     q = np.zeros((LAST, 3))
     q[:, 0] = SPEED * frame_seconds(bpy.context.scene) * np.arange(LAST)
-    write_curves(arm, frames, q, new_action=False)
+    write_curves(arm, frames, q, False, binding(arm))
     for present in (1, LAST):
         bpy.context.scene.frame_set(present)
         assert called(bpy.ops.robokin.check, arm, report_path=str(path)) == {"FINISHED"}
@@ -60,6 +60,6 @@ def test_a_bake_keeps_the_narrowest_and_says_so(arm):
     target.location = forward_kinematics(robot_model(arm), np.array([0.5, 0.5, 0.5]))["l2"][:3, 3]
     target.keyframe_insert("location", frame=LAST)
     assert called(bpy.ops.robokin.bake, arm) == {"FINISHED"}
-    motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1)))
+    motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm)))
     assert abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
     assert arm.robokin.solver.bake_status == "LIMIT" or "narrowest" in arm.robokin.solver.bake_reason

@@ -22,7 +22,6 @@ from robokin_addon.properties.bridge import (
     world_from_root,
     write_configuration,
 )
-from robokin_addon.properties.bridge.editing.build import rest_placements
 from robokin_addon.properties.handlers import reported_faults
 from robokin_addon.robokin import (
     Joint,
@@ -33,6 +32,7 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
+from robokin_addon.robokin.kinematics import rest_placements
 from support.blender.scene_robots import build, root_from_world
 from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import all_urdfs, robot

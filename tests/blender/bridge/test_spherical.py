@@ -213,7 +213,7 @@ def test_keys_stay_in_the_cone_between_frames_too(scene, limits):
     model = ball((0, 1, 0), *limits)
     obj = build(model)
     Q = fast_motion(model, 40)
-    written = write_curves(obj, list(range(1, 41)), Q, False)
+    written = write_curves(obj, list(range(1, 41)), Q, False, binding(obj))
     assert model.limits.contain(np.concatenate((unit(written[:, :4]), written[:, 4:]), axis=1)).all()
     signs = np.einsum("ij,ij->i", written[1:, :4], written[:-1, :4])
     assert (signs > 0.0).all()
@@ -293,7 +293,7 @@ def test_the_sign_goes_on_from_the_frame_before(scene):
     bone.rotation_quaternion = -Quaternion((1.0, 0.0, 0.0, 0.0))
     for i in range(4):
         bone.keyframe_insert("rotation_quaternion", index=i, frame=0)
-    write_curves(obj, [5, 6], np.array([-q, q]) * np.array([1, 1, 1, 1, 0]), False)
+    write_curves(obj, [5, 6], np.array([-q, q]) * np.array([1, 1, 1, 1, 0]), False, binding(obj))
     scene.frame_set(5)
     assert bone.rotation_quaternion.w < 0.0
     bone.rotation_quaternion.negate()

@@ -179,3 +179,7 @@ def test_numbers_in_panels_have_their_unit(scene, settings, said):
         setattr(scene.unit_settings, name, value)
     quantities = ("LENGTH", 0.0015), ("MASS", 2.0), ("ROTATION", 0.5)
     assert tuple(quantity_text(scene, *quantity) for quantity in quantities) == said
+
+
+def test_large_angles_are_written_out(scene):
+    assert quantity_text(scene, "ROTATION", 60.2) == "3449\u00b0"

@@ -106,9 +106,24 @@ def humanoid(scene):
 
 def tip_poses(scene, robot, frames):
     """{bone: (n, 4, 4)} in the world, and the same of the person's bones."""
-    seen = finish(sample_motion(scene, robot, frames))
+    seen = finish(sample_motion(scene, robot, frames, binding(robot)))
     links = [forward_kinematics(seen.model, q) for q in seen.q]
     return {bone: np.array([at[link] for at in links]) for link, bone in binding(robot).bone_of_link.items()}
+
+
+def test_the_scale_compares_legs_and_not_what_a_robot_is_mounted_on(scene, person):
+    """The library's humanoid hangs on a mount at its pelvis, 0.9 m above its root."""
+    bpy.ops.robokin.add_robot(robot="humanoid", meshes=False)
+    robot = bpy.context.object
+    robot.robokin.retarget_source = person
+    assert called(bpy.ops.robokin.retarget_motion, robot) == {"FINISHED"}
+
+    def leg(bones, foot, hip):
+        return (bones[foot].head_local - bones[hip].head_local).length
+
+    asked = leg(robot.data.bones, "left_sole", "left_hip_yaw") / leg(person.data.bones, "LeftFoot", "LeftUpLeg")
+    scale = robot.robokin.tasks[0].target.parent.matrix_world.median_scale * person.matrix_world.median_scale
+    assert scale == pytest.approx(asked, rel=0.2)
 
 
 def test_a_captured_person_leads_a_humanoid(scene, person, humanoid, capfd):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.robokin import clamp, library_robot, random_configuration, save_urdf
 from robokin_addon.scene.animation.curves import sample_configurations
 from robokin_addon.solvers import Motion, write_motion
@@ -21,7 +21,7 @@ def imported(obj, path, **options):
 
 
 def seen(obj, frames):
-    return finish(sample_configurations(bpy.context.scene, obj, list(frames)))
+    return finish(sample_configurations(bpy.context.scene, obj, list(frames), binding(obj)))
 
 
 def wandering(model, samples=12, rate=24.0, seed=5):

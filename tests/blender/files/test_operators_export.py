@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
@@ -130,14 +130,14 @@ def test_the_command_exports_smoothly_too(scene, robot, tmp_path, capsys):
 
 
 def test_smooth_curves_are_sampled_between_frames(scene, robot, tmp_path):
-    path, index = next(key for key in own_keys(robot) if "panda_joint1" in key[0])
+    path, index = next(key for key in own_keys(binding(robot)) if "panda_joint1" in key[0])
     curve = animation.fcurves(robot)[path, index]
     curve.keyframe_points.clear()
     for frame, value in ((1, 0.0), (3, 1.0), (25, 0.0)):
         curve.keyframe_points.insert(frame, value)
     header, rows = table(export(robot, tmp_path / "motion.csv", rate=240.0))
     column = rows[:, header.index("panda_joint1")]
-    sign = own_keys(robot)[path, index].sign
+    sign = own_keys(binding(robot))[path, index].sign
     assert column == pytest.approx([sign * curve.evaluate(1 + time * 24) for time in rows[:, 0]], abs=1e-6)
     straight = np.interp(rows[:, 0], rows[::10, 0], column[::10])
     assert abs(straight - column).max() > 1e-3

@@ -33,7 +33,8 @@ def texts(cls):
     if issubclass(cls, bpy.types.Operator):
         group, _, name = cls.bl_idname.partition(".")
         rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
-    inherited = {item for base in cls.__mro__[1:] if hasattr(base, "bl_rna") for item in base.bl_rna.properties.keys()}
+    bases = [*cls.__mro__[1:], bpy.types.Operator]  # a macro is shown as an operator, of which it is no subclass
+    inherited = {item for base in bases if hasattr(base, "bl_rna") for item in base.bl_rna.properties.keys()}
     for name, item in rna.properties.items():
         if name not in inherited and not item.is_hidden:
             yield f"{cls.__name__}.{name}", item.name, item.description

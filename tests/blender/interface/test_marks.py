@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.operators.handlers.scene_marks import motion_mark
+from robokin_addon.properties.bridge import binding
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import add_empty
@@ -25,7 +26,7 @@ def curve(owner, path="location"):
 
 
 def own_curve(robot):
-    return fcurves(robot)[next(iter(own_keys(robot)))]
+    return fcurves(robot)[next(iter(own_keys(binding(robot))))]
 
 
 def point(target):

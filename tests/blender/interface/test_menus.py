@@ -30,7 +30,7 @@ def drawn(draw, **override):
 def test_object_and_pose_menus_have_the_robot(scene, menu):
     assert any(draw.__module__.endswith("menus") for draw in getattr(bpy.types, menu).draw._draw_funcs)
     shown = drawn(menus.ROBOKIN_MT_robot.draw)
-    assert {"robokin.solve_pose", "robokin.bake", "robokin.target_add", "robokin.duplicate_robot"} <= set(
+    assert {"robokin.solve_pose", "robokin.bake", "robokin.target_add", "robokin.duplicate_move"} <= set(
         shown["operators"]
     )
 
@@ -42,7 +42,7 @@ def test_a_right_click_on_a_bone_offers_a_target_there(robot):
     select(robot.pose.bones["panda_joint3"], True)
     shown = drawn(menus._context_menu)
     assert shown["texts"][0] == "Add Target at panda_link3"
-    assert "robokin.set_joint" in shown["operators"] and "robokin.duplicate_robot" not in shown["operators"]
+    assert "robokin.set_joint" in shown["operators"] and "robokin.duplicate_move" not in shown["operators"]
 
 
 def test_nothing_is_offered_where_there_is_no_robot(scene):

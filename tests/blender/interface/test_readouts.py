@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
@@ -66,7 +67,7 @@ def test_bake_and_check_hold_until_a_curve_is_edited(scene, robot, target):
     for frame in (5, 20, 1):
         scene.frame_set(frame)
         assert "Before" not in words("ROBOKIN_PT_bake") + words("ROBOKIN_PT_check")
-    fcurves(robot)[next(iter(own_keys(robot)))].keyframe_points[3].co[1] += 0.2
+    fcurves(robot)[next(iter(own_keys(binding(robot))))].keyframe_points[3].co[1] += 0.2
     robot.animation_data.action.update_tag()
     bpy.context.view_layer.update()
     assert "Before the change: " in words("ROBOKIN_PT_bake")

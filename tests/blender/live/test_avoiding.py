@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
-from robokin_addon.scene import obstacles
+from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.animation.curves import write_curves
 from support.blender.scene_robots import build
 from support.problems.obstructed import at, planar_arm
@@ -22,7 +22,7 @@ MARGIN, FACETS = 0.02, 2e-3
 def arm(scene):
     """A hand that can go along x; a ball on the way of an elbow."""
     obj = build(planar_arm(4))
-    write_curves(obj, [1], START[None], new_action=False)
+    write_curves(obj, [1], START[None], False, binding(obj))
     scene.frame_set(1)
     frames = forward_kinematics(robot_model(obj), START)
     bpy.ops.object.empty_add(location=frames["l3"][:3, 3].tolist())
@@ -63,7 +63,7 @@ def test_a_drag_goes_around_an_obstacle(arm):
     assert arm.robokin.solver.status == "CONVERGED" and readouts.live(arm).is_met
     arm.robokin.solver.avoid_collisions = False
     bpy.data.objects["target"].location = start
-    write_curves(arm, [1], START[None], new_action=False)
+    write_curves(arm, [1], START[None], False, binding(arm))
     bpy.context.scene.frame_set(1)
     assert drag(arm, "target", 20, -0.6) < 0.0
 
@@ -80,8 +80,8 @@ def test_a_target_inside_an_obstacle_is_not_reached_and_it_says_why(arm):
 def test_an_obstacle_that_comes_pushes_the_robot_away(arm, monkeypatch):
     """The mesh is read once, however often it moves, and again when it is edited."""
     read = []
-    original = obstacles.triangles_of
-    monkeypatch.setattr(obstacles, "triangles_of", lambda owner: read.append(owner.name) or original(owner))
+    original = obstacle_shapes.triangles_of
+    monkeypatch.setattr(obstacle_shapes, "triangles_of", lambda owner: read.append(owner.name) or original(owner))
     drag(arm, "ball", 1, -0.01, "y")
     read.clear()
     before = read_configuration(arm)
@@ -93,3 +93,20 @@ def test_an_obstacle_that_comes_pushes_the_robot_away(arm, monkeypatch):
     ball.data.update()
     bpy.context.view_layer.update()
     assert read == ["ball"] and clearance(arm) >= MARGIN + 0.03 - FACETS
+
+
+def test_nobody_waits_for_a_mesh_that_takes_long(arm, monkeypatch):
+    """The robot stands until its parts are made, a piece at each look, and says so."""
+    monkeypatch.setattr(obstacle_shapes, "_patience", lambda: 0.0)
+    before, looks = read_configuration(arm), 0
+    bpy.ops.mesh.primitive_torus_add(location=(0.0, 9.0, 0.0))
+    bpy.context.object.robokin.is_obstacle = True
+    bpy.data.objects["target"].location.x -= 0.1
+    bpy.context.view_layer.update()
+    while "are being made" in readouts.live(arm).text:
+        assert np.array_equal(read_configuration(arm), before)
+        arm.update_tag()
+        bpy.context.view_layer.update()
+        looks += 1
+    assert looks > 5 and arm.robokin.solver.status == "CONVERGED"
+    assert abs(read_configuration(arm) - before).max() > 0.01

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import robokin_addon
 from robokin_addon.operators.live import events, rendering
-from robokin_addon.properties.bridge import read_configuration
+from robokin_addon.properties.bridge import binding, read_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
@@ -143,7 +143,7 @@ def test_a_bake_is_shown_as_it_is_until_something_changes(scene, robot, target):
     curves = fcurves(robot)
     for frame in (1, 10, 33):
         scene.frame_set(frame)
-        for (path, index), _ in own_keys(robot).items():
+        for (path, index), _ in own_keys(binding(robot)).items():
             assert robot.path_resolve(path)[index] == np.float32(curves[path, index].evaluate(frame))
     assert readouts.live(robot).text.startswith("Shows its bake")
     scene.frame_set(10)
@@ -233,7 +233,7 @@ def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target):
     target.location.x -= 0.03
     update()
     curves = fcurves(robot)
-    assert curves.keys() == own_keys(robot).keys()
+    assert curves.keys() == own_keys(binding(robot)).keys()
     for (path, index), curve in curves.items():
         assert curve.evaluate(5) == robot.path_resolve(path)[index]
     count = len(curves['pose.bones["panda_joint2"].rotation_euler', 1].keyframe_points)

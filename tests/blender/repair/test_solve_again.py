@@ -44,7 +44,7 @@ def checked(obj):
 
 def drag(obj, frame, by, joint=1):
     """A key moved as in the Graph Editor."""
-    key = sorted(own_keys(obj))[joint]
+    key = sorted(own_keys(binding(obj)))[joint]
     curve = fcurves(obj)[key]
     point = next(point for point in curve.keyframe_points if point.co.x == frame)
     point.co.y += by
@@ -54,7 +54,7 @@ def drag(obj, frame, by, joint=1):
 
 
 def values(obj, frames):
-    return np.array([[fcurves(obj)[key].evaluate(f) for f in frames] for key in sorted(own_keys(obj))])
+    return np.array([[fcurves(obj)[key].evaluate(f) for f in frames] for key in sorted(own_keys(binding(obj)))])
 
 
 def test_what_an_edit_breaks_is_known_at_once_and_is_what_check_says(baked, monkeypatch):
@@ -128,7 +128,7 @@ def test_the_command_does_the_same(baked, tmp_path, capsys):
 def test_curves_that_go_on_beyond_their_keys_stay_as_they_were(baked):
     """The stretch reaches the last key; what is beyond it is no key's, but the curve's own going on."""
     baked.robokin.tasks[0].enabled = False
-    for key in own_keys(baked):
+    for key in own_keys(binding(baked)):
         curve = fcurves(baked)[key]
         for point in [*curve.keyframe_points][:19:-1]:
             curve.keyframe_points.remove(point)

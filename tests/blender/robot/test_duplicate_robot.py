@@ -61,3 +61,10 @@ def test_it_has_targets_and_animation_of_its_own(panda):
     with bpy.context.temp_override(object=made):
         bpy.ops.robokin.bake(frame_end=10)
     assert made.robokin.solver.bake_status == "CONVERGED" == panda.robokin.solver.bake_status
+
+
+def test_the_menu_s_moves_the_copy_in_one_step_of_undo(scene):
+    macro = bpy.types.ROBOKIN_OT_duplicate_move
+    assert "UNDO" in macro.bl_options and bpy.ops.robokin.duplicate_move.get_rna_type() is not None
+    parts = [each.identifier for each in bpy.ops.robokin.duplicate_move.get_rna_type().properties]
+    assert {"ROBOKIN_OT_duplicate_robot", "TRANSFORM_OT_translate"} <= set(parts)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model, to_blender
+from robokin_addon.properties.bridge import binding, robot_model, to_blender
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
@@ -47,7 +47,7 @@ def test_a_check_takes_the_numbers_of_each_frame(arm):
         arm.data.path_resolve(path.rsplit(".", 1)[0]).upper = upper
         arm.data.keyframe_insert(path, frame=frame)
     scene.frame_set(21)
-    write_curves(arm, [1, 21], np.array([[1.0, 0.0], [1.0, 0.0]]), new_action=False)
+    write_curves(arm, [1, 21], np.array([[1.0, 0.0], [1.0, 0.0]]), False, binding(arm))
     for present in (1, 21):
         scene.frame_set(present)
         for first, is_outside in ((1, True), (15, False)):
@@ -85,7 +85,7 @@ def test_each_frame_is_judged_with_few_around_it_as_with_all(arm, monkeypatch):
         joint.velocity = velocity
         arm.data.keyframe_insert(f'bones["{arm.data.bones[1].name}"].robokin.velocity', frame=frame)
     q = np.column_stack((0.3 * np.sin(np.array(frames) / 3.0), np.zeros(30)))
-    write_curves(arm, [*frames], q, new_action=False)
+    write_curves(arm, [*frames], q, False, binding(arm))
     judged = []
 
     def counted(motion, **options):

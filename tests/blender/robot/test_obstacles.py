@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
 from robokin_addon.robokin.collision.convex_parts import convex_parts
-from robokin_addon.scene import obstacles
+from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.collisions import collisions_now, collisions_over
 from robokin_addon.scene.surroundings import Watch
 from robokin_addon.scene.tasks.shapes import triangles_of
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import build
 from support.problems.obstructed import planar_arm
 
@@ -46,7 +47,7 @@ def extents(collisions):
 
 
 def now(arm):
-    return extents(collisions_now(bpy.context.scene, arm, binding(arm)))
+    return extents(finish(collisions_now(bpy.context.scene, arm, binding(arm))))
 
 
 def look(watch, arm):
@@ -79,8 +80,8 @@ def test_sizes_are_told_apart_at_every_scale(arm):
 def test_turning_makes_no_parts_anew(arm, monkeypatch, turned):
     post, watch, made = cube(), Watch(), []
     assert [1.0] == look(watch, arm)
-    original = obstacles.convex_parts
-    monkeypatch.setattr(obstacles, "convex_parts", lambda *args: made.append(args) or original(*args))
+    original = obstacle_shapes.convex_parts
+    monkeypatch.setattr(obstacle_shapes, "convex_parts", lambda *args: made.append(args) or original(*args))
     for k in range(30):
         (arm if turned == "arm" else post).rotation_euler = (0.1 * k, 0.23 * k, 0.31 * k)
         bpy.context.view_layer.update()
@@ -111,16 +112,7 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
     copy.instance_type, copy.instance_collection = "COLLECTION", library
     bpy.context.scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
-
-    def read():
-        return (yield from collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
-
-    found, steps = None, read()
-    while found is None:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found = end.value
+    found = finish(collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
     np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
 
 
@@ -153,7 +145,7 @@ def test_instances_of_a_marked_collection_are_obstacles(arm):
     assert [] == now(arm)
     library.robokin.is_obstacle = True
     bpy.context.view_layer.update()
-    found = collisions_now(bpy.context.scene, arm, binding(arm))
+    found = finish(collisions_now(bpy.context.scene, arm, binding(arm)))
     assert "copy/Cube" in {each.name for each in found.obstacles}
 
 
@@ -169,7 +161,7 @@ def test_a_mark_tells_how_far_parts_reach_beyond_the_mesh(arm, capfd):
     bpy.ops.mesh.primitive_torus_add(major_radius=1.0, minor_radius=0.25)
     torus, said = bpy.context.object, marked(capfd)
     points, triangles = triangles_of(torus)
-    beyond = 1e3 * convex_parts(np.asarray(points, float), triangles).excess
+    beyond = 1e3 * finish(convex_parts(np.asarray(points, float), triangles)).excess
     assert f"at most {beyond:.3g} mm beyond the meshes (Torus)" in said and 1.0 < beyond <= 25.0
     torus.scale = (2.0, 2.0, 2.0)
     torus.select_set(False)

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.cli import main
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.scene.animation.curves import own_keys, write_curves
@@ -31,7 +31,7 @@ def arm(scene):
     scene.frame_start, scene.frame_end = 1, LAST
     obj = build(planar_arm(4))
     obj.robokin.live = False
-    write_curves(obj, [1], START[None], new_action=False)
+    write_curves(obj, [1], START[None], False, binding(obj))
     scene.frame_set(1)
     hand = forward_kinematics(robot_model(obj), START)["l3"][:3, 3]
     bpy.ops.object.empty_add(location=hand.tolist())
@@ -60,7 +60,7 @@ def clearances(obj, q):
 
 def baked(obj, **options):
     assert called(bpy.ops.robokin.bake, obj, **options) == {"FINISHED"}
-    return finish(sample_motion(bpy.context.scene, obj, range(1, LAST + 1))).q
+    return finish(sample_motion(bpy.context.scene, obj, range(1, LAST + 1), binding(obj))).q
 
 
 def test_a_bake_goes_around_and_is_the_same_as_ever_without(arm):
@@ -124,7 +124,7 @@ def test_solve_again_goes_around_too(arm):
     assert len(inside) and called(bpy.ops.robokin.solve_again, arm) == {"FINISHED"}
     q = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1))).q
     assert clearances(arm, q).min() >= 0.0
-    curve = fcurves(arm)[sorted(own_keys(arm))[0]]
+    curve = fcurves(arm)[sorted(own_keys(binding(arm)))[0]]
     for point in curve.keyframe_points:
         point.co.y += 0.25 * (7 <= point.co.x <= 9)
     curve.update()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.handlers.scene_marks import motion_mark
+from robokin_addon.operators.handlers.scene_marks import is_present, motion_mark
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
@@ -82,6 +82,7 @@ def test_deviate_keeps_the_time_and_the_bound(scene, robot, tmp_path) -> None:
         settings.deviation_position = 1e-5
         with pytest.raises(RuntimeError, match="no such path past the singularity"):
             bpy.ops.robokin.bake()
+        assert not is_present(robot, "bake")  # what the panel still shows is of the bake before
         bpy.ops.robokin.bake(at_singularities="FOLLOW")
         assert settings.bake_status == "LIMIT"
 

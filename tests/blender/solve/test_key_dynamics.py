@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.handlers import dynamics_readout
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobotModel
 from robokin_addon.scene.animation import frames as animation
@@ -42,7 +42,7 @@ def baked(scene, robot) -> Motion:
     model, rows = robot_model(robot), []
     for frame in range(1, 21):
         q = model.neutral()
-        for key, channel in own_keys(robot).items():
+        for key, channel in own_keys(binding(robot)).items():
             q[channel.q] = channel.factor * animation.fcurves(robot)[key].evaluate(frame)
         rows.append(q)
     return Motion.of(model, np.arange(20) / scene.render.fps, rows)
@@ -173,7 +173,7 @@ def test_the_panel_follows_keys_frame_rate_gravity_and_the_chosen_joint(scene, r
     found, told = read_out(robot)
     assert found.potential_energy == 0.0 and found.kinetic_energy == before.kinetic_energy
     assert told["Zero-Moment Point"] == "none: it is in the air"
-    key = next(key for key in own_keys(robot) if "panda_joint3" in key[0])
+    key = next(key for key in own_keys(binding(robot)) if "panda_joint3" in key[0])
     animation.fcurves(robot)[key].keyframe_points[8].co.y += 0.1  # of the frame before this one
     assert read_out(robot)[0].kinetic_energy > 1.5 * before.kinetic_energy
 
@@ -187,7 +187,7 @@ def test_the_power_of_all_drives_leaves_out_what_carries_the_root(scene):
     Q = np.tile(model.neutral(), (3, 1))
     Q[:, 2] = 0.1, 0.2, 0.35  # it rises
     Q[:, -2:] = [[0.1, 0.2], [0.2, 0.1], [0.4, 0.3]]
-    write_curves(robot, [1, 2, 3], Q, new_action=False)
+    write_curves(robot, [1, 2, 3], Q, False, binding(robot))
     scene.frame_set(3)
     found, _ = read_out(robot)
     root, *driven = (sum(found.powers[joint.name]) for joint in model.moving_joints)

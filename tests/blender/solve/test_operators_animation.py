@@ -6,15 +6,9 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.scene.animation import frames as animation
+from support.blender.scene_robots import add_empty
 
 FRAMES = [1, 2, 7.25, 10, 15.5, 20, 33]
-
-
-def add(name, parent=None):
-    obj = bpy.data.objects.new(name, None)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.parent = parent
-    return obj
 
 
 def key(obj, path, rng, frames=(1, 8, 20), spread=1.5):
@@ -37,8 +31,8 @@ MODES = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "QUATERNION", "AXIS_ANGLE"]
 @pytest.mark.parametrize("mode", MODES)
 def test_keyed_matrices_equal_blenders(scene, mode):
     rng = np.random.default_rng(MODES.index(mode))
-    parent, child = add("parent"), None
-    child = add("child", parent)
+    parent, child = add_empty("parent"), None
+    child = add_empty("child", parent)
     parent.rotation_mode, child.rotation_mode = "XYZ", mode
     parent.location, parent.scale = (1, 2, 3), (0.5, 2, 1)
     key(parent, "rotation_euler", rng)
@@ -56,7 +50,7 @@ def test_keyed_matrices_equal_blenders(scene, mode):
 
 
 def test_curve_modifiers_and_muted_curves_are_followed(scene):
-    obj = add("target")
+    obj = add_empty("target")
     key(obj, "location", np.random.default_rng(3))
     curves = animation.fcurves(obj)
     curves["location", 0].mute = True
@@ -96,7 +90,7 @@ def make_bone_child(obj, other):
 
 
 def make_constrained_parent(obj, other):
-    obj.parent = add("between")
+    obj.parent = add_empty("between")
     make_constrained(obj.parent, other)
 
 
@@ -113,14 +107,14 @@ def make_constrained_parent(obj, other):
     ],
 )
 def test_anything_else_is_left_to_blender(scene, make):
-    obj = add("target")
+    obj = add_empty("target")
     assert animation.moved_by_keys_only(obj)
-    make(obj, add("other"))
+    make(obj, add_empty("other"))
     assert not animation.moved_by_keys_only(obj)
 
 
 def test_frame_handlers_send_everything_to_blender(scene):
-    obj = add("target")
+    obj = add_empty("target")
     handler = bpy.app.handlers.frame_change_pre
     handler.append(print)
     try:
@@ -140,7 +134,7 @@ def test_the_frame_comes_back_also_when_the_visit_is_abandoned(scene):
 def test_what_blender_does_not_evaluate_is_refused(scene):
     from robokin_addon.robokin import RobokinError
 
-    obj, layer = add("target"), bpy.context.view_layer
+    obj, layer = add_empty("target"), bpy.context.view_layer
     animation.check_evaluated(obj, layer, "task 'a'")
     obj.hide_viewport = True
     with pytest.raises(RobokinError, match="task 'a': 'target' is disabled in viewports"):

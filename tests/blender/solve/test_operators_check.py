@@ -10,7 +10,7 @@ import re
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from support.blender.panels import draw
@@ -39,13 +39,13 @@ def markers(scene):
 
 def elbow_curve(robot, points):
     """Linear keys on the elbow; its limits are about -3.07 .. -0.07 rad, 2.17 rad/s."""
-    key = next(key for key in own_keys(robot) if key[0] == ELBOW)
+    key = next(key for key in own_keys(binding(robot)) if key[0] == ELBOW)
     bag = animation.channelbag(robot)
     if bag is None:
         robot.keyframe_insert("location", frame=1)
         bag = animation.channelbag(robot)
     curve = bag.fcurves.new(key[0], index=key[1])
-    sign = own_keys(robot)[key].sign
+    sign = own_keys(binding(robot))[key].sign
     for frame, value in points:
         curve.keyframe_points.insert(frame, sign * value).interpolation = "LINEAR"
 
@@ -213,7 +213,7 @@ def test_a_marker_that_a_person_made_theirs_stays(scene, robot, tmp_path):
 def test_what_drivers_and_strips_show_is_checked_too(scene, robot, tmp_path):
     elbow_curve(robot, [(1, -1.0), (20, 0.9), (30, -1.0)])
     plain = run(robot, tmp_path)
-    key = next(key for key in own_keys(robot) if "panda_joint2" in key[0])
+    key = next(key for key in own_keys(binding(robot)) if "panda_joint2" in key[0])
     driver = robot.driver_add(*key)
     driver.driver.expression = "frame * 0.01"
     scene.frame_set(5)

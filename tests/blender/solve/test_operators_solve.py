@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import in_limits
 from robokin_addon.scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 from support.blender.scene_robots import (
@@ -273,7 +273,7 @@ def test_many_poses_at_once_are_the_bridges_one_by_one(scene):
         worlds.append(np.array(robot.matrix_world))
         targets.append(np.array(target.matrix_world))
         expected.append(root_from_world(robot, target.matrix_world))
-    found = roots_from_world(robot, np.array(worlds), np.array(targets), "task")
+    found = roots_from_world(robot, np.array(worlds), np.array(targets), "task", binding(robot))
     np.testing.assert_allclose(found, expected, atol=2e-6)
     assert metres_per_world_unit(robot) == pytest.approx(0.01 / robot.scale[0], rel=1e-6)
 

@@ -35,7 +35,7 @@ def arm(scene):
     obj = build(planar_arm(3))
     obj.robokin.live = False
     _, q0, q1 = around_a_post()
-    write_curves(obj, range(1, LAST + 1, LAST - 1), np.stack((q0, q1)), new_action=False)
+    write_curves(obj, range(1, LAST + 1, LAST - 1), np.stack((q0, q1)), False, binding(obj))
     bpy.ops.mesh.primitive_cylinder_add(radius=0.1, depth=1.0, location=(1.2, 0.9, 0.0))
     bpy.context.object.name = "post"
     assert bpy.ops.robokin.obstacle() == {"FINISHED"}
@@ -44,7 +44,7 @@ def arm(scene):
 
 def seen():
     robot = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
-    return finish(sample_motion(bpy.context.scene, robot, range(1, LAST + 1)))
+    return finish(sample_motion(bpy.context.scene, robot, range(1, LAST + 1), binding(robot)))
 
 
 def test_the_poses_stay_and_the_way_between_is_free_and_legal(arm):
@@ -79,7 +79,7 @@ def test_where_there_is_none_nothing_is_written(arm, capfd):
 
 def test_too_few_frames_are_refused_with_how_many_are_needed(arm):
     _, q0, q1 = around_a_post()
-    write_curves(arm, range(1, 4, 2), np.stack((q0, q1)), new_action=False)
+    write_curves(arm, range(1, 4, 2), np.stack((q0, q1)), False, binding(arm))
     before = snapshot(bpy.context.scene, arm)
     assert "move the later pose to frame" in called(bpy.ops.robokin.plan_path, arm, frame_start=1, frame_end=3)
     assert snapshot(bpy.context.scene, arm) == before

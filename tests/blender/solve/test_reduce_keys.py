@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robokin_addon.cli.main import main
 from robokin_addon.operators.solve.reduce_keys import ROBOKIN_OT_reduce_keys
-from robokin_addon.properties.bridge import link_of_bone, read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, link_of_bone, read_configuration, robot_model
 from robokin_addon.robokin import clamp, library_robot
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation.curves import own_keys, write_curves
@@ -30,16 +30,18 @@ def animated(scene, robot):
     q = np.tile(read_configuration(robot), (LAST, 1))
     q[:, :7] += 0.2 * (1.0 - np.cos(np.arange(1, 8) * 0.5 * np.linspace(0.0, 2.0, LAST)[:, None]))
     model = robot_model(robot)
-    write_curves(robot, range(1, LAST + 1), np.clip(q, model.lower, model.upper), new_action=False)
+    write_curves(robot, range(1, LAST + 1), np.clip(q, model.lower, model.upper), False, binding(robot))
     return robot
 
 
 def seen(robot):
-    return finish(sample_motion(bpy.context.scene, robot, (1.0 + 0.25 * np.arange(4 * LAST - 3)).tolist()))
+    return finish(
+        sample_motion(bpy.context.scene, robot, (1.0 + 0.25 * np.arange(4 * LAST - 3)).tolist(), binding(robot))
+    )
 
 
 def keyed(robot):
-    return max(len(fcurves(robot)[key].keyframe_points) for key in own_keys(robot))
+    return max(len(fcurves(robot)[key].keyframe_points) for key in own_keys(binding(robot)))
 
 
 def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
@@ -70,7 +72,7 @@ def test_balls_and_screws_have_keys_that_fit(scene):
         axis = rng.normal(size=3)
         angle = 0.2 * np.sin(np.linspace(0.0, 3.0, LAST))
         q[:, at : at + 4] = np.column_stack((np.cos(angle), np.sin(angle)[:, None] * axis / np.linalg.norm(axis)))
-    write_curves(robot, range(1, LAST + 1), [clamp(model, x) for x in q], new_action=False)
+    write_curves(robot, range(1, LAST + 1), [clamp(model, x) for x in q], False, binding(robot))
     before = seen(robot)
     assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0, frame_start=1, frame_end=LAST) == {"FINISHED"}
     away, _ = tool_errors(model, tool_links(model), seen(robot).q, before.q)
@@ -125,12 +127,12 @@ def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
         q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], turned)
     arm = [i for i in range(model.nq) if i not in own]
     q[:, arm] += 0.1 * np.sin(np.linspace(0.0, 2.0, LAST)[:, None] + np.arange(len(arm)))
-    write_curves(robot, range(1, LAST + 1), q, new_action=False)
+    write_curves(robot, range(1, LAST + 1), q, False, binding(robot))
     before = seen(robot)
     assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
     after = seen(robot)
     assert np.array_equal(after.q[:, own], before.q[:, own])
     assert tool_errors(model, tool_links(model), after.q, before.q)[0].max() <= 2e-3
     assert "the base that rolls keeps its keys" in capfd.readouterr().out
-    counts = {channel.q: len(fcurves(robot)[key].keyframe_points) for key, channel in own_keys(robot).items()}
+    counts = {channel.q: len(fcurves(robot)[key].keyframe_points) for key, channel in own_keys(binding(robot)).items()}
     assert {counts[i] for i in own} == {LAST} and max(counts[i] for i in arm) < LAST // 2

@@ -10,7 +10,7 @@ import pytest
 from robokin_addon.operators.solve.retime import ROBOKIN_OT_retime
 from robokin_addon.panels.overlays.timeline import tinted_frames
 from robokin_addon.panels.shapes.colors import of_limit
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import library_robot
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.structure.tool_links import tool_links
@@ -36,12 +36,12 @@ def animated(scene, robot):
     q = np.tile(read_configuration(robot), (LAST, 1))
     t = np.linspace(0.0, 1.0, LAST)[:, None]
     q[:, :7] += 0.4 * np.sin(np.arange(1, 8) * 0.8 * t)
-    write_curves(robot, range(1, LAST + 1), q, new_action=False)
+    write_curves(robot, range(1, LAST + 1), q, False, binding(robot))
     return robot
 
 
 def seen(robot, last):
-    return finish(sample_motion(bpy.context.scene, robot, range(1, last + 1)))
+    return finish(sample_motion(bpy.context.scene, robot, range(1, last + 1), binding(robot)))
 
 
 def keeps_limits(motion) -> bool:
@@ -148,13 +148,13 @@ def test_what_cannot_be_retimed_is_refused_and_stays(scene, animated):
         return said
 
     q = read_configuration(animated)
-    write_curves(animated, [LAST + 1], q[None], new_action=False)
+    write_curves(animated, [LAST + 1], q[None], False, binding(animated))
     assert "over the keys from frame 41 on" in refused()
     still = np.tile(q, (LAST, 1))
-    write_curves(animated, range(1, LAST + 1), still, new_action=False)
+    write_curves(animated, range(1, LAST + 1), still, False, binding(animated))
     assert "stands still in frames 1 to 40" in refused()
     still[6, 3] = robot_model(animated).lower[3] - 0.5
-    write_curves(animated, range(1, LAST + 1), still, new_action=False)
+    write_curves(animated, range(1, LAST + 1), still, False, binding(animated))
     fourth = channelbag(animated).fcurves.find('pose.bones["panda_joint4"].rotation_euler', index=1)
     fourth.keyframe_points[6].co.y *= 2.0
     assert "frame 7: 'panda_joint4' is outside its position limits" in refused()
@@ -169,7 +169,7 @@ def test_wheels_that_rolled_roll(scene):
         turned = 0.1 + 0.05 * np.sin(0.1 * row + np.arange(2))
         q[row, list(base.wheel_q)] = q[row - 1, list(base.wheel_q)] + turned
         q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], turned)
-    write_curves(robot, range(1, LAST + 1), q, new_action=False)
+    write_curves(robot, range(1, LAST + 1), q, False, binding(robot))
     assert called(bpy.ops.robokin.retime, robot, frame_start=1, frame_end=LAST) == {"FINISHED"}
     after = seen(robot, 2 * LAST)
     assert not check_motion(after, float32=True).violations

@@ -371,7 +371,7 @@ def test_away_from_obstacles_makes_room_where_they_stand(scene):
     """The hand stays where it is; what is animated does not count."""
     arm, start = build(planar_arm(4)), np.array([0.3, 0.6, -1.2, 0.6])
     arm.robokin.live = False
-    write_curves(arm, [1], start[None], new_action=False)
+    write_curves(arm, [1], start[None], False, binding(arm))
     scene.frame_set(1)
     hand = forward_kinematics(robot_model(arm), start)["l3"][:3, 3]
     bpy.ops.object.empty_add(location=hand.tolist())

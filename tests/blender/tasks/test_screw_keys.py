@@ -81,7 +81,7 @@ def test_a_bake_is_not_touched(scene):
 
     obj = build()
     Q = np.random.default_rng(0).uniform(-20.0, 20.0, (30, binding(obj).model.nq))
-    write_curves(obj, list(range(1, 31)), Q, False)
+    write_curves(obj, list(range(1, 31)), Q, False, binding(obj))
     values = np.empty(60, np.float32)
     fcurves(obj)[WAY].keyframe_points.foreach_get("co", values)
     obj.pose.bones["hinge"].rotation_euler[1] = 0.3

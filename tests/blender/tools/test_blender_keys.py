@@ -12,6 +12,7 @@ from robokin_addon.operators.tools.blender_keys import (
     ROBOKIN_OT_transform_joint,
     common_axis,
     has_key,
+    own_transform,
 )
 from robokin_addon.properties.selected.selection import select
 from support.blender.scene_robots import add_robot
@@ -32,6 +33,14 @@ def test_a_key_knows_the_axis_of_the_joints_that_are_selected(scene):
     assert common_axis(robot, "location") == 1 and common_axis(robot, "rotation_euler") is None
     chosen(robot, "panda_finger_joint2")  # follows the other one
     assert common_axis(robot, "location") is None
+
+
+def test_g_turns_what_cannot_slide(scene):
+    robot = add_robot()
+    chosen(robot, "panda_joint2")
+    assert own_transform(robot, "G") == own_transform(robot, "R") == ("R", 1)
+    chosen(robot, "panda_finger_joint1")
+    assert own_transform(robot, "G") == ("G", 1) and own_transform(robot, "R") is None
 
 
 @pytest.mark.parametrize(("kind", "axis"), [("universal", None), ("spherical", None), ("screw", 1), ("cylindrical", 1)])
@@ -108,8 +117,7 @@ def test_a_key_turns_or_slides_about_the_joint_s_own_axis(scene, monkeypatch, ke
     ((name, args, options),) = calls
     assert (name, args) == (call, ("INVOKE_DEFAULT", True))
     assert options == {"orient_type": "LOCAL", "constraint_axis": (False, True, False)}
-    other = "panda_finger_joint1" if key == "R" else "panda_joint2"
-    chosen(robot, other)
+    chosen(robot, "panda_joint8")
     assert pressed(monkeypatch, ROBOKIN_OT_transform_joint, key) == ({"PASS_THROUGH"}, [])
     chosen(robot, bone)
     monkeypatch.setattr(blender_keys, "has_key", lambda *_: False)
@@ -137,7 +145,7 @@ def test_shift_d_duplicates_the_robot_that_is_selected(scene, monkeypatch):
     bpy.context.object.select_set(False)
     robot.select_set(True)
     for is_its_key, outcome, calls in (
-        (True, {"FINISHED"}, [("duplicate_robot", ("INVOKE_DEFAULT", True), {})]),
+        (True, {"FINISHED"}, [("duplicate_move", ("INVOKE_DEFAULT", True), {})]),
         (False, {"PASS_THROUGH"}, []),
     ):
         monkeypatch.setattr(blender_keys, "has_key", lambda *_, found=is_its_key: found)

@@ -121,6 +121,14 @@ def test_jog_moves_the_tool_along_axes(robot, frame):
     assert math.acos((np.trace(turned) - 1.0) / 2.0) == pytest.approx(0.1, abs=1e-3)
 
 
+def test_jog_s_length_is_in_units_of_the_scene(robot):
+    before = world(robot, TOOL)
+    bpy.context.scene.unit_settings.scale_length = 0.1
+    bpy.ops.robokin.jog(frame="BASE", axis="3", length=0.2)
+    assert bpy.ops.robokin.jog.get_rna_type().properties["length"].unit == "LENGTH"
+    np.testing.assert_allclose(world(robot, TOOL) - before, (0.0, 0.0, 0.2), atol=1e-4)
+
+
 def test_a_gesture_without_a_window_says_so(robot):
     bpy.context.view_layer.objects.active = robot
     with pytest.raises(RuntimeError, match="Pose Mode"):

@@ -234,6 +234,8 @@ def test_velocities() -> None:
     along = parse_task("kind=along_curve,tip=hand,curve=0:0:0:1:0:0/0:0:1:1:0:1:1:1:1,target=0.2,closed=yes")
     assert [line.length for line in along.curve.lines] == pytest.approx([2.0, 2.0 + np.sqrt(2.0)])
     assert all(line.closed for line in along.curve.lines) and along.target.speed == 0.2
+    beam = parse_task("kind=curve,tip=hand,target=0:0:0:1:0:0,direction=0:0:2,surface=1:0:0:3:0:0")
+    assert list(beam.direction) == [0.0, 0.0, 1.0] and list(beam.surface.normal) == [1.0, 0.0, 0.0]
     summed = parse_task('kind=linear_velocity,coefficients={"a": 1, "b": [1, 2]},target=0.3')
     assert {name: list(own) for name, own in summed.A.items()} == {"a": [1.0], "b": [1.0, 2.0]}
 
@@ -250,9 +252,10 @@ def test_velocities() -> None:
         ("kind=along_curve,tip=hand,target=1", ["curve is missing"]),
         ("kind=along_curve,tip=hand,curve=0:0:0:1:0:0/0:0:0,target=1", ["at least 2 points"]),
         ("kind=along_curve,tip=hand,curve=0:0:0:1:0:0,target=fast", ["target", "'fast'"]),
+        ("kind=along_curve,tip=hand,curve=0:0:0:1:0:0,target=1,direction=0:0:1", ["a surface: give both"]),
         ("kind=joint_velocity,target={}", ["velocity"]),
         ("kind=linear_velocity,coefficients={},target=1", ["no joint has a factor"]),
-        ('kind=linear_velocity,coefficients={"a": "x"},target=1', ["factor of joint 'a'"]),
+        ('kind=linear_velocity,coefficients={"a": "2 +"},target=1', ["factor of joint 'a'"]),
         ("kind=pose,tip=hand,object=Cube", ["object names an object of a scene", ".blend"]),
         ("kind=laser,tip=hand,axis=1:0:0,target=0:0:1,surface_object=Cube", ["surface_object", ".blend"]),
     ],

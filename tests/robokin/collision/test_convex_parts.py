@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin.collision import Hull, Sphere, distance
 from robokin_addon.robokin.collision.convex_parts import convex_parts
+from robokin_addon.solvers.progress import finish
 
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
@@ -34,6 +35,10 @@ def together(*meshes):
     return np.concatenate([points for points, _ in meshes]), np.concatenate(triangles)
 
 
+def parts_of(points, triangles):
+    return finish(convex_parts(points, triangles))
+
+
 def hulls(found):
     return [Hull(part) for part in found.parts]
 
@@ -47,13 +52,13 @@ def clearance(parts, point):
 
 def test_a_convex_mesh_is_one_part():
     points, triangles = box(np.array([1.0, 2.0, 3.0]))
-    found = convex_parts(points, triangles)
+    found = parts_of(points, triangles)
     assert len(found.parts) == 1 and found.excess < 1e-12
 
 
 def test_a_room_is_its_walls_exactly():
     """A robot may stand in it; also where two walls meet all is wall."""
-    found = convex_parts(*together(box(np.array([2.0, 1.5, 1.25])), box(np.array([1.9, 1.4, 1.15]), True)))
+    found = parts_of(*together(box(np.array([2.0, 1.5, 1.25])), box(np.array([1.9, 1.4, 1.15]), True)))
     parts = hulls(found)
     assert len(found.parts) == 6 and found.excess < 1e-9
     assert clearance(parts, np.zeros(3)) == pytest.approx(1.15)
@@ -65,7 +70,7 @@ def test_a_crate_that_is_open_above_is_a_skin():
     points, triangles = box(np.array([0.3, 0.2, 0.1]))
     centres = points[triangles].mean(axis=1)
     crate = triangles[centres[:, 2] < 0.09]
-    found = convex_parts(points, crate)
+    found = parts_of(points, crate)
     parts = hulls(found)
     assert clearance(parts, [0.0, 0.0, 0.05]) == pytest.approx(0.15, abs=1e-5)
     assert clearance(parts, [0.0, 0.0, 0.3]) > 0.2
@@ -79,7 +84,7 @@ def test_a_flat_wall_keeps_its_window():
         rim = np.stack((np.cos(t), np.cos(turned) * np.sin(t), np.sin(turned) * np.sin(t)), axis=1)
         i, j = np.arange(n), (np.arange(n) + 1) % n
         faces = np.concatenate((np.stack((i, n + i, n + j), axis=1), np.stack((i, n + j, j), axis=1)))
-        found = convex_parts(np.concatenate((rim, 2.0 * rim)), faces)
+        found = parts_of(np.concatenate((rim, 2.0 * rim)), faces)
         parts = hulls(found)
         assert found.excess <= 0.04 and clearance(parts, np.zeros(3)) > 0.6
         assert all(clearance(parts, 1.5 * (rim[k] + rim[k - 1]) / 2) < 1e-6 for k in range(n))
@@ -87,7 +92,7 @@ def test_a_flat_wall_keeps_its_window():
 
 def test_a_ring_is_covered_and_has_its_hole():
     points, triangles = torus(1.0, 0.25)
-    found = convex_parts(points, triangles)
+    found = parts_of(points, triangles)
     parts = hulls(found)
     assert found.excess <= 0.03
     rng = np.random.default_rng(0)
@@ -104,7 +109,7 @@ def test_a_ring_is_covered_and_has_its_hole():
 
 
 def test_points_wires_and_flat_things_are_parts():
-    assert len(convex_parts(np.eye(3), np.empty((0, 3), int)).parts) == 1
+    assert len(parts_of(np.eye(3), np.empty((0, 3), int)).parts) == 1
     wires = np.array([[0, 1, 1], [1, 2, 2]])
-    assert len(convex_parts(np.eye(3), wires).parts) == 1
-    assert convex_parts(np.ones((4, 3)), np.array([[0, 1, 2]])).excess == 0.0
+    assert len(parts_of(np.eye(3), wires).parts) == 1
+    assert parts_of(np.ones((4, 3)), np.array([[0, 1, 2]])).excess == 0.0

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, forward_kinematics, library_robot
 from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin.collision.approach import Reaches
 from robokin_addon.robokin.model.geometry import Geometry
 from robokin_addon.solvers import Motion, PositionTask, check_motion, plan_path, read_motion, solve_ik
-from robokin_addon.solvers.planning.approach import Approach
 from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
 from support.command import run
 from support.oracles.coal_oracle import least_distances
@@ -103,7 +103,7 @@ def test_no_point_approaches_faster_than_is_said() -> None:
         model = RobotModel("tree", links, [j for j in model.joints if j.parent is not None], model.root)
         collisions = CollisionModel(model, [Obstacle("ball", Sphere(0.1), at(1.0))])
         low, high = np.full(model.nq, -2.0), np.full(model.nq, 2.0)
-        approach = Approach(collisions, low, high)
+        approach = Reaches(collisions).approach(low, high)
         q = rng.uniform(-1.0, 1.0, model.nq)
         way = 0.02 * rng.normal(size=model.nq)
         for start in model.tree.quaternions:
@@ -126,7 +126,8 @@ def test_a_slide_carries_a_shape_away_from_the_axis_that_turns_it() -> None:
         Joint("out", "prismatic", "arm", "hand", axis=[1, 0, 0], lower=0, upper=5),
     ]
     model = RobotModel("boom", [Link("base"), Link("arm"), hand], joints)
-    approach = Approach(CollisionModel(model, [Obstacle("post", Sphere(0.1), at(0.0, 9.0))]), model.lower, model.upper)
+    collisions = CollisionModel(model, [Obstacle("post", Sphere(0.1), at(0.0, 9.0))])
+    approach = Reaches(collisions).approach(model.lower, model.upper)
     turning = np.array([[0.0, 5.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     assert approach.rates(turning, 1.0) == pytest.approx([5.1])
 

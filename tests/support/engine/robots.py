@@ -10,6 +10,7 @@ import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot, load_urdf
 from robokin_addon.robokin.arrays import Array
 
+from support.problems.shapes import at
 from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
@@ -22,13 +23,6 @@ SLOW = {"velocity": 2.0, "acceleration": 8.0}
 def engine_robot(name: str) -> RobotModel:
     """A robot of `ROBOTS` or `OTHERS`, the same object at every call."""
     return (ROBOTS | OTHERS)[name]()
-
-
-def at(*place: float) -> Array:
-    """(4, 4) a translation [m]."""
-    T = np.eye(4)
-    T[:3, 3] = place
-    return T
 
 
 def body(name: str, length: float = 0.2, along: Array = Y) -> Link:

@@ -9,6 +9,8 @@ from robokin_addon.robokin import RobotModel, library_robot, random_configuratio
 from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Cylinder, Obstacle, Sphere
 from robokin_addon.robokin.model.geometry import Geometry
 
+from .shapes import at
+
 _LINK = (
     '<link name="l{}"><collision><origin xyz="0.5 0 0" rpy="0 1.5707963267948966 0"/><geometry>'
     '<capsule radius="0.05" length="0.8"/></geometry></collision></link>'
@@ -68,12 +70,6 @@ def panda_among_boxes() -> CollisionModel:
     resting = CollisionModel(model).contacts(model.limits.middle(model.neutral())[None])
     own = [contact.names for contact in resting]
     return CollisionModel(model, [Obstacle(name, *each) for name, each in boxes.items()], [*off, *own])
-
-
-def at(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def _along(end: np.ndarray) -> np.ndarray:

@@ -8,13 +8,9 @@ from itertools import pairwise
 import numpy as np
 from robokin_addon.robokin import Drive, Joint, Link, RobotModel, rolling_constraints
 
+from .shapes import at
+
 UP = (0.0, 0.0, 1.0)
-
-
-def at(x: float, y: float, z: float) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
 
 
 def platform(
