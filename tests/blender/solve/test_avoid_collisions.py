@@ -122,16 +122,16 @@ def test_solve_again_goes_around_too(arm):
     inside = np.flatnonzero(clearances(arm, plain) < 0.0)
     arm.robokin.solver.avoid_collisions = True
     assert len(inside) and called(bpy.ops.robokin.solve_again, arm) == {"FINISHED"}
-    q = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1))).q
+    q = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm))).q
     assert clearances(arm, q).min() >= 0.0
     curve = fcurves(arm)[sorted(own_keys(binding(arm)))[0]]
     for point in curve.keyframe_points:
         point.co.y += 0.25 * (7 <= point.co.x <= 9)
     curve.update()
-    dragged = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1))).q
+    dragged = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm))).q
     assert (np.flatnonzero(clearances(arm, dragged) < 0.0) + 1).tolist() == [7, 8, 9]
     assert called(bpy.ops.robokin.solve_again, arm) == {"FINISHED"}
-    again = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1))).q
+    again = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm))).q
     assert clearances(arm, again).min() >= 0.0
     np.testing.assert_allclose(again, q, atol=0.05)
 

@@ -101,12 +101,13 @@ def test_distance_to_what_is_no_polygon() -> None:
     assert outside(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([1.0, 0.5])) == pytest.approx(0.5)
 
 
-def test_inside_a_polygon_is_as_by_triangles() -> None:
-    hull = np.array([[-1.0, -0.5], [2.0, 0.0], [3.0, 1.0], [0.5, 2.0]])
+@pytest.mark.parametrize("corners", [3, 4])
+def test_inside_a_polygon_is_as_by_triangles(corners) -> None:
+    hull = np.array([[-1.0, -0.5], [2.0, 0.0], [3.0, 1.0], [0.5, 2.0]])[-corners:]
     triangles = Delaunay(hull)
     points = np.stack(np.meshgrid(np.linspace(-1.5, 3.5, 12), np.linspace(-1.0, 2.5, 12)), axis=-1).reshape(-1, 2)
     inside = triangles.find_simplex(points) >= 0
-    assert 20 < inside.sum() < 100
+    assert 10 < inside.sum() < 100
     assert [outside(hull, point) == 0.0 for point in points] == inside.tolist()
 
 
