@@ -7,6 +7,7 @@ model = library_robot("four_part_arm")
 lower, upper = model.limits.lower, model.limits.upper
 OBSTACLES, R = np.array([[6.0, 9.0], [1.0, 11.0]]), 3.0  # [dm], as is the cost
 DELTA = np.radians(20)
+GOALS = np.array([[4.0, 7.5], [-5.0, 9.0]])
 
 
 def cost(q, goal):
@@ -27,11 +28,12 @@ def cost(q, goal):
     return total, gradient
 
 
-q = np.radians([-60.0, -40.0, -30.0])
-for goal in np.array([[4.0, 7.5], [-5.0, 9.0]]):
+path = [np.radians([-60.0, -40.0, -30.0])]
+for goal in GOALS:
     for _ in range(400):
+        q = path[-1]
         value, slope = cost(q, goal)
-        step = 0.1
+        step = min(0.1, 0.05 / abs(slope).max())  # at most 0.05 rad a frame
         # Outside the limits the cost is zero again, so a step that leaves is no better: it is shortened.
         while step > 1e-9:
             there = q - step * slope
@@ -41,7 +43,7 @@ for goal in np.array([[4.0, 7.5], [-5.0, 9.0]]):
             step /= 2.0
         else:
             break
-        q = there
+        path.append(there)
     end = forward_kinematics(model, q)["end_effector"][:2, 3] * 10.0
     gap = np.linalg.norm(end - OBSTACLES, axis=1).min()
     print(f"goal {goal}: {np.linalg.norm(end - goal):.2f} dm away, {gap:.1f} dm from an obstacle")

@@ -19,6 +19,7 @@ def error(q, T_target):
 def solve(q, T_target, weights=W, stiff=()):
     """A motor at its limit, or in `stiff`, is locked: its column of the Jacobian is zero."""
     e, damping, growth = error(q, T_target), 1e-3, 2.0
+    descents.append([np.linalg.norm(e)])
     for _ in range(60):
         J = frame_jacobian(model, q, "tool", "local_world_aligned")
         g = J.T @ (weights * e)  # J' W e, where it was J' e
@@ -34,12 +35,13 @@ def solve(q, T_target, weights=W, stiff=()):
             ratio = gain / (step @ (damping * step + g))  # to what the linear model promised
             damping, growth = damping * max(1.0 / 3.0, 1.0 - (2.0 * ratio - 1.0) ** 3), 2.0
             q, e = there, error(there, T_target)
+            descents[-1].append(np.linalg.norm(e))
         else:
             damping, growth = damping * growth, 2.0 * growth
     return q
 
 
-rng, met = np.random.default_rng(1), np.zeros(3, int)
+rng, met, descents = np.random.default_rng(1), np.zeros(3, int), []  # what is lacking after each step
 for _ in range(25):
     q0, T = random_configuration(model, rng), forward_kinematics(model, random_configuration(model, rng))["tool"]
     near = solve(q0, T, W * [1, 1, 1, 0, 0, 0], stiff=WRIST)  # the place, with a stiff wrist; then it turns

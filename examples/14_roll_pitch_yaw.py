@@ -4,21 +4,24 @@ Denavit-Hartenberg table; Newton's method with pseudo-inverses of too many and o
 import numpy as np
 from robokin_addon.robokin import DHRow, forward_kinematics, robot_from_dh, rpy_jacobian
 
-# Five axes, after Craig: alpha and a of the link before, d of this one.
-TABLE = [(0.0, 0.0, 0.4), (-np.pi / 2, 0.1, 0.0), (0.0, 0.5, 0.0), (-np.pi / 2, 0.05, 0.4), (np.pi / 2, 0.0, 0.0)]
-model = robot_from_dh([DHRow(a=a, alpha=alpha, d=d) for alpha, a, d in TABLE], "modified", tool_link="tool")
+# Five axes, after Craig: R turns or P slides, alpha and a of the link before, d of this one.
+TABLE = ("R", 0, 0, 0.4), ("R", -1.57, 0.1, 0), ("P", 1.57, 0, 0.3), ("R", -0.6, 0.05, 0.2), ("R", 1.2, 0, 0)
+model = robot_from_dh([DHRow(type=k, alpha=b, a=a, d=d) for k, b, a, d in TABLE], "modified", tool_link="tool")
 
 
-def link(alpha, a, d, angle):
-    """T of a link in the one before, and its derivative by the angle."""
+def link(kind, alpha, a, d, q):
+    """T of a link in the one before, and its derivative by the joint's value."""
+    angle, d = (q, d) if kind == "R" else (0.0, d + q)
     c, s, ca, sa = np.cos(angle), np.sin(angle), np.cos(alpha), np.sin(alpha)
     T = [[c, -s, 0, a], [s * ca, c * ca, -sa, -sa * d], [s * sa, c * sa, ca, ca * d], [0, 0, 0, 1]]
+    if kind == "P":
+        return np.array(T), np.array([[0, 0, 0, 0], [0, 0, 0, -sa], [0, 0, 0, ca], [0, 0, 0, 0]])
     return np.array(T), np.array([[-s, -c, 0, 0], [c * ca, -s * ca, 0, 0], [c * sa, -s * sa, 0, 0], [0, 0, 0, 0]])
 
 
 def state(q):
     """s = (x, y, z, roll, pitch, yaw) and J = ds/dq."""
-    pairs = [link(*row, angle) for row, angle in zip(TABLE, q, strict=True)]
+    pairs = [link(*row, value) for row, value in zip(TABLE, q, strict=True)]
     M = np.linalg.multi_dot([T for T, _ in pairs])
     roll, yaw = np.arctan2(M[2, 1], M[2, 2]), np.arctan2(M[1, 0], M[0, 0])
     across = np.hypot(M[2, 1], M[2, 2])
@@ -35,7 +38,7 @@ def state(q):
 q = np.array([0.3, -0.4, 0.7, 0.2, 0.5])
 placed, J = forward_kinematics(model, q)["tool"], state(q)[1]
 assert np.allclose(placed[:3, 3], state(q)[0][:3]) and np.allclose(J, rpy_jacobian(model, q, "tool"))
-goal = state(q + np.array([0.2, 0.1, -0.2, 0.3, -0.1]))[0]
+goal, descents = state(q + np.array([0.2, 0.1, -0.2, 0.3, -0.1]))[0], {}
 for name, rows in (("over-determined", slice(0, 6)), ("under-determined", slice(0, 3))):
     now, errors = q.copy(), []
     for _ in range(6):
@@ -43,4 +46,5 @@ for name, rows in (("over-determined", slice(0, 6)), ("under-determined", slice(
         errors.append(np.linalg.norm(s - goal[rows]))
         inverse = np.linalg.inv(J.T @ J) @ J.T if len(J) > len(now) else J.T @ np.linalg.inv(J @ J.T)
         now = now - inverse @ (s - goal[rows])
+    descents[name] = errors
     print(f"{name:16}", *(f"{error:.0e}" if error > 1e-9 else "0" for error in errors))

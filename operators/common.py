@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,35 @@ from ..robokin.files.text_file import write_text
 from ..scene.animation.frames import chosen_span
 
 
-class RobotOperator:
-    """Mixin: `run(context, obj)` does the work on the robot; a RobokinError becomes a report and CANCELLED."""
+class ReportingOperator:
+    """Mixin: `work(context)` does what the operator does; a RobokinError becomes a report and CANCELLED."""
 
     bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            return self.work(context)
+        except RobokinError as error:
+            self.report({"ERROR"}, in_scene_units(context.scene, str(error)))
+            return {"CANCELLED"}
+
+    if TYPE_CHECKING:  # Blender's metaclass leaves no room for that of `abc`
+
+        def work(self, context: bpy.types.Context) -> set[str]:
+            """Each operator has its own."""
+
+    def draw_properties(self, *names: str) -> bpy.types.UILayout:
+        """Draw properties of the operator one below another; the layout, for more."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in names:
+            layout.prop(self, name)
+        return layout
+
+
+class RobotOperator(ReportingOperator):
+    """Mixin: `run(context, obj)` does the work on the robot."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -36,18 +61,14 @@ class RobotOperator:
             return False
         return True
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            outcome = self.run(context, active_robot(context))
-        except RobokinError as error:
-            self.report({"ERROR"}, in_scene_units(context.scene, str(error)))
-            return {"CANCELLED"}
+    def work(self, context: bpy.types.Context) -> set[str]:
+        outcome = self.run(context, active_robot(context))
         robot = active_robot(context)
         if robot is not None:
             robot.update_tag()  # Blender does not notice settings that Python writes, but Live is to
         return outcome
 
-    if TYPE_CHECKING:  # Blender's metaclass leaves no room for that of `abc`
+    if TYPE_CHECKING:
 
         def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
             """What the operator does; each has its own."""
@@ -111,6 +132,26 @@ def report_robot(
     made = f"robot {obj.name!r} with {len(model.moving_joints)} moving joints, {model.root} base"
     made = "; ".join([made, *notes])
     operator.report({"INFO"}, f"{source}: {made}" if source else made)
+
+
+def registration(
+    classes: Sequence[type], *entries: tuple[type[bpy.types.Menu], Callable[..., None]]
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    """(register, unregister) of classes, and of entries (menu, draw) of Blender's own menus."""
+
+    def register() -> None:
+        for cls in classes:
+            bpy.utils.register_class(cls)
+        for menu, draw in entries:
+            menu.append(draw)
+
+    def unregister() -> None:
+        for menu, draw in reversed(entries):
+            menu.remove(draw)
+        for cls in reversed(classes):
+            bpy.utils.unregister_class(cls)
+
+    return register, unregister
 
 
 def chosen_file(obj: bpy.types.Object, filepath: str, ending: str) -> Path:

@@ -7,6 +7,7 @@ import bpy
 from ..properties.bridge import robot_model
 from ..properties.collection import marked_collections
 from ..robokin import RobokinError
+from ..robokin.model.geometry import Mesh
 from .prepared.joint_rows import common_start
 from .prepared.robot_panel import RobotPanel
 
@@ -35,14 +36,18 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         try:
-            shapes = [len(link.collisions) for link in robot_model(obj).links if link.collisions]
+            links = [link for link in robot_model(obj).links if link.collisions]
         except RobokinError:
             return  # the panel Robot says what is wrong
-        text = f"{sum(shapes)} shapes on {len(shapes)} links" if shapes else "No link has a collision shape"
+        count = sum(len(link.collisions) for link in links)
+        text = f"{count} shapes on {len(links)} links" if links else "No link has a collision shape"
         layout.label(text=text, icon="MESH_CAPSULE")
-        if shapes:
+        if links:
             _draw_pairs(layout, obj.robokin)
         layout.operator_menu_enum("robokin.fit_collisions", "shape", icon="MOD_MESHDEFORM")
+        if any(isinstance(each.shape, Mesh) for link in links for each in link.collisions):
+            menu = layout.operator_menu_enum("robokin.fit_collisions", "shape", text="Fit to Collision Meshes")
+            menu.around = "COLLISIONS"
         row = layout.row(align=True)
         row.operator("robokin.obstacle", icon="MESH_CUBE")
         row.operator("robokin.obstacle", text="", icon="X").clear = True

@@ -46,6 +46,8 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column.prop(settings, "bake_mode")
         if settings.bake_mode == "WHOLE":
             column.prop(settings, "motion_cost")
+            if settings.motion_cost != "DURATION":
+                column.prop(settings, "duration_weight")
             row = column.row(heading="Limits")
             row.prop(settings, "efforts")
             row.prop(settings, "bake_jerk")

@@ -47,6 +47,7 @@ MOTION_COSTS = (
     ("ANIMATION", "Distance from Animation", "As near to the robot's present curves as tasks and limits allow", 4),
     ("PATH_LENGTH", "Path Length", "The shortest path of the tool", 5),
     ("CRITERIA", "Criteria", "The robot's criteria, summed over the motion", 6),
+    ("DURATION", "Duration", "The fastest motion: as many frames as limits and tasks need", 7),
 )
 AT_SINGULARITIES = (
     ("FOLLOW", "Follow", "As near to the path as the limits of the joints allow, and in time again afterwards", 0),
@@ -131,6 +132,13 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         EnumProperty, "Bake", "Whether a bake solves its frames one by one or all at once", items=BAKE_MODES
     )
     motion_cost: field(EnumProperty, "Cost", "What the whole motion minimizes", items=MOTION_COSTS)
+    duration_weight: field(
+        FloatProperty,
+        "Duration Weight",
+        "How much a second of the whole motion costs beside the cost: the bake takes as many frames as are worth it; "
+        "0: the frames keep their time",
+        min=0.0,
+    )
     bake_jerk: field(
         BoolProperty,
         "Jerk",

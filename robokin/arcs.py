@@ -29,15 +29,15 @@ def arc_limits(first: float, second: float, start: float = 0.0) -> tuple[float, 
     width = (high - low) % TURN
     if min(width, TURN - width) < SAME:
         width = TURN
-    ahead = (start - low) % TURN
-    if TURN - ahead < SAME:
-        ahead = 0.0  # a rounding error below the smaller angle
-    if ahead <= width + SAME:
-        lower = _turned(low, start - ahead)
+    offset = (start - low) % TURN
+    if TURN - offset < SAME:
+        offset = 0.0  # a rounding error below the smaller angle
+    if offset <= width + SAME:
+        lower = _turned(low, start - offset)
         upper = lower + TURN if width == TURN else _turned(high, lower + width)
     else:
-        lower = _turned(high, start - (ahead - width))
-        upper = _turned(low, start + (TURN - ahead))
+        lower = _turned(high, start - (offset - width))
+        upper = _turned(low, start + (TURN - offset))
     return min(lower, start), max(upper, start)
 
 

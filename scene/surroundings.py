@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import bpy
@@ -49,14 +49,16 @@ class Watch:
         scene: bpy.types.Scene,
         obj: bpy.types.Object,
         robot: Binding,
-        worlds: Mapping[bpy.types.Object, Array],
+        moved: Callable[[bpy.types.Object], Array | None],
         still: bool = False,
     ) -> Surroundings:
-        """worlds: (4, 4) of objects that were moved in this update. still: without obstacles that are animated. Raises
-        RobokinError, also for a robot without collision shapes."""
+        """moved: the world matrix (4, 4) of an object that was moved in this update, before Blender has computed it;
+        None of others. still: without obstacles that are animated. Raises RobokinError, also for a robot without
+        collision shapes."""
 
         def world_of(owner: bpy.types.Object) -> Array:
-            return (worlds[owner] if owner in worlds else world_matrix((owner, "")))[None]
+            ahead = moved(owner)
+            return (world_matrix((owner, "")) if ahead is None else ahead)[None]
 
         found: list[tuple[str, Hull]] = []
         placements = []
@@ -93,7 +95,7 @@ def still_collisions(obj: bpy.types.Object) -> CollisionModel:
     scene = (obj.users_scene or (bpy.context.scene,))[0]
     known = _still.get(obj.session_uid)
     watch = Watch() if known is None else known[0]
-    seen = watch.look(scene, obj, binding(obj), {}, still=True)
+    seen = watch.look(scene, obj, binding(obj), lambda owner: None, still=True)
     if known is None or not seen.is_as(known[1]):
         obstacles = zip(seen.collisions.obstacles, seen.placements, strict=True)
         placed = [Obstacle(each.name, each.shape, T) for each, T in obstacles]

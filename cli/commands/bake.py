@@ -30,7 +30,7 @@ from ..text.scene_tasks import ad_hoc_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.task_grammar import VELOCITIES
 
-COSTS = "acceleration, jerk, kinetic_energy, torque, animation, path_length, criteria, or WORD=WEIGHT,..."
+COSTS = "acceleration, jerk, kinetic_energy, torque, animation, path_length, criteria, duration, or WORD=WEIGHT,..."
 EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
 
 

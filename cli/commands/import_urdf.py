@@ -11,6 +11,7 @@ from ...robokin import import_srdf
 from ...robokin.limit_warnings import limit_warnings
 from ...robokin.urdf.srdf import Srdf
 from ...solvers.motion.files import read_known_motion
+from ...solvers.progress import finish
 from ..arguments import add_urdf_options, output_blend
 from ..robot_file import load_description
 from ..terminal import out, say
@@ -27,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_urdf_options(parser)
     parser.add_argument("--srdf", metavar="FILE", help="take its named poses, and its links that may touch")
     parser.add_argument("--motion", metavar="FILE", help="key this motion (.csv, .json, .yaml) from frame 1 on")
+    parser.add_argument(
+        "--convex-parts", action="store_true", help="cut collision meshes into convex parts, which keep their holes"
+    )
     parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
 
 
@@ -54,6 +58,10 @@ def run(arguments: argparse.Namespace) -> bool:
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
         take_srdf(robot, srdf)
+        if arguments.convex_parts:
+            from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
+
+            say(str(finish(fit_shapes(bpy.context, robot, PARTS, COLLISIONS))))
         name = robot.name
         if motion is not None:
             warnings += _keyed(robot, motion)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge.visuals.new_data import all_or_nothing
-from ...robokin import RobokinError
 from ...scene.examples import EXAMPLES
+from ..common import ReportingOperator
 from .first_look import show
 
 
-class ROBOKIN_OT_add_example(bpy.types.Operator):
+class ROBOKIN_OT_add_example(ReportingOperator, bpy.types.Operator):
     """Add a robot with a task to do at the 3D cursor: press Bake then"""
 
     bl_idname = "robokin.add_example"
     bl_label = "Add Robot Example"
-    bl_options = {"REGISTER", "UNDO"}
 
     example: bpy.props.EnumProperty(
         name="Example",
@@ -31,13 +30,9 @@ class ROBOKIN_OT_add_example(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return context.mode == "OBJECT"
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            with all_or_nothing():
-                robot = EXAMPLES[self.example].make(context)
-        except RobokinError as fault:
-            self.report({"ERROR"}, str(fault))
-            return {"CANCELLED"}
+    def work(self, context: bpy.types.Context) -> set[str]:
+        with all_or_nothing():
+            robot = EXAMPLES[self.example].make(context)
         notes = show(context, robot)
         last = context.scene.frame_end
         self.report({"INFO"}, "; ".join([f"{robot.name!r} and its tasks, frames 1 to {last}: press Bake", *notes]))

@@ -7,19 +7,17 @@ import math
 import bpy
 
 from ...properties.bridge import import_robot
-from ...robokin import RobokinError
 from ...robokin.library import ROBOTS, library_robot
-from ..common import report_robot
+from ..common import ReportingOperator, registration, report_robot
 from .first_look import show, stand
 from .import_urdf import ROOTS
 
 
-class ROBOKIN_OT_add_robot(bpy.types.Operator):
+class ROBOKIN_OT_add_robot(ReportingOperator, bpy.types.Operator):
     """Add a robot with published geometry, limits and masses at the 3D cursor"""
 
     bl_idname = "robokin.add_robot"
     bl_label = "Add Robot"
-    bl_options = {"REGISTER", "UNDO"}
 
     robot: bpy.props.EnumProperty(
         name="Robot",
@@ -38,13 +36,9 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return ROBOTS[properties.robot].description
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            model = library_robot(self.robot, "" if self.root == "own" else self.root)
-            obj, warnings = import_robot(context, model, meshes=self.meshes)
-        except RobokinError as fault:
-            self.report({"ERROR"}, str(fault))
-            return {"CANCELLED"}
+    def work(self, context: bpy.types.Context) -> set[str]:
+        model = library_robot(self.robot, "" if self.root == "own" else self.root)
+        obj, warnings = import_robot(context, model, meshes=self.meshes)
         obj.location = context.scene.cursor.location
         # The axes of the robot's text stay its own; the object stands it up.
         if ROBOTS[self.robot].up == "y":
@@ -55,12 +49,7 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "robot")
-        layout.prop(self, "root")
-        layout.prop(self, "meshes")
+        self.draw_properties("robot", "root", "meshes")
 
 
 class ROBOKIN_MT_add_robot(bpy.types.Menu):
@@ -82,13 +71,4 @@ def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
         menu.layout.menu(ROBOKIN_MT_add_robot.bl_idname, icon="OUTLINER_OB_ARMATURE")
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.VIEW3D_MT_armature_add.append(draw_menu_item)
-
-
-def unregister() -> None:
-    bpy.types.VIEW3D_MT_armature_add.remove(draw_menu_item)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(CLASSES, (bpy.types.VIEW3D_MT_armature_add, draw_menu_item))

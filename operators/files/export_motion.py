@@ -12,7 +12,7 @@ from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
 from ...scene.bake.resampling import motion_at_rate
 from ...solvers.motion.files import write_motion
-from ..common import FrameRangeOperator, chosen_file
+from ..common import FrameRangeOperator, chosen_file, registration
 from ..modal import ModalOperator
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "PVT": ".pvt", "SERVO": ".servo", "SVG": ".svg"}
@@ -77,10 +77,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         return before != (self.filepath, self.format)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "format")
-        layout.prop(self, "rate")
+        layout = self.draw_properties("format", "rate")
         if self.format != "PVT":  # which always is
             layout.prop(self, "smooth")
 
@@ -102,11 +99,4 @@ def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text=text)
 
 
-def register() -> None:
-    bpy.utils.register_class(ROBOKIN_OT_export_motion)
-    bpy.types.TOPBAR_MT_file_export.append(_menu)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_export.remove(_menu)
-    bpy.utils.unregister_class(ROBOKIN_OT_export_motion)
+register, unregister = registration((ROBOKIN_OT_export_motion,), (bpy.types.TOPBAR_MT_file_export, _menu))

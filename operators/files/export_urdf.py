@@ -9,7 +9,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...properties.bridge import export_urdf
 from ...properties.selected.active_robot import active_robot
-from ..common import RobotOperator, chosen_file
+from ..common import RobotOperator, chosen_file, registration
 
 _SHOWN = 8  # lines of what URDF cannot say that are shown one by one
 
@@ -46,11 +46,4 @@ def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.operator(ROBOKIN_OT_export_urdf.bl_idname, text="Robot (.urdf)")
 
 
-def register() -> None:
-    bpy.utils.register_class(ROBOKIN_OT_export_urdf)
-    bpy.types.TOPBAR_MT_file_export.append(_menu)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_export.remove(_menu)
-    bpy.utils.unregister_class(ROBOKIN_OT_export_urdf)
+register, unregister = registration((ROBOKIN_OT_export_urdf,), (bpy.types.TOPBAR_MT_file_export, _menu))

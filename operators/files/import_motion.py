@@ -9,7 +9,7 @@ from ...properties.bridge import binding
 from ...robokin import RobokinError
 from ...scene.animation.motion_keys import key_motion
 from ...solvers.motion.files import read_known_motion
-from ..common import RobotOperator
+from ..common import RobotOperator, registration
 
 
 class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
@@ -43,19 +43,11 @@ class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        self.layout.use_property_split = True
-        self.layout.prop(self, "frame_start")
+        self.draw_properties("frame_start")
 
 
 def _menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(ROBOKIN_OT_import_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml)")
 
 
-def register() -> None:
-    bpy.utils.register_class(ROBOKIN_OT_import_motion)
-    bpy.types.TOPBAR_MT_file_import.append(_menu)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_import.remove(_menu)
-    bpy.utils.unregister_class(ROBOKIN_OT_import_motion)
+register, unregister = registration((ROBOKIN_OT_import_motion,), (bpy.types.TOPBAR_MT_file_import, _menu))

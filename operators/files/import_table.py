@@ -8,17 +8,16 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ...properties.bridge import import_robot
-from ...robokin import RobokinError, load_robot_table
-from ..common import report_robot
+from ...robokin import load_robot_table
+from ..common import ReportingOperator, registration, report_robot
 from .import_urdf import ROOTS
 
 
-class ROBOKIN_OT_import_table(bpy.types.Operator, ImportHelper):
+class ROBOKIN_OT_import_table(ReportingOperator, bpy.types.Operator, ImportHelper):
     """Make a robot from a table of Denavit-Hartenberg parameters, screws or joint axes"""
 
     bl_idname = "robokin.import_table"
     bl_label = "Import Robot Table"
-    bl_options = {"REGISTER", "UNDO"}
 
     filename_ext = ".csv"
     filter_glob: bpy.props.StringProperty(default="*.csv", options={"HIDDEN"})
@@ -27,34 +26,19 @@ class ROBOKIN_OT_import_table(bpy.types.Operator, ImportHelper):
         name="Shapes", description="Show the links: rods between the joints, drums about their axes", default=True
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def work(self, context: bpy.types.Context) -> set[str]:
         path = bpy.path.abspath(self.filepath)
-        try:
-            model = load_robot_table(path, self.root)
-            obj, warnings = import_robot(context, model, meshes=self.meshes)
-        except RobokinError as fault:
-            self.report({"ERROR"}, str(fault))
-            return {"CANCELLED"}
+        model = load_robot_table(path, self.root)
+        obj, warnings = import_robot(context, model, meshes=self.meshes)
         report_robot(self, obj, model, warnings, os.path.basename(path))
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "root")
-        layout.prop(self, "meshes")
+        self.draw_properties("root", "meshes")
 
 
 def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(ROBOKIN_OT_import_table.bl_idname, text="Robot Table (.csv)")
 
 
-def register() -> None:
-    bpy.utils.register_class(ROBOKIN_OT_import_table)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu_item)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu_item)
-    bpy.utils.unregister_class(ROBOKIN_OT_import_table)
+register, unregister = registration((ROBOKIN_OT_import_table,), (bpy.types.TOPBAR_MT_file_import, draw_menu_item))

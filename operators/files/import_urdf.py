@@ -14,8 +14,10 @@ from ...robokin import RobokinError, import_srdf, load_urdf
 from ...robokin.structure.natural_root import natural_root
 from ...robokin.urdf import parse_xacro_args
 from ...robokin.urdf.srdf import srdf_beside
+from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 from ...scene.srdf import take_srdf
-from ..common import report_robot
+from ...solvers.progress import finish
+from ..common import ReportingOperator, registration, report_robot
 from .first_look import show, stand
 
 ROOTS = (
@@ -34,7 +36,7 @@ def split_words(text: str) -> list[str]:
         raise RobokinError(f"xacro arguments {text!r}: {fault}") from None
 
 
-class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
+class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper):
     """Load a robot description as one armature with a bone for each joint"""
 
     bl_idname = "robokin.import_urdf"
@@ -58,6 +60,10 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         default=True,
     )
     meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
+    convex_parts: bpy.props.BoolProperty(
+        name="Convex Parts",
+        description="Cut collision meshes into convex parts, which keep their holes; else they count as convex hulls",
+    )
     package_paths: bpy.props.StringProperty(
         name="Package Folders",
         description="Folders that hold the packages of package:// meshes, separated by semicolons; the folders around "
@@ -76,23 +82,29 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
             return context.window_manager.invoke_props_dialog(self, title=name, confirm_text=self.bl_label)
         return super().invoke(context, event)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def work(self, context: bpy.types.Context) -> set[str]:
         path = bpy.path.abspath(self.filepath)
         folders = [*split_paths(self.package_paths), *package_paths()]
-        try:
-            arguments = parse_xacro_args(split_words(self.xacro_args))
-            model = load_urdf(path, folders, "fixed" if self.root == "auto" else self.root, arguments)
-            if self.root == "auto" and (root := natural_root(model)) != "fixed":
-                model = load_urdf(path, folders, root, arguments)
-            obj, warnings = import_robot(context, model, meshes=self.meshes)
-        except RobokinError as fault:
-            self.report({"ERROR"}, str(fault))
-            return {"CANCELLED"}
+        arguments = parse_xacro_args(split_words(self.xacro_args))
+        model = load_urdf(path, folders, "fixed" if self.root == "auto" else self.root, arguments)
+        if self.root == "auto" and (root := natural_root(model)) != "fixed":
+            model = load_urdf(path, folders, root, arguments)
+        obj, warnings = import_robot(context, model, meshes=self.meshes)
         notes = self._take_postures(path, obj) if self.postures else []
+        if self.convex_parts:
+            notes += self._cut_collision_meshes(context, obj)
         stand(context, obj)
         notes += show(context, obj)
         report_robot(self, obj, model, warnings, os.path.basename(path), notes)
         return {"FINISHED"}
+
+    def _cut_collision_meshes(self, context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
+        """What was made. Meshes that cannot be cut are no reason to refuse the robot."""
+        try:
+            return [str(finish(fit_shapes(context, obj, PARTS, COLLISIONS)))]
+        except RobokinError as fault:
+            self.report({"WARNING"}, f"collision meshes left as they are: {fault}")
+            return []
 
     def _take_postures(self, path: str, obj: bpy.types.Object) -> list[str]:
         """What was taken. A file that cannot be read is no reason to refuse the robot."""
@@ -110,15 +122,8 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         return [f"{os.path.basename(beside)}: {take_srdf(obj, found)}"]
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "root")
-        layout.prop(self, "postures")
-        layout.prop(self, "meshes")
-        layout.prop(self, "package_paths")
-        if self.filepath.lower().endswith(".xacro"):
-            layout.prop(self, "xacro_args")
+        own = ("xacro_args",) if self.filepath.lower().endswith(".xacro") else ()
+        self.draw_properties("root", "postures", "meshes", "convex_parts", "package_paths", *own)
 
 
 class ROBOKIN_FH_urdf(bpy.types.FileHandler):
@@ -141,13 +146,4 @@ def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(ROBOKIN_OT_import_urdf.bl_idname, text="Robot (.urdf, .xacro)")
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu_item)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu_item)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(CLASSES, (bpy.types.TOPBAR_MT_file_import, draw_menu_item))

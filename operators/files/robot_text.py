@@ -6,10 +6,10 @@ import bpy
 
 from ...properties.bridge import binding, import_robot
 from ...properties.robot import TABLES
-from ...robokin import RobokinError, UnknownNameError, dh_table, read_robot_table, robot_table_text, screw_table
+from ...robokin import UnknownNameError, dh_table, read_robot_table, robot_table_text, screw_table
 from ...robokin.construction.examples import EXAMPLES
 from ...robokin.construction.table_file import ANGLES, LENGTHS
-from ..common import RobotOperator, report_robot
+from ..common import ReportingOperator, RobotOperator, registration, report_robot
 from .import_urdf import ROOTS
 
 
@@ -57,12 +57,11 @@ class ROBOKIN_OT_table_example(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_robot_from_text(bpy.types.Operator):
+class ROBOKIN_OT_robot_from_text(ReportingOperator, bpy.types.Operator):
     """Make a robot of the table in a text: Denavit-Hartenberg parameters, screws or joint axes"""
 
     bl_idname = "robokin.robot_from_text"
     bl_label = "Make Robot from Text"
-    bl_options = {"REGISTER", "UNDO"}
 
     text: bpy.props.StringProperty(
         name="Text",
@@ -86,23 +85,17 @@ class ROBOKIN_OT_robot_from_text(bpy.types.Operator):
             self.text = _default_text(context)
         return self.execute(context) if self.text else context.window_manager.invoke_props_dialog(self)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            name = self.text or _default_text(context)
-            if name not in bpy.data.texts:
-                raise UnknownNameError("text", name, bpy.data.texts.keys())
-            model = read_robot_table(bpy.data.texts[name].as_string(), name, self.root)
-            obj, warnings = import_robot(context, model, meshes=self.meshes)
-        except RobokinError as fault:
-            self.report({"ERROR"}, str(fault))
-            return {"CANCELLED"}
+    def work(self, context: bpy.types.Context) -> set[str]:
+        name = self.text or _default_text(context)
+        if name not in bpy.data.texts:
+            raise UnknownNameError("text", name, bpy.data.texts.keys())
+        model = read_robot_table(bpy.data.texts[name].as_string(), name, self.root)
+        obj, warnings = import_robot(context, model, meshes=self.meshes)
         report_robot(self, obj, model, warnings, name)
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = self.draw_properties()
         layout.prop_search(self, "text", bpy.data, "texts")
         layout.prop(self, "root")
         layout.prop(self, "meshes")
@@ -154,13 +147,4 @@ def draw_templates(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
 CLASSES = (ROBOKIN_OT_table_example, ROBOKIN_OT_robot_from_text, ROBOKIN_OT_robot_to_text)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.TEXT_MT_templates.append(draw_templates)
-
-
-def unregister() -> None:
-    bpy.types.TEXT_MT_templates.remove(draw_templates)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(CLASSES, (bpy.types.TEXT_MT_templates, draw_templates))

@@ -10,7 +10,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ...properties.bridge import robot_model
 from ...robokin import import_srdf
 from ...scene.srdf import take_srdf, write_srdf
-from ..common import RobotOperator, chosen_file
+from ..common import RobotOperator, chosen_file, registration
 
 
 class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):
@@ -59,15 +59,6 @@ def _export_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(ROBOKIN_OT_export_srdf.bl_idname, text="Robot Postures (.srdf)")
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.TOPBAR_MT_file_import.append(_import_item)
-    bpy.types.TOPBAR_MT_file_export.append(_export_item)
-
-
-def unregister() -> None:
-    bpy.types.TOPBAR_MT_file_export.remove(_export_item)
-    bpy.types.TOPBAR_MT_file_import.remove(_import_item)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(
+    CLASSES, (bpy.types.TOPBAR_MT_file_import, _import_item), (bpy.types.TOPBAR_MT_file_export, _export_item)
+)

@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Generator
 
 import bpy
-import numpy as np
 
-from ...properties.bridge import binding, is_robot
-from ...properties.bridge.editing.records import bone_record, edit_records
-from ...properties.bridge.record.reading import read_robot
-from ...properties.bridge.record.rescale import rescaled_link
-from ...properties.bridge.record.snapshot import metres_per_unit
-from ...properties.bridge.record.stored import ROBOT_KEY
-from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
+from ...properties.bridge import is_robot
 from ...properties.collection import marked_collections
-from ...robokin import Link, RobokinError
-from ...robokin.collision.fitting import KINDS, fitted
-from ...robokin.model.geometry import Geometry
+from ...robokin import RobokinError
+from ...robokin.collision.fitting import KINDS
+from ...scene.link_shapes import fit_shapes
 from ...scene.obstacle_shapes import farthest_beyond
-from ..common import RobotOperator
 from ..modal import ModalOperator
 
+SHAPES = (
+    ("LEAST", "Least Volume", "The box, capsule or sphere of least volume"),
+    *((kind.upper().replace(" ", "_"), kind.title(), f"A {kind} around each mesh") for kind in KINDS if kind != "hull"),
+    ("HULL", "Hull", "The convex hull of a few corners of each mesh, rounded so that nothing is outside"),
+    ("PARTS", "Convex Parts", "Hulls that cover each mesh and keep its holes"),
+)
 
-class ROBOKIN_OT_fit_collisions(RobotOperator, bpy.types.Operator):
+
+class ROBOKIN_OT_fit_collisions(ModalOperator, bpy.types.Operator):
     """Give each link a collision shape around each of its meshes, in place of those that it has"""
 
     bl_idname = "robokin.fit_collisions"
     bl_label = "Fit Collision Shapes"
 
-    shape: bpy.props.EnumProperty(
-        name="Shape",
-        description="What is put around a mesh",
+    shape: bpy.props.EnumProperty(name="Shape", description="What is put around a mesh", items=SHAPES)
+    around: bpy.props.EnumProperty(
+        name="Around",
+        description="Which meshes",
         items=(
-            ("LEAST", "Least Volume", "The one of least volume"),
-            *((kind.upper(), kind.title(), f"A {kind} around each mesh") for kind in KINDS),
+            ("VISUALS", "Objects", "Mesh objects on the bones, in place of all shapes of their links"),
+            ("COLLISIONS", "Collision Meshes", "The collision meshes of the description, in place of these"),
         ),
     )
 
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        robot, depsgraph = binding(obj), context.evaluated_depsgraph_get()
-        kinds = KINDS if self.shape == "LEAST" else (self.shape.lower(),)
-        ratio = read_robot(obj.data[ROBOT_KEY], obj.data.name).metres_per_unit / metres_per_unit(obj)
-        records, worst, count = {}, (0.0, ""), 0
-        for bone in robot.bones:
-            shapes = []
-            for mesh in link_meshes(obj, bone):
-                triangles, _ = link_triangles(depsgraph, obj, robot, mesh)
-                if len(triangles):
-                    fit = fitted(np.asarray(triangles, float).reshape(-1, 3), kinds)
-                    shapes.append(Geometry(fit.shape, fit.placement))
-                    worst = max(worst, (fit.gap, bone))
-            if shapes:
-                record = bone_record(obj.data.bones[bone])
-                own = rescaled_link(Link("shapes", collisions=tuple(shapes)), ratio).collisions
-                link = dataclasses.replace(record.link, collisions=own)
-                records[bone], count = dataclasses.replace(record, link=link), count + len(shapes)
-        if not records:
-            raise RobokinError(f"no mesh with faces is parented to a bone of {obj.name!r}")
-        edit_records(context, obj, records)
-        self.report(
-            {"INFO"}, f"{count} shapes on {len(records)} links; they reach at most {1e3 * worst[0]:.3g} mm beyond "
-            f"the convex hulls of the meshes ({worst[1]})"
-        )  # fmt: skip
-        return {"FINISHED"}
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        kind = self.shape.lower().replace("_", " ")
+        made = yield from fit_shapes(context, obj, kind, self.around.lower())
+        self.report({"INFO"}, str(made))
 
 
 class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):

@@ -52,14 +52,10 @@ class ROBOKIN_OT_convert_rig(ArmatureOperator, bpy.types.Operator):
         default="BALL",
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def work(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        try:
-            notes = convert_rig(context, obj, self.base, self.unlocked)
-            model = robot_model(obj)
-        except RobokinError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        notes = convert_rig(context, obj, self.base, self.unlocked)
+        model = robot_model(obj)
         for note in (*notes, *animation_notes(obj)):
             self.report({"WARNING"}, note)
         count = len(obj.robokin.tasks)

@@ -76,11 +76,7 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "which")
-        layout.prop(self, "method")
+        layout = self.draw_properties("which", "method")
         layout.row().prop(self, "by", expand=True)
         if self.by == "MASS":
             layout.prop(self, "mass")

@@ -127,12 +127,7 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
         return ends
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "joint_type")
-        layout.prop(self, "axis")
-        layout.prop(self, "limits")
+        layout = self.draw_properties("joint_type", "axis", "limits")
         if self.limits == "RANGE":
             motions = lengths(Joint("", self.joint_type, None, ""))
             for kind, some in (("angle", not motions.all()), ("length", motions.any())):

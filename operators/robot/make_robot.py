@@ -6,9 +6,9 @@ import bpy
 
 from ...properties.bridge import binding, make_robot, robot_bones, robot_model
 from ...properties.selected.selection import selected_bones
-from ...robokin import RobokinError
 from ...scene.animation.curves import own_keys
 from ...scene.animation.frames import fcurves
+from ..common import ReportingOperator
 
 BASES = (
     ("AUTO", "Automatic", "Floating where limbs branch from a root bone without locks; fixed where it has no locks "
@@ -29,10 +29,8 @@ UNLOCKED = (
 _CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
 
-class ArmatureOperator:
+class ArmatureOperator(ReportingOperator):
     """Mixin: an operator on the active armature, robot or not."""
-
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -85,18 +83,14 @@ class ROBOKIN_OT_make_robot(ArmatureOperator, bpy.types.Operator):
         name="Without Locks", description="What bones without any locks or limits become", items=UNLOCKED
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def work(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         selection = selected_bones(obj)
         if not self.properties.is_property_set("selected"):
             self.selected = obj.mode == "POSE" and 0 < len(selection) < len(obj.data.bones)
-        try:
-            chosen = selection if self.selected else robot_bones(obj)
-            notes = make_robot(context, obj, chosen, base=self.base, unlocked=self.unlocked)
-            model = robot_model(obj)
-        except RobokinError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        chosen = selection if self.selected else robot_bones(obj)
+        notes = make_robot(context, obj, chosen, base=self.base, unlocked=self.unlocked)
+        model = robot_model(obj)
         for note in (*notes, *animation_notes(obj)):
             self.report({"WARNING"}, note)
         self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints")

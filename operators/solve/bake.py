@@ -16,7 +16,7 @@ from ...robokin import RobokinError
 from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
 from ...scene.bake.traversal import chosen_traversal
-from ...scene.bake.whole import motion_bounds
+from ...scene.bake.whole import motion_bounds, with_duration
 from ...solvers import Status
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
@@ -56,6 +56,12 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         items=MOTION_COSTS,
         options={"SKIP_SAVE"},
     )
+    duration_weight: bpy.props.FloatProperty(
+        name="Duration Weight",
+        description="How much a second of the whole motion costs; 0: the frames keep their time",
+        min=0.0,
+        options={"SKIP_SAVE"},
+    )
     at_singularities: bpy.props.EnumProperty(
         name="At Singularities",
         description="What an arm does where joint speeds would pass their limits",
@@ -85,7 +91,8 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
             q0 = bake_start(context.scene, obj, robot, start)
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         is_whole = self.given("mode", settings.bake_mode) == "WHOLE"
-        cost = self.given("cost", settings.motion_cost).lower() if is_whole else None
+        weight = self.given("duration_weight", settings.duration_weight)
+        cost = with_duration(self.given("cost", settings.motion_cost), weight) if is_whole else None
         word = self.given("at_singularities", settings.at_singularities)
         past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
         scene, layer = context.scene, context.view_layer

@@ -10,27 +10,31 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
-from ..model.geometry import Box, Capsule, Sphere
+from ..model.geometry import Box as SharpBox
 from ..spatial.se3 import placement
 from .core import core
-from .shapes import Hull
+from .shapes import Box, Capsule, CollisionShape, Cylinder, Hull, Sphere
+from .swept_hull import swept_hull
 
-KINDS = ("box", "capsule", "sphere")
+SIMPLE = ("box", "capsule", "sphere")  # among which the least one is chosen
+KINDS = (*SIMPLE, "rounded box", "cylinder", "hull")
 DIRECTIONS = 400  # in which the gap is measured
+_HALVINGS = 40  # of the range of a radius
+_MOVES = 200  # of a middle
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """placement: (4, 4) of the shape among the points. volume [m^3]. gap [m]: how far the shape's surface is from the
-    points' convex hull, at most."""
+    """placement: (4, 4) of the shape among the points. volume [m^3]; of a hull that of the box around it. gap [m]: how
+    far the shape's surface is from the points' convex hull, at most."""
 
-    shape: Box | Capsule | Sphere
+    shape: CollisionShape
     placement: Array
     volume: float
     gap: float
 
 
-def fitted(points: Array, kinds: tuple[str, ...] = KINDS) -> Fit:
+def fitted(points: Array, kinds: tuple[str, ...] = SIMPLE) -> Fit:
     """The shape of least volume around points (n, 3) of these kinds, along the axes or the principal axes of the
     points. Raises ModelError for what are no points, and for a kind that is none."""
     if not len(points):
@@ -39,9 +43,17 @@ def fitted(points: Array, kinds: tuple[str, ...] = KINDS) -> Fit:
         if kind not in KINDS:
             raise ModelError(f"no shape is called {kind!r} (valid: {', '.join(KINDS)})")
     points = np.unique(Hull(points).points, axis=0)
+    if kinds == ("hull",):  # which has no axes
+        return _hull(points)
     found = [fit for kind in kinds for R in _axes(points) for fit in _FITS[kind](points, R)]
     volume, shape, T = min(found, key=lambda each: each[0])
     return Fit(shape, T, volume, _gap(points, shape, T))
+
+
+def _hull(points: Array) -> Fit:
+    shape = swept_hull(points)
+    size = np.ptp(shape.points, axis=0) + 2.0 * shape.radius
+    return Fit(shape, np.eye(4), float(np.prod(size)), shape.radius)
 
 
 def _axes(points: Array) -> list[Array]:
@@ -56,7 +68,50 @@ def _box(points: Array, R: Array) -> list[tuple]:
     low, high = own.min(axis=0), own.max(axis=0)
     size = _grown(high - low, own)
     T = placement(R, R @ (0.5 * (low + high)))
-    return [(float(np.prod(size)), Box((float(size[0]), float(size[1]), float(size[2]))), T)]
+    return [(float(np.prod(size)), SharpBox((float(size[0]), float(size[1]), float(size[2]))), T)]
+
+
+def _rounded_box(points: Array, R: Array) -> list[tuple]:
+    """The faces of the box around the points, and the largest radius with which no point is outside."""
+    ((_, whole, T),) = _box(points, R)
+    half = 0.5 * np.array(whole.size)
+    beyond, low, high = abs((points - T[:3, 3]) @ R), 0.0, float(half.min())
+    for _ in range(_HALVINGS):
+        radius = 0.5 * (low + high)
+        away = np.linalg.norm(np.maximum(beyond - (half - radius), 0.0), axis=1)
+        low, high = (radius, high) if (away <= radius).all() else (low, radius)
+    (a, b, c), r = 2.0 * (half - low), low
+    volume = a * b * c + 2.0 * r * (a * b + b * c + c * a) + np.pi * r**2 * (a + b + c) + 4.0 / 3.0 * np.pi * r**3
+    return [(float(volume), Box((float(a), float(b), float(c)), r), T)]
+
+
+def _cylinder(points: Array, R: Array) -> list[tuple]:
+    """Along each of the axes."""
+    found = []
+    for axis in range(3):
+        turned = R[:, [(axis + 1) % 3, (axis + 2) % 3, axis]]
+        own = points @ turned
+        middle = _middle(own[:, :2])
+        radius = float(_grown(np.linalg.norm(own[:, :2] - middle, axis=1).max(), own))
+        low, high = float(own[:, 2].min()), float(own[:, 2].max())
+        length = float(_grown(high - low, own))
+        T = placement(turned, turned @ np.array([*middle, 0.5 * (low + high)]))
+        found.append((np.pi * radius**2 * length, Cylinder(radius, length), T))
+    return found
+
+
+def _middle(points: Array) -> Array:
+    """Nearly the centre of the least ball around points (n, dimensions): moved towards the point farthest off, ever
+    less (Badoiu, Clarkson 2003)."""
+    centre, best, least = 0.5 * (points.min(axis=0) + points.max(axis=0)), points[0], np.inf
+    for i in range(_MOVES):
+        away = points - centre
+        squares = (away**2).sum(axis=1)
+        farthest = int(squares.argmax())
+        if squares[farthest] < least:
+            best, least = centre, squares[farthest]
+        centre = centre + away[farthest] / (i + 2)
+    return best
 
 
 def _capsule(points: Array, R: Array) -> list[tuple]:
@@ -79,17 +134,18 @@ def _capsule(points: Array, R: Array) -> list[tuple]:
 
 
 def _sphere(points: Array, R: Array) -> list[tuple]:
-    """The ball is moved towards the point farthest off, ever less (Badoiu, Clarkson 2003)."""
-    far = points[np.unique(np.argmax(_directions() @ points.T, axis=1))]  # nearly who is farthest from any place
-    centre = far.mean(axis=0)
-    for i in range(200):
-        away = far - centre
-        centre = centre + away[np.argmax((away**2).sum(axis=1))] / (i + 2)
+    centre = _middle(points[np.unique(np.argmax(_directions() @ points.T, axis=1))])  # nearly who is farthest
     radius = float(_grown(np.linalg.norm(points - centre, axis=1).max(), points))
     return [(4.0 / 3.0 * np.pi * radius**3, Sphere(radius), placement(np.eye(3), centre))]
 
 
-_FITS = {"box": _box, "capsule": _capsule, "sphere": _sphere}
+_FITS = {
+    "box": _box,
+    "capsule": _capsule,
+    "sphere": _sphere,
+    "rounded box": _rounded_box,
+    "cylinder": _cylinder,
+}
 
 
 def _grown(size: Any, points: Array) -> Any:
@@ -97,12 +153,12 @@ def _grown(size: Any, points: Array) -> Any:
     return size + 1e-12 * (1.0 + abs(points).max())
 
 
-def _gap(points: Array, shape: Box | Capsule | Sphere, T: Array) -> float:
+def _gap(points: Array, shape: CollisionShape, T: Array) -> float:
     """How far the shape is beyond the points: of two convex sets, one in the other, the largest difference of how far
     they reach in a direction; in many directions."""
     around = core(shape)
     n = _directions()
-    reach = (n @ around.points.T).max(axis=1) + around.radius
+    reach = (n @ around.points.T).max(axis=1) + around.disc * np.linalg.norm(n[:, :2], axis=1) + around.radius
     turned = n @ T[:3, :3].T  # in the axes of the points
     return max(0.0, float((reach + turned @ T[:3, 3] - _most(points, turned)).max()))
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ModelError
-from ..model.geometry import Box, Capsule, Cylinder, Shape, Sphere
+from ..model.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from .body import Body
 
 
@@ -69,8 +69,9 @@ def cone(radius: float, height: float) -> Body:
 
 
 def shape_body(shape: Shape) -> Body:
-    """The body of a shape of a link. Raises ModelError for a mesh, whose file is not opened here."""
-    if isinstance(shape, Box):
+    """The body of a plain shape of a link. Raises ModelError for a mesh, whose file is not opened here, and for what is
+    rounded or a hull."""
+    if type(shape) is Box:
         return box(shape.size)
     if isinstance(shape, Sphere):
         return sphere(shape.radius)
@@ -78,7 +79,8 @@ def shape_body(shape: Shape) -> Body:
         return cylinder(shape.radius, shape.length)
     if isinstance(shape, Capsule):
         return capsule(shape.radius, shape.length)
-    raise ModelError(f"{shape.filename!r} is a mesh, not a plain shape")
+    what = f"{shape.filename!r} is a mesh" if isinstance(shape, Mesh) else f"a {type(shape).__name__} was given"
+    raise ModelError(f"{what}, not a plain shape")
 
 
 def _body(volume: float, square_radii: Sequence[float]) -> Body:

@@ -6,12 +6,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..arrays import Array, check_size, float_array, not_negative, shown
+from ..errors import ModelError
+
 
 @dataclass(frozen=True)
 class Box:
     """Centred box; `size`: (x, y, z) edge lengths [m]."""
 
     size: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class RoundedBox(Box):
+    """Every point within `radius` [m] of the box of `size`."""
+
+    radius: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,29 @@ class Sphere:
     """Centred sphere; [m]."""
 
     radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """Every point within `radius` [m] of the convex hull of `points`: (n, 3) [m], at least one.
+
+    Raises ModelError for what is not such.
+    """
+
+    points: Array
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        try:
+            points = float_array(self.points)
+        except ValueError:
+            points = np.empty(0)
+        if points.ndim != 2 or points.shape[1:] != (3,) or not len(points):
+            raise ModelError(f"the points of a hull must be numbers of shape (n, 3), not {shown(self.points)}")
+        check_size(points, "the points of a hull")
+        points.flags.writeable = False
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "radius", not_negative(self.radius, "the radius of a hull"))
 
 
 @dataclass(frozen=True)
@@ -61,7 +94,7 @@ class Mesh:
     refused: str = field(default="", compare=False)
 
 
-Shape = Box | Cylinder | Capsule | Sphere | Mesh
+Shape = Box | Cylinder | Capsule | Sphere | Hull | Mesh
 
 
 @dataclass(frozen=True)

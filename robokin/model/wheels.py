@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..errors import ModelError
 from ..spatial.se3 import translation
 from .drive import ALIGNED, WHEEL_TYPES, Drive
-from .geometry import Box, Capsule, Cylinder, Geometry, Material, Shape, Sphere
+from .geometry import Box, Capsule, Cylinder, Geometry, Hull, Material, RoundedBox, Shape, Sphere
 from .joint import Joint
 from .joint_types import plane_basis
 from .link import Link
@@ -160,6 +160,10 @@ def _lowest(shape: Shape, T: Array, up: Array) -> float:
     match shape:
         case Sphere(radius):
             return middle - radius
+        case RoundedBox(size, radius):
+            return middle - 0.5 * float(abs(tilt) @ np.asarray(size)) - radius
+        case Hull(points, radius):
+            return middle + float((points @ tilt).min()) - radius
         case Box(size):
             return middle - 0.5 * float(abs(tilt) @ np.asarray(size))
         case Cylinder(radius, length):

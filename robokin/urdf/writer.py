@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ..errors import ModelError
 from ..files.text_file import write_text
-from ..model.geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
+from ..model.geometry import Box, Capsule, Cylinder, Geometry, Hull, Material, Mesh, RoundedBox, Shape, Sphere
 from ..model.robot import Joint, Link, RobotModel
 from ..spatial import so3
+from ..spatial.se3 import placement
 from .chains import chains, with_chains
 from .reader import WITH_AXIS, WITH_RANGE
 from .relocation import relocated
@@ -57,6 +59,10 @@ def urdf_losses(model: RobotModel) -> list[str]:
         losses.append(f"joint {chain.joint.name!r}: URDF has no {chain.joint.type} joints; written as {parts}")
         if chain.joint.kind.has_cone and np.isfinite(chain.joint.upper).any():
             losses.append(f"joint {chain.joint.name!r}: URDF has no cones; its limits become those of the three angles")
+    for link in model.links:
+        for kind, what in ((RoundedBox, "rounded boxes"), (Hull, "hulls")):
+            if any(isinstance(each.shape, kind) for each in (*link.visuals, *link.collisions)):
+                losses.append(f"link {link.name!r}: URDF has no {what}; written as boxes around them")
     for joint in with_chains(model).joints[1:]:
         word = joint.kind.urdf
         lost = {
@@ -84,8 +90,22 @@ def _link(link: Link) -> Iterator[str]:
         yield "    </inertial>"
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for geometry in shapes:
-            yield from _geometry(tag, geometry)
+            yield from _geometry(tag, _plain(geometry))
     yield "  </link>"
+
+
+def _plain(geometry: Geometry) -> Geometry:
+    """The geometry with a box around what URDF has no shape for."""
+    shape, T = geometry.shape, geometry.placement
+    if isinstance(shape, RoundedBox):
+        size = np.array(shape.size) + 2.0 * shape.radius
+    elif isinstance(shape, Hull):
+        low, high = shape.points.min(axis=0), shape.points.max(axis=0)
+        size = high - low + 2.0 * shape.radius
+        T = T @ placement(np.eye(3), 0.5 * (low + high))
+    else:
+        return geometry
+    return replace(geometry, shape=Box((float(size[0]), float(size[1]), float(size[2]))), placement=T)
 
 
 def _geometry(tag: str, geometry: Geometry) -> Iterator[str]:
@@ -111,6 +131,7 @@ def _shape(shape: Shape) -> str:
         case Mesh(filename, scale):
             scaled = "" if tuple(scale) == (1.0, 1.0, 1.0) else f' scale="{_numbers(scale)}"'
             return f'<mesh filename="{escape(filename)}"{scaled}/>'
+    raise ModelError(f"URDF has no {type(shape).__name__}")
 
 
 def _material(material: Material) -> str:

@@ -24,7 +24,15 @@ from ...scene.animation.curves import (
 )
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
-from ...scene.bake.whole import whole_motion, whole_note
+from ...scene.bake.whole import (
+    SLOWER,
+    frames_in_time,
+    frees_time,
+    is_too_fast,
+    timed_cost,
+    whole_motion,
+    whole_note,
+)
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity, write_costs
 from ...scene.tasks.ad_hoc import AdHocTask
@@ -36,11 +44,12 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.progress import mapped, scaled
+from ...solvers.tracking.precedence.standing_aside import follow_in_order, follow_in_order_from_best
 from ...solvers.tracking.result import TrackResult
-from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..keyed_numbers import models_over, numbers_change
 from .plans import PlannedSegment, bake_plans, segments_of
+from .retime import refuse_later_keys
 
 
 def bake_steps(
@@ -58,6 +67,7 @@ def bake_steps(
     past: AtSingularities | None = None,
     avoid: bool | None = None,
     bounds: MotionBounds | None = None,
+    moments: Sequence[float] | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -68,6 +78,8 @@ def bake_steps(
     minimizes, as in `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
     past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
     obstacles and itself, in place of the robot's setting.   bounds: what else a whole motion keeps.
+    moments: in place of the frames, those of the scene that targets are read at. A cost with a duration frees the time:
+    the bake then has as many frames as it needs from the first one on, and rests until the last one.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if past is not None:
@@ -81,7 +93,7 @@ def bake_steps(
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_ad_hoc(obj, ad_hoc)
-    count = len(tasks) + len(ad_hoc)
+    count, seen = len(tasks) + len(ad_hoc), frames if moments is None else moments
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
     hint = nearest_within_limits(robot.model) if q0 is None else q0
@@ -90,18 +102,18 @@ def bake_steps(
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, own, robot=robot)
+        reading = targets_over(scene, view_layer, obj, tasks, seen, ad_hoc, own, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.38)
-        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, seen, robot), 0.38, 0.4)
         note = ""
         if numbers_change(obj):
-            others = yield from scaled(models_over(scene, obj, frames, robot), 0.4, 0.4)
+            others = yield from scaled(models_over(scene, obj, seen, robot), 0.4, 0.4)
             model = with_narrowest_limits(robot.model, others)
             model = locked_model(model, robot.locked, read_configuration(obj, robot)) if robot.locked else model
             note = "limits are animated: the narrowest of these frames are kept"
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
-    animation = yield from _animation(scene, obj, robot, frames, cost)
+    animation = yield from _animation(scene, obj, robot, seen, cost)
     is_whole = cost is not None
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, avoid) else None
     planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance)
@@ -112,17 +124,28 @@ def bake_steps(
         return sum(map(len, results)) / len(frames)  # begins anew with every start tried
 
     if q0 is None:
-        search = follow_from_best(segments, hint, "rest", seed=seed)
+        search = follow_in_order_from_best(segments, hint, "rest", seed=seed)
         found = yield from scaled(mapped(search, followed), 0.5, 0.6)
         results, start = found.results, found.origin
     else:
-        steps = follow(segments, hint, seed=seed)
+        steps = follow_in_order(segments, hint, seed=seed)
         results, start = (yield from scaled(mapped(steps, followed), 0.5, 0.6)), ""
     parts = segments_of(plans, results)
     if is_whole:
         gravity = root_gravity(obj, robot)
-        whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity)
-        parts = yield from scaled(whole, 0.6, 0.9)
+        is_late = frees_time(cost) and is_too_fast(results, frames, seen)
+        if not is_late:
+            whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity)
+            parts = yield from scaled(whole, 0.6, 0.9)
+        if frees_time(cost):
+            stretch = SLOWER if is_late else parts[0].result.dt / dt
+            own_frames, own_moments = frames_in_time(frames, seen, stretch)
+            refuse_later_keys(obj, robot, round(seen[-1]), own_frames[-1])
+            in_time = bake_steps(
+                *(scene, view_layer, obj, own_frames, q0, seed, new_action, criteria, ad_hoc, use_own),
+                *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments),
+            )
+            return (yield from scaled(in_time, 0.6, 1.0))
         note = "; ".join(filter(None, (whole_note(parts), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
@@ -131,7 +154,9 @@ def bake_steps(
     costs = yield from scaled(costs_of_motion(robot.model, preferences, shown, dt), 0.95, 1.0)
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
-    written = write_curves(obj, frames, Q, new_action, robot)
+    rest = range(frames[-1] + step, round(seen[-1]) + 1, step)
+    resting = np.concatenate((Q, np.repeat(Q[-1:], len(rest), axis=0)))
+    written = write_curves(obj, [*frames, *rest], resting, new_action, robot)[: len(frames)]
     if criteria is None:
         write_costs(obj, own, frames, costs)
     show_curves(obj, scene.frame_current_final, robot)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -16,9 +16,16 @@ from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.progress import mapped
+from ...solvers.tracking.data import LATE
+from ...solvers.tracking.result import TrackResult
 from ...solvers.trajectories.motion_limits import MotionLimits
 from ..criteria.solver_criteria import root_gravity
 from .plans import BakedSegment
+
+WORD = "duration"
+MOST = 10.0  # times as long as the scene has it is looked for a start that is in time
+SLOWER = 1.5
+_SAME_FRAME = 1e-6  # frames
 
 
 def whole_motion(
@@ -69,7 +76,13 @@ def chosen_cost(settings: bpy.types.PropertyGroup, mode: str | None = None, cost
         raise RobokinError("a cost is of a whole motion: not with the mode frames")
     if (mode or ("whole" if cost is not None else settings.bake_mode.lower())) == "frames":
         return None
-    return parse_cost(cost) if cost is not None else settings.motion_cost.lower()
+    return parse_cost(cost) if cost is not None else with_duration(settings.motion_cost, settings.duration_weight)
+
+
+def with_duration(word: str, weight: float) -> str | dict[str, float]:
+    """A cost of the settings, and the duration of the motion with a weight beside it; 0: the time is given."""
+    own = word.lower()
+    return own if weight <= 0.0 or own == WORD else {own: 1.0, WORD: weight}
 
 
 def parse_cost(text: str) -> str | dict[str, float]:
@@ -84,3 +97,29 @@ def parse_cost(text: str) -> str | dict[str, float]:
         except ValueError:
             raise RobokinError(f"cost {item!r}: {weight!r} is not a number") from None
     return found
+
+
+def frees_time(cost: object) -> bool:
+    """Whether a cost has the duration in it."""
+    return cost == WORD or (isinstance(cost, Mapping) and WORD in cost)
+
+
+def timed_cost(cost: object) -> object:
+    """The cost where the time is settled."""
+    others = {word: weight for word, weight in cost.items() if word != WORD} if isinstance(cost, Mapping) else {}
+    return others or "acceleration"
+
+
+def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: float) -> tuple[range, list[float]]:
+    """The frames of a motion that takes `stretch` times as long, rounded up to whole steps, and at which moments of the
+    scene, evenly spread over those of now, their targets are."""
+    step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
+    count = max(int(np.ceil((len(frames) - 1) * stretch - _SAME_FRAME)), 1) + 1
+    own = range(frames[0], frames[0] + count * step, step)
+    return own, np.linspace(moments[0], moments[-1], count).tolist()
+
+
+def is_too_fast(results: Sequence[TrackResult], frames: Sequence[int], moments: Sequence[float]) -> bool:
+    """Whether frames are late that more time may help."""
+    span = moments[-1] - moments[0]
+    return any((each.codes == LATE).any() for each in results) and frames[-1] - frames[0] < MOST * span

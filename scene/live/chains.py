@@ -1,4 +1,4 @@
-"""Robots that hang on one another: one holds what another one works on, or carries it."""
+"""Robots that hang on one another: one holds what another one works on or keeps away from, or carries it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ...properties.bridge import Binding
 from ...properties.bridge.parents import with_parents
 from ...robokin import forward_kinematics
 from ...robokin.arrays import Array
+from ...scene.collisions import avoids_collisions
+from ...scene.obstacles import obstacles_in
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.targets import places_of, world_matrix
 
@@ -79,6 +81,9 @@ def _owners(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
     for task in obj.robokin.tasks:
         if task.enabled and task.target is not None:
             places += places_of(task).values()
+    if avoids_collisions(obj):
+        scene = (obj.users_scene or (bpy.context.scene,))[0]
+        places += [(owner, "") for each in obstacles_in(scene, obj) for owner in each.owners]
     for place in places:
         for owner, _ in _parent_bones(place):
             if owner != obj:

@@ -134,11 +134,14 @@ class Session:
         tasks = followed_tasks(obj, self.robot)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
         for place in worlds:
-            ahead = event.moved(place)
-            worlds[place] = worlds[place] if ahead is None else ahead
-        moved = {owner: world for (owner, bone), world in worlds.items() if not bone}
+            now = event.moved(place)
+            worlds[place] = worlds[place] if now is None else now
         around = None
         if avoids_collisions(obj):
+
+            def moved(owner: bpy.types.Object) -> Array | None:
+                return worlds[owner, ""] if (owner, "") in worlds else event.moved((owner, ""))
+
             around = self._watch.look(event.scene, obj, self.robot, moved)
         read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds), around)
         before, last, q = self._read, self.q, self._arrays(obj).read(obj)

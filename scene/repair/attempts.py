@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
@@ -159,7 +160,7 @@ class Repair:
         for plan in plans:
             segment, rows = plan.segment, []
             if i == 0 and before is None:
-                rows.append(segment.start(q, None, 0, None))
+                rows.append(segment.start(q, None, 0, None, math.inf))
             else:
                 segment.stand(q, v, before)
             for first in range(len(rows), len(segment), CHUNK):

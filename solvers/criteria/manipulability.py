@@ -98,7 +98,7 @@ def _differences(state: State, task: Task, target: object) -> Array:
             state.at(integrate(state.model, state.q, direction)).equations(task, target)
             for direction in (moved, -moved)
         ]
-        ahead, back = (side if side.shape == here.shape else here for side in sides)
-        steps = sum(side is not here for side in (ahead, back))
-        derivative[..., k] = (ahead - back) / (max(steps, 1) * moved[k])
+        forward, backward = (side if side.shape == here.shape else here for side in sides)
+        steps = sum(side is not here for side in (forward, backward))
+        derivative[..., k] = (forward - backward) / (max(steps, 1) * moved[k])
     return derivative

@@ -11,7 +11,7 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError, UnknownNameError
 from ..criteria import Criterion
 from ..tasks.checks import positive
-from .costs import Acceleration, Animation, Jerk, KineticEnergy, MotionCost, Torque, Weighted
+from .costs import Acceleration, Animation, Duration, Jerk, KineticEnergy, MotionCost, Torque, Weighted
 from .path_costs import CriterionIntegral, PathLength
 from .rows.segments import TaskSegment
 
@@ -23,6 +23,7 @@ WORDS: dict[str, Callable[[Array, Integrated, Array], MotionCost]] = {
     "kinetic_energy": lambda *_: KineticEnergy(),
     "torque": lambda _, __, gravity: Torque(gravity),
     "animation": lambda near, *_: Animation(near),
+    "duration": lambda *_: Duration(),
     "path_length": lambda *_: PathLength(),
     "criteria": lambda _, parts, __: CriterionIntegral(parts),
 }

@@ -10,18 +10,22 @@ from ...robokin.arrays import Array
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
+from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
 from .blocks import MOST_BENT, gauss_newton, products, second_derivatives, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, differenced
 from .rows.drive_efforts import DriveEfforts
 
+SHORT = 100.0  # [1/rad^2] share of a duration that a step is taken to cost
 STEP = 1e-5  # of central differences over configurations
 
 
 class MotionCost(ABC):
-    """order: how many frames before its own the cost of a frame reaches to."""
+    """order: how many frames before its own the cost of a frame reaches to.   frees_time: whether the time between
+    frames is an unknown too."""
 
     order = 0
+    frees_time = False
 
     def check(self, grid: Discretization) -> None:  # noqa: B027 - most need nothing
         """Raises a RobokinError when the robot has not what the cost needs."""
@@ -181,16 +185,44 @@ class Torque(MotionCost):
         effort.bend(at, H, size * effort.at(at.q, at.v, at.a))
 
 
+class Duration(MotionCost):
+    """How long the motion takes [s]. The time between frames is free then, the same between all."""
+
+    frees_time = True
+
+    def check(self, grid: Discretization) -> None:
+        if not (np.isfinite(grid.model.velocity).any() or np.isfinite(grid.model.acceleration).any()):
+            raise TaskError(f"duration: {grid.model.name!r} has no limit on velocities or accelerations that bounds it")
+
+    def value(self, at: DiscreteMotion) -> float:
+        return at.grid.dt * (len(at) - 1)
+
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
+        """No gradient along the frames; a Hessian that keeps steps short, as that of other costs does."""
+        frames, n = at.steps.shape
+        H = np.zeros((frames, 1, n, n))
+        H[:, 0] = self._short(at) * np.eye(n)
+        return np.zeros((frames, n)), H
+
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        H[:, 0] -= self._short(at) * np.eye(H.shape[-1])
+
+    def _short(self, at: DiscreteMotion) -> float:
+        return SHORT * self.value(at) / len(at)
+
+
 class Weighted(MotionCost):
     """A sum of costs with weights."""
 
     def __init__(self, parts: list[tuple[float, MotionCost]]) -> None:
         self.parts = parts
         self.order = max(cost.order for _, cost in parts)
+        self.frees_time = any(cost.frees_time for _, cost in parts)
 
     def check(self, grid: Discretization) -> None:
         for _, cost in self.parts:
-            cost.check(grid)
+            if not isinstance(cost, Duration):  # the others bound it
+                cost.check(grid)
 
     def value(self, at: DiscreteMotion) -> float:
         return sum(weight * cost.value(at) for weight, cost in self.parts)

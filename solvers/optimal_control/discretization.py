@@ -8,6 +8,7 @@ with v_0 given. A derivative is an array of blocks (F, p + 1, n, n): block [k, s
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +45,7 @@ class Discretization:
         self.model, self.dt, self.start_velocity, self.length = model, dt, start_velocity, length
         self.is_start_fixed, self.backend_name, self.backend = is_start_fixed, backend, get_backend(backend)
         self.limits = StepLimits.of(model, dt)
+        self.stretch = 1.0  # dt over the one that was given
         self.scale = np.where(model.is_length, length, 1.0)
         tree = model.tree
         nodes = [
@@ -57,6 +59,14 @@ class Discretization:
         self.bends = np.setdiff1d(np.arange(len(self.scale)), wheels)  # those along which rows are curved
         # Degrees of freedom whose displacements do not simply add.
         self.turning = [first + k for first, count in self.joined for k in range(count)]
+
+    def stretched(self, s: float) -> Discretization:
+        """Itself, with the time between frames multiplied by exp(s)."""
+        found = copy(self)
+        found.stretch = self.stretch * float(np.exp(s))
+        found.dt = self.dt * float(np.exp(s))
+        found.limits = StepLimits.of(self.model, found.dt)
+        return found
 
     def moved(self, q: Array, y: Array) -> Array:
         """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding, nor outside
@@ -86,8 +96,13 @@ class DiscreteMotion:
     def __len__(self) -> int:
         return len(self.q)
 
-    def moved(self, y: Array) -> DiscreteMotion:
-        return DiscreteMotion(self.grid, self.grid.moved(self.q, y))
+    def moved(self, y: Array, s: float = 0.0) -> DiscreteMotion:
+        """After displacements y (F, n), in exp(s) times the time."""
+        return DiscreteMotion(self.grid.stretched(s) if s else self.grid, self.grid.moved(self.q, y))
+
+    def stretched(self, s: float) -> DiscreteMotion:
+        """These frames in exp(s) times the time."""
+        return DiscreteMotion(self.grid.stretched(s), self.q)
 
     @cached_property
     def steps(self) -> Array:

@@ -19,11 +19,12 @@ from ..motion.motion import Motion
 from ..results import Diagnosis, Status
 from ..tasks import Task
 from ..tasks.protocols import VelocityTask
-from ..tracking.data import COLLIDED
+from ..tracking.data import COLLIDED, LATE
 from ..tracking.result import EMPTY, TrackResult
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .cost_words import motion_cost
 from .discretization import DiscreteMotion, Discretization
+from .free_time import SLOWER, SLOWER_STARTS, slow_enough
 from .levels import better, by_levels, with_last
 from .result import OptimizedMotion
 from .rows.clearance_rows import ClearanceRows
@@ -87,7 +88,8 @@ def optimize_motion(
     it; without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", "path_length" (of the tool), "criteria" (the
-    integral of those given: potentials, and costs of velocities), {word: weight}, or a `MotionCost`.
+    integral of those given: potentials, and costs of velocities), "duration", {word: weight}, or a `MotionCost`. With
+    "duration" the time is free: it starts at `dt`; the result's own `dt` is the best, the same between all frames.
     animation: (frames, nq) a motion to start from and, for the cost "animation", to stay near; inside the limits or
     not. targets: as of `track`; None with an animation: each task's own.
     limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
@@ -107,6 +109,12 @@ def optimize_motion(
     aims = _targets(given, targets, near)
     own = [list(itertools.compress(frame, counting)) for frame in aims] if not all(counting) else aims
     start = start_near(model, kept, own, q0, dt, start_velocity, seed, backend, near)
+    if motion_cost(cost, near, start.q).frees_time:
+        for _ in range(SLOWER_STARTS):
+            if not (start.codes == LATE).any():
+                break
+            dt *= SLOWER
+            start = start_near(model, kept, own, q0, dt, start_velocity, seed, backend, near)
     checked = [[task.checked_target(aim) for task, aim in zip(kept, frame, strict=True)] for frame in own]
     frames = TrackedFrames(
         kept, start, np.tile([task.influence for task in kept], (len(start), 1)), checked, own_criteria
@@ -166,6 +174,7 @@ def optimize_steps(
     own = [task_sources(grid, *pair) for pair in zip(segments, [None, *segments], strict=False)]
     limits = limit_sources(grid, bounds or MotionBounds())
     asked = MotionRows([*limits, *(source for sources in own for source in sources)])
+    start = slow_enough(start, asked) if wanted.frees_time else start
     before = best = MotionOptimum(start, wanted.value(start), np.inf, asked.at(start), 0)
     there, reached, stopped = start, before, False
     try:
@@ -239,7 +248,14 @@ def _result(
             for frame, near in source.nearest(best.trajectory).items():
                 codes[frame], remarks[frame] = COLLIDED, near.sentence()
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
-    fields |= {"codes": codes, "residuals": residuals, "q": q, "remarks": remarks, "stopped": stopped}
+    fields |= {
+        "dt": best.trajectory.grid.dt,
+        "codes": codes,
+        "residuals": residuals,
+        "q": q,
+        "remarks": remarks,
+        "stopped": stopped,
+    }
     fields["behind"] = np.where(met[:, None], False, start.behind)
     costs = before.cost, best.cost
     return OptimizedMotion(

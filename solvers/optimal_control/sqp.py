@@ -9,19 +9,21 @@ shortened until a filter takes it: it betters all before it in the cost or in wh
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ..qp.banded import BandedQPResult, solve_banded_qp
-from ..qp.sparse_rows import SparseRows
+from ..qp.last_unknown import LastUnknown
 from .costs import MotionCost
 from .discretization import DiscreteMotion
+from .free_time import LONGEST as LONGEST_IN_TIME
+from .free_time import both_sides, parted
+from .program import FLAT, LocalProgram, all_rows, lack_of
 from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
-FLAT = 1e-6  # [rad, L] a gradient counts as at least that of such a displacement
 ITERATIONS = 100
 DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
 SHORTEST = 1e-4  # share of a step
@@ -53,59 +55,11 @@ class MotionOptimum:
         return self.kkt <= SOLVED
 
 
-@dataclass(frozen=True, eq=False)
-class _Local:
-    """The program around a trajectory: cost, gradient, Hessian, rows."""
-
-    at: DiscreteMotion
-    asked: LinearisedRows
-    cost: MotionCost
-    value: float
-    gradient: Array
-    H: Array
-    rows: SparseRows
-    lower: Array
-    upper: Array
-    count: int  # rows that are asked for, which come first
-
-    @classmethod
-    def of(cls, at: DiscreteMotion, asked: LinearisedRows, cost: MotionCost) -> _Local:
-        gradient, H = cost.quadratic(at)
-        rows, lower, upper, count = _all_rows(at, asked)
-        width = max(H.shape[1], 3, asked.asked.reach + 1)  # limits on accelerations reach over three frames
-        wide = np.zeros((len(H), width, *H.shape[2:]))
-        wide[:, : H.shape[1]] = H
-        return cls(at, asked, cost, cost.value(at), gradient, wide, rows, lower, upper, count)
-
-    @property
-    def residual(self) -> float:
-        """What is lacking, summed over all that is asked for."""
-        return _lack(self.at, self.asked)
-
-    @property
-    def most_lacking(self) -> float:
-        return float(abs(self.asked.residual()).max(initial=0.0))
-
-    def kkt(self, z: Array) -> float:
-        """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
-        a displacement by FLAT would make of it, where a motion with nothing in its way has no gradient left."""
-        force = self.rows.transposed(z, self.gradient.size)
-        g = self.gradient.ravel()
-        stiffest = float(abs(self.H[:, 0]).max(initial=0.0))
-        size = max(float(abs(g).max(initial=0.0)), float(abs(force).max(initial=0.0)), FLAT * stiffest, 1e-300)
-        room = np.where(z > 0.0, self.upper, np.where(z < 0.0, -self.lower, 0.0))
-        with np.errstate(invalid="ignore"):
-            apart = np.nan_to_num(np.minimum(abs(room), abs(z) / size), posinf=np.inf)
-        stationary = abs(g + force).max(initial=0.0) / size
-        residual = abs(np.clip(0.0, self.lower, self.upper)).max(initial=0.0)
-        return float(max(stationary, residual, apart.max(initial=0.0)))
-
-
 def optimise(
     start: DiscreteMotion, asked: MotionRows, cost: MotionCost, iterations: int = ITERATIONS
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached."""
-    here = _Local.of(start, asked.at(start), cost)
+    here = LocalProgram.of(start, asked.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
     seen: list[tuple[float, float]] = []
@@ -146,7 +100,7 @@ def _has_stalled(seen: list[tuple[float, float]]) -> bool:
     return bool(gained <= STILL * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
 
 
-def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult | None]:
+def _directions(here: LocalProgram, z: Array) -> Iterator[BandedQPResult | None]:
     """Steps, and the multipliers after them, one after the other until one leads on; None while one is sought.
 
     First with how rows bend; where that leaves no minimum, or leads nowhere, without it; then with more and more added
@@ -164,34 +118,50 @@ def _directions(here: _Local, z: Array) -> Iterator[BandedQPResult | None]:
     for more in ADDED:
         H = here.H.copy()
         H[:, 0] += more * size * np.eye(n)
-        found = _solved(here, H, z)
+        found = _solved(here, H, z, more)
         if found is not None:
             yield found
 
 
-def _solved(here: _Local, H: Array, z: Array) -> BandedQPResult | None:
-    backend = here.at.grid.backend_name
+def _solved(here: LocalProgram, H: Array, z: Array, more: float | None = None) -> BandedQPResult | None:
+    """more: share of the cost that is added to the second derivative by time, where only a convex guess is wanted."""
+    sides = here.lower, here.upper
     most = HUGE * max(float(abs(here.gradient).max(initial=0.0)), FLAT * float(abs(H).max(initial=0.0)))
-    found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, backend, z)
+    found = _solved_with(here, H, z, sides, more)
     if found is None or abs(found.multipliers).max(initial=0.0) <= most:
         return found
     # There is no such step: rows are not asked to be met at once.
-    lower, upper = np.minimum(here.lower, 0.0), np.maximum(here.upper, 0.0)
-    return solve_banded_qp(H, here.gradient, here.rows, lower, upper, backend)
+    return _solved_with(here, H, np.zeros(len(z)), (np.minimum(sides[0], 0.0), np.maximum(sides[1], 0.0)), more)
+
+
+def _solved_with(
+    here: LocalProgram, H: Array, z: Array, sides: tuple[Array, Array], more: float | None
+) -> BandedQPResult | None:
+    backend = here.at.grid.backend_name
+    if here.time is None:
+        return solve_banded_qp(H, here.gradient, here.rows, *sides, backend, z)
+    mixed, bend = here.time.coupling(z)
+    if more is not None:
+        mixed, bend = np.zeros_like(mixed), max(bend, 0.0) + (1.0 + more) * here.time.size
+    rows, lower, upper, across = both_sides(here.rows, *sides, here.time)
+    last = LastUnknown(mixed, bend, here.time.slope, across)
+    found = solve_banded_qp(H, here.gradient, rows, lower, upper, backend, parted(z, *sides), last)
+    return found and replace(found, multipliers=found.multipliers.reshape(2, -1).sum(axis=0))
 
 
 def _line_search(
-    here: _Local, found: BandedQPResult, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
-) -> Generator[_Local | None, None, None]:
+    here: LocalProgram, found: BandedQPResult, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
+) -> Generator[LocalProgram | None, None, None]:
     """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some.
     passed: what was lacking and the cost of trajectories that later ones have to better in one of the two."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
+    slope += 0.0 if here.time is None else here.time.slope * found.last
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
-    t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
+    t = min(1.0, LONGEST / max(most, 1e-300), LONGEST_IN_TIME / max(abs(found.last), 1e-300))
     while t > SHORTEST:
-        at, own = yield from _restored(here, here.at.moved(t * step), asked)
-        lack, value = _lack(at, own), cost.value(at)
+        at, own = yield from _restored(here, here.at.moved(t * step, t * found.last), asked)
+        lack, value = lack_of(at, own), cost.value(at)
         remaining = _beyond_rounding(lack)
         rounding = ROUNDING * abs(here.value)
         if not (remaining or residual):
@@ -206,45 +176,33 @@ def _line_search(
                 passed.append((residual, here.value))
             if not is_descent or value <= here.value + DECREASE * t * slope + rounding:
                 yield None
-                yield _Local.of(at, own, cost)
+                yield LocalProgram.of(at, own, cost)
                 return
         yield None
         t *= 0.5
-
-
-def _lack(at: DiscreteMotion, asked: LinearisedRows) -> float:
-    """Summed over all rows; limits lack something only where what turns makes them curved."""
-    return float(abs(asked.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
 
 
 def _beyond_rounding(residual: float) -> float:
     return residual if residual > NOTHING else 0.0
 
 
-def _all_rows(at: DiscreteMotion, asked: LinearisedRows) -> tuple[SparseRows, Array, Array, int]:
-    """Rows and sides of what is asked for, then of the limits; how many the first are."""
-    limits, lower, upper = at.limit_rows()
-    rows = SparseRows.joined([asked.rows(), limits])
-    return rows, np.concatenate((asked.lower, lower)), np.concatenate((asked.upper, upper)), len(asked.lower)
-
-
 def _restored(
-    here: _Local, at: DiscreteMotion, asked: MotionRows
+    here: LocalProgram, at: DiscreteMotion, asked: MotionRows
 ) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
     """Yield after each trial; return the trajectory moved back to where nothing is lacking, near where it is in the
     measure of the cost."""
     own = asked.at(at)
-    residual = _lack(at, own)
+    residual = lack_of(at, own)
     for _ in range(RESTORATIONS):
         if residual <= NOTHING:
             break
-        rows, lower, upper, _ = _all_rows(at, own)
+        rows, lower, upper, _ = all_rows(at, own)
         back = solve_banded_qp(here.H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
         if back is None:
             break
         moved = at.moved(back.x)
         there = asked.at(moved)
-        remaining = _lack(moved, there)
+        remaining = lack_of(moved, there)
         yield
         if remaining >= residual:
             break

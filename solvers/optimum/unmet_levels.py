@@ -30,7 +30,7 @@ def hold_unmet(poses: PoseProblem, point: PosePoint, subproblem: Subproblem) -> 
 
         sides = [[poses.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
         gradients = [[_gradient(poses, subproblem, q, multipliers) @ Z for q in ends] for ends in sides]
-        H = np.array([ahead - back for ahead, back in gradients]) / (2.0 * STEP)
+        H = np.array([forward - backward for forward, backward in gradients]) / (2.0 * STEP)
         values, E = np.linalg.eigh(0.5 * (H + H.T))
         least = max(LEAST * np.sqrt(2.0 * error), BENDS * abs(values).max())
         subproblem.Z = Z @ E[:, values <= least]

@@ -74,13 +74,13 @@ class ValueDrag:
 
     def _slope(self, value: float) -> Array:
         """(2,) pixels per unit of the value."""
-        ahead, back = (self._view.seen(self._point_at(value + by)) for by in (STEP, -STEP))
-        return (ahead - back) / (2.0 * STEP)
+        forward, backward = (self._view.seen(self._point_at(value + by)) for by in (STEP, -STEP))
+        return (forward - backward) / (2.0 * STEP)
 
     def _bend(self, value: float) -> Array:
         """(2,) change of the slope per unit of the value."""
-        ahead, here, back = (self._view.seen(self._point_at(value + by)) for by in (STEP, 0.0, -STEP))
-        return (ahead - 2.0 * here + back) / STEP**2
+        forward, here, backward = (self._view.seen(self._point_at(value + by)) for by in (STEP, 0.0, -STEP))
+        return (forward - 2.0 * here + backward) / STEP**2
 
 
 def along_line(point: Array, axis: Array, origin: Array, direction: Array) -> float:

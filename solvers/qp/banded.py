@@ -14,6 +14,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from .dense import QPStatus
+from .last_unknown import LastUnknown
 from .sparse_rows import SparseRows
 
 ITERATIONS = 100  # of the interior-point method, at most
@@ -22,12 +23,14 @@ ITERATIONS = 100  # of the interior-point method, at most
 @dataclass(frozen=True, eq=False)
 class BandedQPResult:
     """x: (F, n); the minimum when OPTIMAL.   multipliers: (m,) positive where the upper side holds x back, negative
-    where the lower one does: H x + g + C' multipliers = 0.   iterations: Newton steps."""
+    where the lower one does: H x + g + C' multipliers = 0.   iterations: Newton steps.   last: the
+    one more unknown."""
 
     status: QPStatus
     x: Array
     multipliers: Array
     iterations: int
+    last: float = 0.0
 
 
 def solve_banded_qp(
@@ -38,12 +41,14 @@ def solve_banded_qp(
     upper: Array,
     backend: str = "auto",
     guess: Array | None = None,
+    last: LastUnknown | None = None,
 ) -> BandedQPResult | None:
     """x (F, n) that minimises 1/2 x'Hx + g'x with lower <= C x <= upper.
 
     H: (F, p + 1, n, n): H[k, s] couples frame k (rows) with frame k - s (columns); H[k, 0] is symmetric, blocks that
     reach before frame 0 do not count.   g: (F, n).   rows: C over the F n unknowns; no row reaches over more than p + 1
-    frames.   lower, upper: (m,), infinite or equal.   guess: (m,) multipliers, whose sides are tried first. Rows may
+    frames.   lower, upper: (m,), infinite or equal.   guess: (m,) multipliers, whose sides are tried first.
+    last: one more unknown, that meets all frames. Rows may
     depend on each other. H may be indefinite where equations and active sides hold x; None where Newton's matrix is not
     positive definite, so that x is no minimum.
     Raises TaskError for entries that are not numbers, BackendError.
@@ -57,7 +62,8 @@ def solve_banded_qp(
         from .native_banded import solve
     else:
         from .banded_reference import solve
-    status, x, multipliers, iterations = solve(H, g, rows, lower, upper, ITERATIONS, known)
+    status, x, multipliers, iterations = solve(H, g, rows, lower, upper, ITERATIONS, known, last)
     if status == len(QPStatus):
         return None
-    return BandedQPResult(list(QPStatus)[status], x, multipliers, iterations)
+    own = 0.0 if last is None else float(x[-1])
+    return BandedQPResult(list(QPStatus)[status], x[: g.size].reshape(g.shape), multipliers, iterations, own)

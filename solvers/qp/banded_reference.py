@@ -12,157 +12,38 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
+from .banded_program import DELTA, STEEP, BandedProgram, Factor, NotConvexError
+from .last_unknown import LastUnknown
 from .sparse_rows import SparseRows
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
-DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
-RHOS = (
-    1e-13,
-    1e-11,
-    1e-9,
-    1e-7,
-    1e-5,
-)  # added to H of size 1, as much as rounding makes it need: the first two, or ...
-FEW = 2
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
 POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
 ACTIVE = 1e-4  # a side is active whose multiplier is more than this share of its slack
-STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
 CLOSEST = 0.995  # share of the way to the nearest bound that a step goes
-REFINEMENTS = 2  # of each step
 POLISHES = 12  # steps that settle the active sides
 SETS = 8  # of active sides that are tried
 FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
 
 
-class NotConvexError(Exception):
-    """Newton's matrix is not positive definite."""
-
-
-def factor(K: Array) -> Array:
-    """L (F, p + 1, n, n) of K = LL', blocks as in `solve_banded_qp`. Raises LinAlgError."""
-    L, (frames, band) = K.copy(), K.shape[:2]
-    for k in range(frames):
-        L[k, 0] = np.linalg.cholesky(L[k, 0])
-        below = range(1, min(band, frames - k))
-        for s in below:
-            L[k + s, s] = np.linalg.solve(L[k, 0], L[k + s, s].T).T
-        for s in below:
-            for t in range(s, below.stop):
-                L[k + t, t - s] -= L[k + t, t] @ L[k + s, s].T
-    return L
-
-
-def substitute(L: Array, b: Array) -> Array:
-    """x (F, n) with LL'x = b."""
-    x, (frames, band) = b.copy(), L.shape[:2]
-    for k in range(frames):
-        for s in range(1, min(band, k + 1)):
-            x[k] -= L[k, s] @ x[k - s]
-        x[k] = np.linalg.solve(L[k, 0], x[k])
-    for k in range(frames - 1, -1, -1):
-        for s in range(1, min(band, frames - k)):
-            x[k] -= L[k + s, s].T @ x[k + s]
-        x[k] = np.linalg.solve(L[k, 0].T, x[k])
-    return x
-
-
-class _Program:
-    """The program with rows of length 1 and H of size 1."""
-
-    def __init__(self, H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array) -> None:
-        self.shape, self.size = g.shape, g.size
-        length = np.sqrt(np.bincount(rows.row, rows.value**2, len(rows)))
-        self.length = np.where(length > 0.0, length, 1.0)
-        self.rows = SparseRows(rows.start, rows.column, rows.value / self.length[rows.row])
-        self.lower, self.upper = lower / self.length, upper / self.length
-        self.scale = max(abs(H).max(initial=0.0), 1e-300)
-        if self.scale == 1e-300:
-            self.scale = max(abs(g).max(initial=0.0), 1e-300)
-        self.H, self.g = H / self.scale, g.ravel() / self.scale
-        for k in range(len(H)):
-            self.H[k, k + 1 :] = 0.0
-        self.equal = self.lower == self.upper
-        self.has_lower = np.isfinite(self.lower) & ~self.equal
-        self.has_upper = np.isfinite(self.upper) & ~self.equal
-        self.sides = int(self.has_lower.sum() + self.has_upper.sum())
-        # The sides that count, 0 for others.
-        self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
-        self.high = np.where(self.has_upper, self.upper, 0.0)
-        self.size_g = max(abs(self.g).max(initial=0.0), 1e-12)
-        self.size_b = 1.0 + max(abs(self.low).max(initial=0.0), abs(self.high).max(initial=0.0))
-        self.pairs = self._pairs()
-
-    def _pairs(self) -> tuple[Array, Array, Array]:
-        """Products of each two entries of a row: where their product goes in K, the product, and the row."""
-        index, product, row = [], [], []
-        n, band = self.shape[1], self.H.shape[1]
-        counts = np.diff(self.rows.start)
-        for count in np.unique(counts):
-            own = np.flatnonzero(counts == count)
-            at = self.rows.start[own][:, None] + np.arange(count)
-            column, value = self.rows.column[at], self.rows.value[at]
-            i, j = column[:, :, None], column[:, None, :]
-            s = i // n - j // n
-            place = ((i // n * band + s) * n + i % n) * n + j % n
-            used = s >= 0
-            index.append(place[used])
-            product.append((value[:, :, None] * value[:, None, :])[used])
-            row.append(np.broadcast_to(own[:, None, None], used.shape)[used])
-        if not index:
-            return np.zeros(0, int), np.zeros(0), np.zeros(0, int)
-        return np.concatenate(index), np.concatenate(product), np.concatenate(row)
-
-    def times(self, x: Array) -> Array:
-        """(N,) H x."""
-        x, out = x.reshape(self.shape), np.zeros(self.shape)
-        for s in range(self.H.shape[1]):
-            own = self.H[s:, s]
-            out[s:] += np.einsum("kij,kj->ki", own, x[: len(x) - s])
-            if s:
-                out[: len(x) - s] += np.einsum("kji,kj->ki", own, x[s:])
-        return out.ravel()
-
-    def newton_matrix(self, weight: Array) -> Array:
-        """L of K = H + C' diag(weight) C, weight (m,)."""
-        index, product, row = self.pairs
-        K = self.H + np.bincount(index, product * weight[row], self.H.size).reshape(self.H.shape)
-        for rho in RHOS[: None if weight.max(initial=0.0) > STEEP else FEW]:  # ... all, where sides are steep
-            regular = K.copy()
-            regular[:, 0] += rho * np.eye(self.shape[1])
-            try:
-                return factor(regular)
-            except np.linalg.LinAlgError:
-                pass
-        raise NotConvexError
-
-    def solved(self, L: Array, weight: Array, rx: Array, ry: Array) -> tuple[Array, Array]:
-        """(dx, dy) with (H + C'WC) dx - A'dy = rx and A dx = ry of the equations A, W of the others; weight is
-        1/DELTA of equations."""
-        inner = np.where(self.equal, 0.0, weight)
-        dx, dy = np.zeros(self.size), np.zeros(len(weight))
-        for _ in range(1 + REFINEMENTS):
-            Cx = self.rows.times(dx)
-            missing = np.where(self.equal, ry - Cx, 0.0)
-            lack = rx - self.times(dx) + self.rows.transposed(dy - inner * Cx, self.size)
-            lack += self.rows.transposed(missing / DELTA, self.size)
-            step = substitute(L, lack.reshape(self.shape)).ravel()
-            dy += np.where(self.equal, (missing - self.rows.times(step)) / DELTA, 0.0)
-            dx += step
-        return dx, dy
-
-
 def solve(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
+    H: Array,
+    g: Array,
+    rows: SparseRows,
+    lower: Array,
+    upper: Array,
+    iterations: int,
+    guess: Array,
+    last: LastUnknown | None = None,
 ) -> tuple[int, Array, Array, int]:
-    """Status, x (F, n), multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
-    program = _Program(H, g, rows, lower, upper)
+    """Status, x (F n,) and the last unknown, multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
+    program = BandedProgram(H, g, rows, lower, upper, last)
     point, count = _Point(program), 0
     try:
         x, z, _, is_exact = _polished(program, point.x, -guess * program.length / program.scale)
         if is_exact:
-            return OPTIMAL, x.reshape(g.shape), -z * program.scale / program.length, 0
+            return OPTIMAL, x, -z * program.scale / program.length, 0
     except NotConvexError:
         pass  # the guess was wrong
     try:
@@ -180,14 +61,14 @@ def solve(
     except NotConvexError:
         status = NOT_CONVEX
     if status == NOT_CONVEX:
-        return NOT_CONVEX, np.zeros(g.shape), np.zeros(len(rows)), count
-    return status, x.reshape(g.shape), -z * program.scale / program.length, count
+        return NOT_CONVEX, np.zeros(program.size), np.zeros(len(rows)), count
+    return status, x, -z * program.scale / program.length, count
 
 
 class _Point:
     """x, multipliers y of equations, slacks s and multipliers z of lower and upper sides, and what they lack."""
 
-    def __init__(self, p: _Program) -> None:
+    def __init__(self, p: BandedProgram) -> None:
         self.p, low, up = p, p.has_lower, p.has_upper
         start = max(1e-4, min(1.0, abs(p.g).max(initial=0.0)))
         # Slacks begin near the rows' own room: a step may use it at once.
@@ -204,8 +85,8 @@ class _Point:
 
     def look(self) -> None:
         """Find what is lacking: rx, ry, rl, ru in Newton's equations, mu of complementarity."""
-        p, Cx = self.p, self.p.rows.times(self.x)
-        self.Hx, self.force = p.times(self.x), p.rows.transposed(self.z, p.size)
+        p, Cx = self.p, self.p.along(self.x)
+        self.Hx, self.force = p.times(self.x), p.pushed(self.z)
         self.rx = -(self.Hx + p.g - self.force)
         self.ry = np.where(p.equal, p.low - Cx, 0.0)
         self.rl = np.where(p.has_lower, p.low + self.sl - Cx, 0.0)
@@ -215,11 +96,11 @@ class _Point:
     @property
     def lack(self) -> float:
         """The largest of it, relative."""
-        p, most = self.p, [abs(each).max(initial=0.0) for each in (self.ry, self.rl, self.ru)]
-        dual = abs(self.rx).max(initial=0.0) / max(
-            p.size_g, abs(self.force).max(initial=0.0), abs(self.Hx).max(initial=0.0)
-        )
-        return max(dual, max(most) / p.size_b, self.mu / max(p.size_g, abs(self.z).max(initial=0.0)))
+        p = self.p
+        sides = (self.ry, p.room_low), (self.rl, p.room_low), (self.ru, p.room_high)
+        most = [float((abs(each) / room).max(initial=0.0)) for each, room in sides]
+        rx, force, Hx, z = (float(abs(each).max(initial=0.0)) for each in (self.rx, self.force, self.Hx, self.z))
+        return max(rx / max(p.size_g, force, Hx), *most, self.mu / max(p.size_g, z))
 
     @property
     def shows_infeasible(self) -> bool:
@@ -234,13 +115,13 @@ class _Point:
         """(m,) of the rows in Newton's matrix."""
         return np.where(self.p.equal, 1.0 / DELTA, self.zl / self.sl + self.zu / self.su)
 
-    def newton(self, L: Array, weight: Array, cl: Array, cu: Array) -> tuple[Array, ...]:
+    def newton(self, L: Factor, weight: Array, cl: Array, cu: Array) -> tuple[Array, ...]:
         """Changes of x, y, sl, su, zl, zu with zl dsl + sl dzl = cl, and of the upper sides."""
         p, low, up = self.p, self.p.has_lower, self.p.has_upper
         push = np.where(low, (cl + self.zl * self.rl) / self.sl, 0.0)
         push -= np.where(up, (cu + self.zu * self.ru) / self.su, 0.0)
-        dx, dy = p.solved(L, weight, self.rx + p.rows.transposed(push, p.size), self.ry)
-        Cdx = p.rows.times(dx)
+        dx, dy = p.solved(L, weight, self.rx + p.pushed(push), self.ry)
+        Cdx = p.along(dx)
         dsl, dsu = np.where(low, Cdx - self.rl, 0.0), np.where(up, -Cdx - self.ru, 0.0)
         dzl = np.where(low, (cl - self.zl * dsl) / self.sl, 0.0)
         return dx, dy, dsl, dsu, dzl, np.where(up, (cu - self.zu * dsu) / self.su, 0.0)
@@ -251,7 +132,7 @@ class _Point:
         shrinking = changes < 0.0
         return float(min(1.0, np.min(-values[shrinking] / changes[shrinking], initial=np.inf)))
 
-    def step(self, L: Array, weight: Array) -> None:
+    def step(self, L: Factor, weight: Array) -> None:
         """Mehrotra's predictor and corrector."""
         sl, su, zl, zu = self.sl, self.su, self.zl, self.zu
         change, t = self.newton(L, weight, -sl * zl, -su * zu), 1.0
@@ -265,7 +146,7 @@ class _Point:
             setattr(self, name, getattr(self, name) + t * by)
 
 
-def _interior(p: _Program, at: _Point, tolerance: float, iterations: int, count: int) -> tuple[int, int]:
+def _interior(p: BandedProgram, at: _Point, tolerance: float, iterations: int, count: int) -> tuple[int, int]:
     """Move the point until it is solved; status and steps so far."""
     while True:
         at.look()
@@ -283,13 +164,13 @@ def _interior(p: _Program, at: _Point, tolerance: float, iterations: int, count:
         at.step(L, weight)
 
 
-def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, bool]:
+def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float, bool]:
     """The best point where the sides that are active are equations, or as it was; what it lacks; and whether that is as
     little as rounding lets it be, so that further steps find nothing better.
 
     Sides that pull are left, those that are passed are taken, until that is right (a primal-dual active set method:
     Hintermueller, Ito and Kunisch, SIAM J. Optim. 13(3), 2003)."""
-    Cx = p.rows.times(x)
+    Cx = p.along(x)
     best = x, z, _error(p, x, z)
     at_low, at_high = p.has_lower & (z > ACTIVE * (Cx - p.low)), p.has_upper & (-z > ACTIVE * (p.high - Cx))
     is_exact = False
@@ -298,15 +179,15 @@ def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, boo
         L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
         x, z = x.copy(), np.where(active, z, 0.0)
         for _ in range(POLISHES):
-            missing = np.where(active, wanted - p.rows.times(x), 0.0)
-            lack = -(p.times(x) + p.g) + p.rows.transposed(z + missing / DELTA, p.size)
-            step = substitute(L, lack.reshape(p.shape)).ravel()
-            z += np.where(active, (missing - p.rows.times(step)) / DELTA, 0.0)
+            missing = np.where(active, wanted - p.along(x), 0.0)
+            lack = -(p.times(x) + p.g) + p.pushed(z + missing / DELTA)
+            step = p.substituted(L, lack)
+            z += np.where(active, (missing - p.along(step)) / DELTA, 0.0)
             x = x + step
         error = _error(p, x, z)
         if error <= best[2]:
             best = x, z, error
-        Cx, before = p.rows.times(x), (at_low, at_high)
+        Cx, before = p.along(x), (at_low, at_high)
         at_low = p.has_lower & np.where(at_low, z > 0.0, Cx < p.low)
         at_high = p.has_upper & np.where(at_high, z < 0.0, Cx > p.high)
         is_same = (at_low == before[0]).all() and (at_high == before[1]).all()
@@ -316,14 +197,14 @@ def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, boo
     return *best, is_exact
 
 
-def _error(p: _Program, x: Array, z: Array) -> float:
+def _error(p: BandedProgram, x: Array, z: Array) -> float:
     """The largest of what a solution lacks, relative: stationarity, feasibility, signs and complementarity."""
-    Cx, Hx, force = p.rows.times(x), p.times(x), p.rows.transposed(z, p.size)
+    Cx, Hx, force = p.along(x), p.times(x), p.pushed(z)
     size_g = max(p.size_g, abs(force).max(initial=0.0), abs(Hx).max(initial=0.0))
     size_z = max(p.size_g, abs(z).max(initial=0.0))
     dual = abs(Hx + p.g - force).max(initial=0.0) / size_g
-    outside = np.maximum(np.maximum(p.lower - Cx, Cx - p.upper), 0.0).max(initial=0.0) / p.size_b
+    outside = np.maximum(np.maximum((p.lower - Cx) / p.room_low, (Cx - p.upper) / p.room_high), 0.0).max(initial=0.0)
     to_low, to_high = np.where(p.has_lower, Cx - p.lower, np.inf), np.where(p.has_upper, p.upper - Cx, np.inf)
-    low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / p.size_b, np.maximum(z, 0.0) / size_z))
-    high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / p.size_b, np.maximum(-z, 0.0) / size_z))
+    low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / p.room_low, np.maximum(z, 0.0) / size_z))
+    high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / p.room_high, np.maximum(-z, 0.0) / size_z))
     return float(max(dual, outside, low.max(initial=0.0), high.max(initial=0.0)))

@@ -8,17 +8,30 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
+from .last_unknown import LastUnknown
 from .sparse_rows import SparseRows
 
 
 class _BandedProgram(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int32) for name in ("frames", "n", "width", "rows")] + [
-        (name, ctypes.c_void_p) for name in ("H", "g", "start", "column", "value", "low", "high")
-    ]
+    _fields_ = (
+        [(name, ctypes.c_int32) for name in ("frames", "n", "width", "rows")]
+        + [
+            (name, ctypes.c_void_p)
+            for name in ("H", "g", "start", "column", "value", "low", "high", "border", "across")
+        ]
+        + [("corner", ctypes.c_double)]
+    )
 
 
 def solve(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
+    H: Array,
+    g: Array,
+    rows: SparseRows,
+    lower: Array,
+    upper: Array,
+    iterations: int,
+    guess: Array,
+    last: LastUnknown | None = None,
 ) -> tuple[int, Array, Array, int]:
     """Twin of `banded_reference.solve`."""
     library = load_library()
@@ -27,8 +40,16 @@ def solve(
     start, column = (np.ascontiguousarray(array, np.int32) for array in (rows.start, rows.column))
     H, g, value, low, high = arrays
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (H, g, start, column, value, low, high)]
-    program = _BandedProgram(*g.shape, H.shape[1], len(rows), *pointers)
-    x, multipliers, steps = np.empty(g.shape), np.array(guess, np.float64), ctypes.c_int32()
+    shape, size = g.shape, g.size
+    border = across = None
+    if last is not None:
+        g = np.append(g, last.slope)
+        border, across = (np.ascontiguousarray(array, np.float64) for array in (last.border, last.across))
+        pointers[1] = ctypes.c_void_p(g.ctypes.data)
+        pointers += [ctypes.c_void_p(array.ctypes.data) for array in (border, across)]
+    program = _BandedProgram(*shape, H.shape[1], len(rows), *pointers)
+    program.corner = 0.0 if last is None else last.corner
+    x, multipliers, steps = np.empty(size + (last is not None)), np.array(guess, np.float64), ctypes.c_int32()
     work = np.empty(library.rk_banded_qp_workspace(ctypes.byref(program)))
     status = library.rk_banded_qp(
         ctypes.byref(program),

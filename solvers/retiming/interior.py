@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..qp.banded_reference import factor, substitute
+from ..qp.banded_program import factor, substitute
 
 PLACES = np.array([0.0, 0.5, 1.0])  # of a cell, where limits are asked for
 SIMPSON = np.array([1.0, 4.0, 1.0]) / 6.0
@@ -38,12 +38,12 @@ Term = Array | float
 
 class LimitRows:
     """Limits at places (p, rows): a y + b y' + c y'' <= room + size / sqrt(y), and norms of (tools, 3) vectors
-    ahead y'/2 + bent y that are at most `tool_room` (tools,)."""
+    along y'/2 + bent y that are at most `tool_room` (tools,)."""
 
     def __init__(self, places: int) -> None:
         self.parts: list[tuple[Array, ...]] = []
         self.places = places
-        self.ahead, self.bent, self.tool_room = np.zeros((places, 0, 3)), np.zeros((places, 0, 3)), np.zeros(0)
+        self.along, self.bent, self.tool_room = np.zeros((places, 0, 3)), np.zeros((places, 0, 3)), np.zeros(0)
 
     def add(
         self, a: Array | float, b: Array | float, c: Array | float, room: Array | float, size: Array | float = 0.0
@@ -51,8 +51,8 @@ class LimitRows:
         """Add terms, (p, k) each, or what broadcasts to that."""
         self.parts.append(np.broadcast_arrays(a, b, c, room, size))
 
-    def tools(self, ahead: Array, bent: Array, room: Array) -> None:
-        self.ahead, self.bent, self.tool_room = ahead, bent, room
+    def tools(self, along: Array, bent: Array, room: Array) -> None:
+        self.along, self.bent, self.tool_room = along, bent, room
 
     def close(self) -> None:
         a, b, c, self.room, self.size = (np.concatenate(each, axis=1) for each in zip(*self.parts, strict=True))
@@ -62,7 +62,7 @@ class LimitRows:
         """The limits at some of the places."""
         found = LimitRows(len(places))
         found.line, found.room, found.size = self.line[:, places], self.room[places], self.size[places]
-        found.tools(self.ahead[places], self.bent[places], self.tool_room)
+        found.tools(self.along[places], self.bent[places], self.tool_room)
         return found
 
     def slack(self, y: Array) -> Array:
@@ -83,12 +83,12 @@ class LimitRows:
         moved = self._moved(y)
         length = np.linalg.norm(moved, axis=-1, keepdims=True)
         unit = np.divide(moved, length, out=np.zeros_like(moved), where=length > 0.0)
-        bent, ahead = (unit * self.bent).sum(axis=-1), 0.5 * (unit * self.ahead).sum(axis=-1)
-        return np.concatenate((fall, np.stack((bent, ahead, np.zeros_like(bent)))), axis=2)
+        bent, along = (unit * self.bent).sum(axis=-1), 0.5 * (unit * self.along).sum(axis=-1)
+        return np.concatenate((fall, np.stack((bent, along, np.zeros_like(bent)))), axis=2)
 
     def _moved(self, y: Array) -> Array:
         """(p, tools, 3) accelerations."""
-        return self.ahead * (0.5 * y[:, 1])[:, None, None] + self.bent * y[:, 0][:, None, None]
+        return self.along * (0.5 * y[:, 1])[:, None, None] + self.bent * y[:, 0][:, None, None]
 
     def most_even(self) -> float:
         """The largest y, the same everywhere, of which the limits leave enough."""

@@ -58,12 +58,12 @@ def reference(rows: Array, most: Array, steps: Array) -> tuple[int, Array]:
     return -1, x
 
 
-def _sides(rows: Array, x: float, ahead: float, low_next: float, high_next: float) -> tuple[float, ...]:
+def _sides(rows: Array, x: float, span: float, low_next: float, high_next: float) -> tuple[float, ...]:
     """The tightest rows at x: u at most, u at least, each with its slope in x."""
     a, b, c = rows.T
     u = (c - b * x) / a
-    high, high_slope = (high_next - x) / ahead, -1.0 / ahead
-    low, low_slope = (low_next - x) / ahead, -1.0 / ahead
+    high, high_slope = (high_next - x) / span, -1.0 / span
+    low, low_slope = (low_next - x) / span, -1.0 / span
     up, down = np.flatnonzero(a > 0.0), np.flatnonzero(a < 0.0)
     if len(up) and u[up].min() < high:
         i = up[np.argmin(u[up])]
@@ -75,13 +75,13 @@ def _sides(rows: Array, x: float, ahead: float, low_next: float, high_next: floa
 
 
 def _farthest(
-    rows: Array, ahead: float, low_next: float, high_next: float, sign: float, start: float, end: float
+    rows: Array, span: float, low_next: float, high_next: float, sign: float, start: float, end: float
 ) -> float | None:
     """The largest x (sign 1) or the smallest (sign -1) in start .. end at which some u is left; None if there is
     none."""
     x = end if sign > 0.0 else start
     for _ in range(len(rows) + 3):
-        high, high_slope, low, low_slope = _sides(rows, x, ahead, low_next, high_next)
+        high, high_slope, low, low_slope = _sides(rows, x, span, low_next, high_next)
         if high >= low:
             return x
         slope = high_slope - low_slope

@@ -50,7 +50,7 @@ class Reachability:
 
     def _make_rows(self) -> None:
         first, second, moved = (each[:, ASKED] for each in self.looked[:3])
-        ahead = 2.0 * self.steps[:, None, None] * PLACES[:, None]
+        span = 2.0 * self.steps[:, None, None] * PLACES[:, None]
         joints = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
         tools = [tool.link for tool in self.limits.tools]
         rows: list[Array] = []
@@ -62,18 +62,18 @@ class Reachability:
             self.labels.extend(labels * len(PLACES))
 
         for sign in (1.0, -1.0):
-            a, b = sign * (first + second * ahead), sign * second
+            a, b = sign * (first + second * span), sign * second
             add(a, b, self.acceleration, [(name, "acceleration") for name in joints])
         speeds = [(name, "velocity") for name in joints] + [(name, "tool speed") for name in tools]
         square = np.minimum(self.velocity**2, FASTEST**2)
-        add(moved**2 * ahead, moved**2, square, speeds)
+        add(moved**2 * span, moved**2, square, speeds)
         if self.looked[3] is not None:
             a, b, c = (each[:, ASKED] for each in self.looked[3])
             is_limited = np.isfinite(self.model.effort)
             for sign in (1.0, -1.0):
                 room = np.where(is_limited, self.room - sign * c, 1e30)
                 add(
-                    sign * (a + b * ahead) * is_limited,
+                    sign * (a + b * span) * is_limited,
                     sign * b * is_limited,
                     room,
                     [(name, "effort") for name in joints],

@@ -100,10 +100,10 @@ class SmoothTiming:
                 rows.add(sign * third, 1.5 * sign * second, 0.5 * sign * first, 0.0, jerk)
         if rates.force is not None:
             self._add_forces(rows, first, tuple(x.reshape(-1, nv) for x in rates.force), cells)
-        ahead, bent = (x.reshape(len(first), -1, 3) for x in (rates.tool_first, rates.tool_second))
+        along, bent = (x.reshape(len(first), -1, 3) for x in (rates.tool_first, rates.tool_second))
         bounded = np.isfinite([tool.acceleration for tool in limits.tools]) if limits.tools else np.zeros(0, bool)
         room = (1.0 - SPARE) * np.array([tool.acceleration for tool in limits.tools])
-        rows.tools(ahead[:, bounded], bent[:, bounded], room[bounded])
+        rows.tools(along[:, bounded], bent[:, bounded], room[bounded])
         rows.close()
         return rows
 

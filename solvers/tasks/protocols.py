@@ -133,6 +133,13 @@ def has_path(task: Task) -> bool:
     return isinstance(task, VelocityTask) and task.has_path
 
 
+def start_tasks(tasks: Sequence[Task], targets: Sequence[Any], shares: Sequence[float] | Array) -> list[Task]:
+    """The pose tasks for the best first pose of a motion that tasks of these influences ask for."""
+    asking = zip(tasks, targets, shares, strict=True)
+    whole = ((task, target) for task, target, share in asking if share >= 1.0 and isinstance(task, VelocityTask))
+    return [pose_task for task, target in whole if (pose_task := task.start_task(target)) is not None]
+
+
 def is_counted_from_start(task: Task) -> bool:
     return isinstance(task, StartRelativeTask) and task.is_counted_from_start
 

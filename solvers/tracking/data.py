@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.errors import TaskError
 from ..limits.viability import StepLimits
 
 LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
@@ -72,3 +74,15 @@ class TrackOutcome:
             np.zeros(frames, np.int32),
             np.zeros((frames, nv), np.int8),
         )
+
+
+def sets_of(targets: object, tasks: int) -> list[list[Any]]:
+    """The targets of so many tasks, frame by frame. Raises TaskError."""
+    try:
+        frames = [list(frame) for frame in targets]  # type: ignore[attr-defined]
+    except TypeError:
+        raise TaskError("targets must be one set of targets per frame") from None
+    for number, frame in enumerate(frames):
+        if len(frame) != tasks:
+            raise TaskError(f"there are {tasks} tasks but {len(frame)} targets in frame {number}")
+    return frames

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ..criteria import Criterion
 from ..limits.viability import StepLimits
+from ..tasks import PostureTask, Task
 from ..tasks.influence import Remaining, is_partial, remaining_of
 from ..tasks.protocols import VelocityTask
 from ..velocity.task_levels import TaskLevels
@@ -37,10 +40,14 @@ class LevelEngines:
         remaining: Mapping[int, Remaining],
         state: Array,
         noted: Sequence[Any] | None,
+        near: Array | None = None,
     ) -> tuple[TrackOutcome, Array]:
         """Frames from a state on, and the state that they lead to. wanted: checked targets of all tasks, per frame.
         shares: (tasks,) influences.   remaining: what is not asked for, of tasks that fade.
-        noted: the targets that the state was found for, where that is known."""
+        noted: the targets that the state was found for, where that is known.   near: (frames, nq) what the robot stays
+        near to in what all tasks leave free."""
+        if near is not None:
+            return self._run_near(wanted, shares, remaining, state, near)
         asked = shares.tolist()
         counting = [i for i, share in enumerate(asked) if share]
         key = tuple(counting), tuple(k for k, i in enumerate(counting) if is_partial(asked[i]))
@@ -56,6 +63,53 @@ class LevelEngines:
         outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in remaining.items()})
         self._ended[key] = self._whole(engine.state, own_levels)
         return outcome, self._ended[key]
+
+    def _run_near(
+        self,
+        wanted: Sequence[Sequence[Any]],
+        shares: Array,
+        remaining: Mapping[int, Remaining],
+        state: Array,
+        near: Array,
+    ) -> tuple[TrackOutcome, Array]:
+        """With a posture as the last level, whose goal the state has not."""
+        nv, nq = self._nv, self._nq
+        state = np.concatenate((state[: -1 - nv], state[:nq], state[-1 - nv : -1], [state[-1] + (state[-1] > 0.0)]))
+        aims = [[*own, q] for own, q in zip(wanted, near, strict=True)]
+        outcome, end = self._with_posture.run(aims, np.append(shares, 1.0), remaining, state, None)
+        end = np.concatenate((end[: -1 - nv - nq], end[-1 - nv : -1], [max(end[-1] - 1.0, 0.0)]))
+        return replace(outcome, residuals=outcome.residuals[:, :-1]), end
+
+    @cached_property
+    def _with_posture(self) -> LevelEngines:
+        tasks = self.levels.tasks
+        last = PostureTask(self.levels.model.neutral(), priority=1 + max(task.priority for task in tasks))
+        levels = TaskLevels(self.levels.model, [*tasks, last], self._backend)
+        return LevelEngines(levels, self._criteria, self._limits, self._backend)
+
+    def remaining(
+        self,
+        wanted: Sequence[Any],
+        shares: Array,
+        state: Array,
+        without: Mapping[Task, Array],
+        noted: Sequence[Any] | None,
+    ) -> tuple[dict[int, Remaining], dict[Task, Array], int]:
+        """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
+        steps that it took to tell. without: these states of the frame before, `state` where there is none."""
+        fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
+        before = {i: without.get(self.levels.tasks[i], state) for i in fading}
+        # What the others leave is taken from where they were: each is computed from the others.
+        others = {i: self.remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        remaining, states, count = {}, {}, 0
+        for i in fading:
+            fewer = np.where(np.arange(len(shares)) == i, 0.0, shares)
+            around = {k: own for k, own in others.items() if k != i}
+            outcome, end = self.run([wanted], fewer, around, before[i], noted if before[i] is state else None)
+            remaining[i] = self.remaining_of(i, end, wanted, shares, before[i])
+            states[self.levels.tasks[i]] = end
+            count += int(outcome.iterations[0])
+        return remaining, states, count
 
     def remaining_of(
         self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None

@@ -43,7 +43,8 @@ class TrackResult:
     parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
     one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
     all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what tells why
-    velocities are missed, where some are.
+    velocities are missed, where some are. aside: (F, tasks) bool, those that stand aside, so that levels above miss
+    fewer frames; None: none do.
     """
 
     problem: IKProblem
@@ -60,6 +61,7 @@ class TrackResult:
     tolerances: Array | None = None
     influence: Array | None = None
     stopped: Sequence[Callable[[], Diagnosis | None] | None] | None = None
+    aside: Array | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -67,8 +69,9 @@ class TrackResult:
     @property
     def status(self) -> list[Status]:
         """Per frame: CONVERGED, LIMIT (velocity or acceleration limits hold the robot back), OUT_OF_REACH, EMPTY,
-        or MAX_ITERATIONS; `diagnosis` looks further into that one."""
-        return [STATUS[code] for code in self.codes.tolist()]
+        or MAX_ITERATIONS; of a frame whose `diagnosis` was asked for, what that has found."""
+        found = self._looked_into
+        return [found[i].status if i in found else STATUS[code] for i, code in enumerate(self.codes.tolist())]
 
     @property
     def converged(self) -> Array:
@@ -85,8 +88,22 @@ class TrackResult:
         """From time 0 on, dt apart."""
         return Motion.of(self.problem.model, self.dt * np.arange(len(self)), self.q, self.start_velocity)
 
+    def diagnose(self) -> list[Diagnosis]:
+        """The diagnosis of every frame, whose status is `status` from then on."""
+        return [self.diagnosis(frame) for frame in range(len(self))]
+
     def diagnosis(self, frame: int) -> Diagnosis:
-        """Why a frame is as it is; solves a few times more when it is not met."""
+        """Why a frame is as it is; solves a few times more when it is not met, once."""
+        frame = range(len(self))[frame]
+        if frame not in self._looked_into:
+            self._looked_into[frame] = self._diagnosed(frame)
+        return self._looked_into[frame]
+
+    @cached_property
+    def _looked_into(self) -> dict[int, Diagnosis]:
+        return {}
+
+    def _diagnosed(self, frame: int) -> Diagnosis:
         if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
             return self.frame(frame).diagnosis
         remark = self.remarks[frame] if self.remarks else ""
@@ -94,18 +111,25 @@ class TrackResult:
             return Diagnosis(Status.MAX_ITERATIONS, f"every task is met, but by leaving the motion so far ({remark})")
         shares = np.ones(len(self.targets[frame])) if self.influence is None else self.influence[frame]
         again = self._solved(frame, shares >= 1.0)
-        found = again.diagnosis
+        found, is_aside = again.diagnosis, self._stands_aside(frame)
         is_empty = again.status is Status.EMPTY  # velocities only
-        why = self.stopped[frame] if self.stopped and (is_empty or again.converged) else None
+        why = self.stopped[frame] if self.stopped and (is_empty or again.converged) and not is_aside else None
         stopped = why() if why else None
         if stopped is not None:
             found = stopped
+        elif is_aside and (is_empty or again.converged):
+            found = STANDS_ASIDE
         elif again.converged:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
             found = self._held_by_fading(frame, shares) or Diagnosis(Status.MAX_ITERATIONS, reason)
         elif is_empty:
             found = Diagnosis(Status.MAX_ITERATIONS, "no motion inside the limits is what is asked for")
+        if is_aside and found is not STANDS_ASIDE:
+            found = replace(found, reason=f"{found.reason}; {STANDS_ASIDE.reason}")
         return replace(found, reason=f"{found.reason} ({remark})") if remark else found
+
+    def _stands_aside(self, frame: int) -> bool:
+        return self.aside is not None and bool(self.aside[frame].any())
 
     def _held_by_fading(self, frame: int, shares: Array) -> Diagnosis | None:
         """Why whole tasks that another pose meets are not met beside those of partial influence, when these, were they
@@ -141,11 +165,16 @@ class TrackResult:
         found = short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
         if found.status is Status.COLLISION and self.remarks is not None:
             found = replace(found, reason=self.remarks[frame])
+        if found.status is Status.MAX_ITERATIONS and self._stands_aside(frame):
+            found = STANDS_ASIDE
         q, residuals = self.q[frame], self.residuals[frame]
         limits_active = self.problem.limits_active
         return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, limits_active, self.parts)
 
 
+STANDS_ASIDE = Diagnosis(
+    Status.MAX_ITERATIONS, "tasks of lower priority stand aside here, so that those above miss fewer frames"
+)
 _SHORT = {
     CONVERGED: Diagnosis(Status.CONVERGED, "every task is met"),
     OUT_OF_REACH: Diagnosis(Status.OUT_OF_REACH, "a target is farther than the robot can reach"),
@@ -207,7 +236,18 @@ def joined(parts: Sequence[TrackResult]) -> TrackResult:
     if len(parts) == 1:
         return parts[0]
     whole: dict[str, Any] = {}
-    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence", "stopped"):
+    for name in (
+        "targets",
+        "codes",
+        "q",
+        "residuals",
+        "iterations",
+        "behind",
+        "remarks",
+        "influence",
+        "stopped",
+        "aside",
+    ):
         own = [getattr(part, name) for part in parts]
         if isinstance(own[0], np.ndarray):
             whole[name] = np.concatenate(own)

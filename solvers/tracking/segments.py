@@ -5,12 +5,44 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from ...robokin.arrays import Array
 from ..tasks.protocols import VelocityTask, is_counted_from_start
 from .result import TrackResult
 from .tracker import Tracker
+
+
+@dataclass(frozen=True, eq=False)
+class Aside:
+    """Which tasks stand aside. down_to: (frames,) the last priority that is followed; tasks of later ones are told what
+    they lack.   near: (frames, nq) what the robot stays near to meanwhile, NaN where it need not."""
+
+    down_to: Array
+    near: Array
+
+    @classmethod
+    def none(cls, frames: int, nq: int) -> Aside:
+        return cls(np.full(frames, math.inf), np.full((frames, nq), np.nan))
+
+    @property
+    def changes(self) -> Array:
+        """Frames that are not as the one before."""
+        is_near, last = np.isnan(self.near[:, 0]), self.down_to
+        return np.flatnonzero((is_near[1:] != is_near[:-1]) | (last[1:] != last[:-1])) + 1
+
+    def of(self, first: int, end: int) -> Aside:
+        return Aside(self.down_to[first:end], self.near[first:end])
+
+    def also(self, first: int, end: int, last: float, near: Array | None = None) -> Aside:
+        """And from frame `first` to before `end` what comes after a priority."""
+        changed = Aside(self.down_to.copy(), self.near.copy())
+        changed.down_to[first:end] = np.minimum(changed.down_to[first:end], last)
+        changed.near[first:end] = np.nan if near is None else near[first:end]
+        return changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +57,21 @@ class Segment:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def start(self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None) -> TrackResult:
+    def start(
+        self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None, down_to: float
+    ) -> TrackResult:
         """The first frame, solved as a pose."""
         influence = None if self.influence is None else self.influence[0]
-        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin)
+        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin, down_to)
 
-    def run(self, first: int, last: int, backwards: bool = False) -> TrackResult:
-        """The frames from `first` to before `last`."""
+    def run(self, first: int, last: int, backwards: bool = False, aside: Aside | None = None) -> TrackResult:
+        """The frames from `first` to before `last`. aside: of these frames, alike in all."""
         order = slice(None, None, -1 if backwards else 1)
         influence = None if self.influence is None else self.influence[first:last][order]
-        return self.tracker.run(self.targets[first:last][order], influence)
+        if aside is None:
+            return self.tracker.run(self.targets[first:last][order], influence)
+        near = None if np.isnan(aside.near).any() else aside.near
+        return self.tracker.run(self.targets[first:last][order], influence, float(aside.down_to[0]), near)
 
     def stand(self, q: Array, velocity: Array | None, before: Tracker | None = None) -> None:
         """Stand there; with what a tracker `before` remembers of the same tasks."""
@@ -62,25 +99,35 @@ def follow(
     seed: int = 0,
     spare: float = math.inf,
     origin: Array | None = None,
+    aside: Aside | None = None,
 ) -> Generator[list[TrackResult], None, list[TrackResult]]:
     """Follow the segments, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
     them, in order: those until more than `spare` frames are missed. origin: (nq,) where tasks begin that are counted
-    from the start; q0 unless given. Errors: see `track`."""
+    from the start; q0 unless given. aside: what is not followed; None: all is.
+    Errors: see `track`."""
     results: list[TrackResult] = []
-    missed = 0
+    done = missed = 0
+    changes = np.zeros(0, int) if aside is None else aside.changes
     for number, segment in enumerate(segments):
         first = 0
         if number == 0:
-            results.append(segment.start(q0, start_velocity, seed, origin))
+            results.append(
+                segment.start(q0, start_velocity, seed, origin, math.inf if aside is None else aside.down_to[0])
+            )
             first = 1
         else:
             before = segments[number - 1].tracker
             segment.stand(before.q, before.v, before)
-        for start in range(first, len(segment), segment.tracker.chunk):
+        chunks = range(first, len(segment), segment.tracker.chunk)
+        starts = sorted(
+            {*chunks, *(changes - done)[(changes > done + first) & (changes < done + len(segment))].tolist()}
+        )
+        for start, end in pairwise([*starts, len(segment)]):
             yield results
-            part = segment.run(start, start + segment.tracker.chunk)
+            part = segment.run(start, end, aside=None if aside is None else aside.of(done + start, done + end))
             results.append(part)
             missed += int(part.missed.sum())
             if missed > spare:
                 return results
+        done += len(segment)
     return results

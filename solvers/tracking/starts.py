@@ -41,10 +41,12 @@ TURN = 2.0 * math.pi
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A path followed from a start. results: in order; of a given up try, not all. origin: what it started from."""
+    """A path followed from a start. results: in order; of a given up try, not all. origin: what it started from,
+    which is q0 (nq,)."""
 
     results: list[TrackResult]
     origin: str
+    q0: Array
 
     @property
     def missed(self) -> Array:
@@ -148,7 +150,7 @@ class _StartSearch:
         spare = len(self.best.missed) if self.tried else math.inf
         self.tried.append(q0)
         results = yield from follow(self.segments, q0, self.start_velocity, self.seed, spare, self.hint)
-        found = Followed(results, origin)
+        found = Followed(results, origin, q0)
         self.spent += sum(int(result.iterations.sum()) for result in results)
         self.first_path = self.first_path or self.spent
         missed = len(found.missed)

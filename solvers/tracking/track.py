@@ -8,7 +8,6 @@ from typing import Any
 
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
-from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
 from ..ik.problem import part_names
@@ -16,8 +15,10 @@ from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances
 from .avoidance.avoiding import tracker_of
+from .data import sets_of
+from .precedence.standing_aside import follow_in_order, follow_in_order_from_best
 from .result import TrackResult, joined
-from .starts import Segment, follow, follow_from_best
+from .starts import Segment
 from .tracker import Tracker
 
 
@@ -51,7 +52,7 @@ def track(
     counting = [bool(task.influence) for task in given]
     if any(counting) and not all(counting):
         kept = [task for task in given if task.influence]
-        own_aims = [list(itertools.compress(frame, counting)) for frame in _of_each(targets, len(given))]
+        own_aims = [list(itertools.compress(frame, counting)) for frame in sets_of(targets, len(given))]
         found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
         return found.among(counting, part_names(given), tolerances(given))
     weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
@@ -67,9 +68,9 @@ def track(
     steps: Generator[list[TrackResult], None, Any]
     if q0 is None:
         middle = model.limits.middle(model.neutral())
-        steps = follow_from_best(segments, middle, "mid-range", start_velocity, seed)
+        steps = follow_in_order_from_best(segments, middle, "mid-range", start_velocity, seed)
     else:
-        steps = follow(segments, q0, start_velocity, seed)
+        steps = follow_in_order(segments, q0, start_velocity, seed)
     while True:
         try:
             parts = next(steps)
@@ -85,15 +86,3 @@ def track(
 
 
 _recent: RecentProblems[Tracker] = RecentProblems()
-
-
-def _of_each(targets: object, tasks: int) -> list[list[Any]]:
-    """The targets of so many tasks, frame by frame. Raises TaskError."""
-    try:
-        frames = [list(frame) for frame in targets]  # type: ignore[attr-defined]
-    except TypeError:
-        raise TaskError("targets must be one set of targets per frame") from None
-    for number, frame in enumerate(frames):
-        if len(frame) != tasks:
-            raise TaskError(f"there are {tasks} tasks but {len(frame)} targets in frame {number}")
-    return frames

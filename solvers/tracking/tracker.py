@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -22,10 +23,10 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..results import SolveResult, Status
 from ..tasks import Task
-from ..tasks.influence import Remaining, checked_shares, is_partial
-from ..tasks.protocols import VelocityTask, is_counted_from_start
+from ..tasks.influence import checked_shares, is_partial
+from ..tasks.protocols import VelocityTask, is_counted_from_start, start_tasks
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
-from .data import TrackOutcome
+from .data import TrackOutcome, sets_of
 from .level_engines import LevelEngines, state_at
 from .memory import MotionMemory, depends_on_frames_before
 from .result import EMPTY, TrackResult, joined, judge_histories, judge_reach, short_diagnosis, stopped_by
@@ -145,14 +146,7 @@ class Tracker:
         return self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
 
     def _sets(self, targets: object) -> Any:
-        try:
-            sets = [list(each) for each in targets]  # type: ignore[attr-defined]
-        except TypeError:
-            raise TaskError("targets must be one set of targets per frame") from None
-        for frame, each in enumerate(sets):
-            if len(each) != len(self.tasks):
-                raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
-        search = self.problem.search
+        sets, search = sets_of(targets, len(self.tasks)), self.problem.search
         if not (self.is_plain and isinstance(search, TipIK)):
             return self.levels.checked_frames(sets)
         return poses_of_frames(search.tasks, sets)
@@ -167,27 +161,30 @@ class Tracker:
         seed: int = 0,
         influence: Array | None = None,
         origin: Array | None = None,
+        down_to: float = math.inf,
     ) -> TrackResult:
         """Solve the first frame as a pose, with restarts, and stand there. A velocity task is left out, or its
         `start_task` takes its place. targets: one set of them.   origin: (nq,) where targets that are counted from the
-        start begin, q0 unless given."""
-        if influence is not None:
+        start begin, q0 unless given.   down_to: see `run`."""
+        if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
-        shares = self._shares(influence)
+        asked, aside, shares = self._without(self._shares(influence), down_to)
         (targets,) = self._one(targets)
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
-            memory = MotionMemory(self._started_at(targets, shares, q0, origin))
+            memory = MotionMemory(self._started_at(targets, asked, q0, origin))
             wanted = memory.resolved(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
             found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
             found = self._with_start_tasks(found, aims, wanted, shares, seed)
         residuals = np.zeros((1, len(self.tasks), 2))
         residuals[0, self._static] = found.residual_array[: len(self._static)]
-        within = (residuals[0] <= self.tolerance).all(axis=1)[shares >= 1.0].all()
+        if aside.any():
+            residuals[0, aside] = self.levels.residuals_after(found.q, found.q, wanted, self.dt, aside)
+        within = not self.missed(residuals[0], asked).any()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
-        code = EMPTY if not shares.any() else CONVERGED if within else missed
+        code = EMPTY if not asked.any() else CONVERGED if within else missed
         self._stand(found.q, start_velocity, 0 if code in (CONVERGED, EMPTY) else self._lost(residuals[0], shares))
         self._noted = wanted
         if not self.is_plain:
@@ -197,12 +194,12 @@ class Tracker:
                 whole = np.where(own < 1.0, 0.0, own)
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
                 state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
-            self.memory = MotionMemory(
-                memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
-            )
+            known = dict(zip(self.tasks, wanted, strict=True))
+            self.memory = MotionMemory(memory.origins, dict.fromkeys(fading, state), known)
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
-        return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
+        aims = wanted[None] if self.is_plain else [wanted]
+        return self._result(self.v, aims, outcome, residuals, [""], asked, aside)
 
     def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
@@ -230,13 +227,14 @@ class Tracker:
         """Number of levels."""
         return 1 if self.is_plain else len(self.levels.groups)
 
-    def _missed(self, residuals: Array, shares: Array) -> Array:
-        """(..., tasks) bool, the whole tasks that are beyond their tolerances. residuals: (..., tasks, 2)."""
-        return (residuals > self.tolerance).any(axis=-1) & (shares >= 1.0)
+    def missed(self, residuals: Array, influence: Array | None = None) -> Array:
+        """(..., tasks) bool, the whole tasks that are beyond their tolerances. residuals: (..., tasks, 2).   influence:
+        in place of the tasks' own."""
+        return (residuals > self.tolerance).any(axis=-1) & ((self._own if influence is None else influence) >= 1.0)
 
     def _lost(self, residuals: Array, shares: Array) -> int:
         """Levels from the first one on that has a whole task beyond its tolerance. residuals: (tasks, 2)."""
-        missed = self._missed(residuals, shares)
+        missed = self.missed(residuals, shares)
         groups = [range(len(self.tasks))] if self.is_plain else [own for own, _ in self.levels.groups]
         return next((len(groups) - k for k, own in enumerate(groups) if missed[list(own)].any()), 0)
 
@@ -254,9 +252,7 @@ class Tracker:
         self, found: SolveResult, aims: Sequence[Any], wanted: Sequence[Any], shares: Array, seed: int
     ) -> SolveResult:
         """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
-        asking = zip(self.tasks, wanted, shares, strict=True)
-        whole = ((task, target) for task, target, share in asking if share >= 1.0 and isinstance(task, VelocityTask))
-        pose_tasks = [pose_task for task, target in whole if (pose_task := task.start_task(target)) is not None]
+        pose_tasks = start_tasks(self.tasks, wanted, shares)
         if not pose_tasks or found.status not in (Status.CONVERGED, Status.EMPTY):
             return found
         problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *pose_tasks], (), self.backend)
@@ -291,51 +287,65 @@ class Tracker:
         q, residuals, iterations = outcome.q[0], outcome.residuals[0], int(outcome.iterations[0])
         return SolveResult(found, q, residuals, iterations, 1, self.problem.limits_active)
 
-    def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
+    def run(
+        self,
+        targets: Any,
+        influence: Sequence[Array] | Array | None = None,
+        down_to: float = math.inf,
+        near: Array | None = None,
+    ) -> TrackResult:
         """Track as many frames as there are sets of targets, as `check_targets` gives them. influence: of each frame.
-        Raises TaskError."""
-        if influence is not None:
+        down_to: tasks of priorities after it stand aside: not followed, as if their influence were 0, but told what
+        they lack.   near: (frames, nq) what the robot stays near to in what the others leave free. Raises TaskError."""
+        if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
-            if len(influence) != len(targets):
-                raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
+        if influence is not None and len(influence) != len(targets):
+            raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
         if self.is_plain or isinstance(targets, np.ndarray):
             targets = self.check_targets(targets)
         if self.is_plain or (influence is None and not depends_on_frames_before(self.tasks, self._own)):
-            return self._follow(targets, self._own)
+            return self._follow(targets, self._own, down_to, near)
         shares = [self._shares(own) for own in ([None] * len(targets) if influence is None else influence)]
         parts, first = [], 0
         while (end := first + 1) <= len(targets):
             if not depends_on_frames_before(self.tasks, shares[first]):
                 while end < len(targets) and (shares[end] == shares[first]).all():
                     end += 1
-            parts.append(self._follow(targets[first:end], shares[first]))
+            around = None if near is None else near[first:end]
+            parts.append(self._follow(targets[first:end], shares[first], down_to, around))
             first = end
         return joined(parts)
 
-    def _follow(self, targets: Any, shares: Array) -> TrackResult:
+    def _follow(self, targets: Any, asked: Array, down_to: float, near: Array | None) -> TrackResult:
         """Frames of the same influences; one, when it remembers those before."""
-        before, counting = self.v, shares > 0.0
+        before = self.v
         if self.is_plain:
             outcome, self._noted = self._run_plain(targets), targets[-1]
-            return self._result(before, targets, outcome, outcome.residuals, [], shares)
-        memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
+            return self._result(before, targets, outcome, outcome.residuals, [], asked)
+        asked, aside, shares = self._without(asked, down_to)
+        memory = self.memory.begun(self.tasks, asked, self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
-        remaining, without, count = self._remaining(wanted[0], shares)
+        noted = self._noted if self._state is self._given else None
+        remaining, without, count = self._engines.remaining(wanted[0], shares, self._state, memory.without, noted)
         start, residuals = self.q, np.zeros((len(targets), len(shares), 2))
-        outcome, self._known = self._run(wanted, shares, remaining, self._state)
-        residuals[:, counting] = outcome.residuals
+        outcome, self._known = self._engines.run(wanted, shares, remaining, self._state, noted, near)
+        residuals[:, shares > 0.0] = outcome.residuals
+        if aside.any():
+            steps = zip([start, *outcome.q], outcome.q, wanted, strict=False)
+            residuals[:, aside] = [self.levels.residuals_after(*step, self.dt, aside) for step in steps]
         outcome.iterations[0] += count
-        codes, missed = outcome.codes, self._missed(residuals, shares)
-        codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
+        codes, missed = outcome.codes, self.missed(residuals, asked)
+        codes[~missed[:, ~aside].any(axis=1)] = NOT_CONVERGED
+        codes[~missed.any(axis=1)] = CONVERGED if asked.any() else EMPTY
         judge_reach(
             codes, self.problem.search, [[own[i] for i in self._static] for own in wanted], missed[:, self._static]
         )
         poses = [self._before, start, *outcome.q]
-        remarks = judge_histories(codes, self.levels, poses, wanted, shares >= 1.0, self.dt)
+        remarks = judge_histories(codes, self.levels, poses, wanted, asked >= 1.0, self.dt)
         ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
         self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
         self._before, self._noted = start if len(targets) == 1 else outcome.q[-2], wanted[-1]
-        return self._result(before, wanted, outcome, residuals, remarks, shares)
+        return self._result(before, wanted, outcome, residuals, remarks, asked, aside)
 
     def _run_plain(self, wanted: Array) -> TrackOutcome:
         if self._plain is None:
@@ -350,17 +360,19 @@ class Tracker:
             self.memory = replace(self.memory, without={})
         return outcome
 
-    def _run(
-        self, wanted: Sequence[Sequence[Any]], shares: Array, remaining: Mapping[int, Remaining], state: Array
-    ) -> tuple[TrackOutcome, Array]:
-        return self._engines.run(wanted, shares, remaining, state, self._noted if state is self._given else None)
-
     @cached_property
     def _engines(self) -> LevelEngines:
         return LevelEngines(self.levels, self.criteria, self.limits, self.backend)
 
     def _result(
-        self, before: Array, wanted: Any, outcome: TrackOutcome, residuals: Array, remarks: Sequence[str], shares: Array
+        self,
+        before: Array,
+        wanted: Any,
+        outcome: TrackOutcome,
+        residuals: Array,
+        remarks: Sequence[str],
+        shares: Array,
+        aside: Array | None = None,
     ) -> TrackResult:
         found = (outcome.codes, outcome.q, residuals, outcome.iterations, outcome.behind.astype(bool))
         if self.is_plain:
@@ -368,31 +380,20 @@ class Tracker:
         are_all = len(self._static) == len(self.tasks)
         targets = wanted if are_all else [[own[i] for i in self._static] for own in wanted]
         said = part_names(self.tasks), remarks, self.tolerance, np.tile(shares[self._static], (len(wanted), 1))
-        missed = self._missed(residuals, shares)
+        missed = self.missed(residuals, shares)
         missed[:, self._static] = False
         stopped = stopped_by(self.levels, outcome.q, wanted, missed.any(axis=1), shares, self.dt)
-        return TrackResult(self.problem, self.dt, before, targets, *found, *said, stopped)
+        are_aside = np.tile(np.zeros(len(shares), bool) if aside is None else aside, (len(wanted), 1))
+        return TrackResult(self.problem, self.dt, before, targets, *found, *said, stopped, are_aside)
 
-    # -- fades, and what is remembered ---------------------------------------------------------------------------------
+    def _is_aside(self, down_to: float) -> Array:
+        """(tasks,) bool, those of later priorities."""
+        return np.array([task.priority > down_to for task in self.tasks], bool)
 
-    def _remaining(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Remaining], dict[Task, Array], int]:
-        """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
-        steps that it took to tell."""
-        fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
-        before = {i: self.memory.without.get(self.tasks[i], self._state) for i in fading}
-        # What the others leave is taken from where they were: each is computed from the others.
-        others = (
-            {i: self._engines.remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
-        )
-        remaining, states, count = {}, {}, 0
-        for i in fading:
-            without = np.where(np.arange(len(shares)) == i, 0.0, shares)
-            around = {k: own for k, own in others.items() if k != i}
-            outcome, state = self._run([wanted], without, around, before[i])
-            remaining[i] = self._engines.remaining_of(i, state, wanted, shares, before[i])
-            states[self.tasks[i]] = state
-            count += int(outcome.iterations[0])
-        return remaining, states, count
+    def _without(self, shares: Array, down_to: float) -> tuple[Array, Array, Array]:
+        """(tasks,) each: shares, which of these stand aside, and the shares that are followed."""
+        aside = self._is_aside(down_to) & (shares > 0.0)
+        return shares, aside, np.where(aside, 0.0, shares)
 
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))

@@ -62,8 +62,8 @@ class Schedule:
             s0, s1 = np.maximum(s - NEAR, 0.0), np.minimum(s + NEAR, path.frames - 1.0)
             tangent = (path.at(s1) - path.at(s0))[:, :3, 3] / (s1 - s0)[:, None]
             size = (tangent**2).sum(axis=1)
-            ahead = ((tips - path.at(s))[:, :3, 3] * tangent).sum(axis=1)
-            step = np.divide(ahead, size, out=np.zeros(len(s)), where=size > SLOW**2)
+            along = ((tips - path.at(s))[:, :3, 3] * tangent).sum(axis=1)
+            step = np.divide(along, size, out=np.zeros(len(s)), where=size > SLOW**2)
             s = np.clip(s + np.clip(step, -0.5, 0.5), 0.0, path.frames - 1.0)
         return np.maximum.accumulate(s)
 

@@ -195,8 +195,10 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         """A (r, nv) in displacements with lengths over L."""
         columns = []
         for displacement in np.diag(STEP * state.scale):
-            ahead, behind = (state.at(integrate(state.model, state.q, side)) for side in (displacement, -displacement))
-            columns.append(self._stationarity(ahead, reference) - self._stationarity(behind, reference))
+            forward, backward = (
+                state.at(integrate(state.model, state.q, side)) for side in (displacement, -displacement)
+            )
+            columns.append(self._stationarity(forward, reference) - self._stationarity(backward, reference))
         A = np.array(columns).reshape(state.model.nv, reference.shape[1]).T / (2.0 * STEP)
         return _without_rounding(A)
 

@@ -72,12 +72,9 @@ class RecentProblems(threading.local, Generic[Problem]):
     ) -> Recent[Problem]:
         """The problem with this key, made when there is none. Raises what `make` raises; targets that the robot cannot
         have are found when they are met."""
-        found = self.find(model, tasks, criteria, others)
-        if found is not None:
-            return found
-        found = self._made(make, model, tasks, criteria, others)
+        found = self.take(make, model, tasks, criteria, others)
         self.give_back(found)
-        return found.towards([task.target for task in tasks])
+        return found
 
     def take(
         self,
@@ -90,25 +87,15 @@ class RecentProblems(threading.local, Generic[Problem]):
         """The problem with this key, which no other call finds until it is given back: for what has a state while it is
         used."""
         found = self.find(model, tasks, criteria, others)
-        if found is None:
-            return self._made(make, model, tasks, criteria, others)
-        self.entries = [entry for entry in self.entries if entry is not found]
-        return found
+        if found is not None:
+            self.entries = [entry for entry in self.entries if entry is not found]
+            return found
+        # Of copies: the problem is others' too when these are given other attributes.
+        problem = make(own_copies(tasks), own_copies(criteria))
+        return Recent(problem, model, _wanted(tasks, criteria, others)).towards([task.target for task in tasks])
 
     def give_back(self, entry: Recent[Problem]) -> None:
         self.entries = [entry, *self.entries[: KEPT - 1]]
-
-    @staticmethod
-    def _made(
-        make: Callable[[Sequence[Task], Sequence[Criterion]], Problem],
-        model: RobotModel,
-        tasks: Sequence[Task],
-        criteria: Sequence[Criterion],
-        others: tuple[object, ...],
-    ) -> Recent[Problem]:
-        # Of copies: the problem is others' too when these are given other attributes.
-        problem = make(own_copies(tasks), own_copies(criteria))
-        return Recent(problem, model, _wanted(tasks, criteria, others))
 
 
 def _wanted(tasks: Sequence[Task], criteria: Sequence[Criterion], others: tuple[object, ...]) -> list[object]:

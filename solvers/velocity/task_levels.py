@@ -188,6 +188,17 @@ class TaskLevels:
         """(2,) of one task."""
         return residuals(self.tasks[i], rows, rows.residual(rows.J @ moved), dt)
 
+    def residuals_after(self, before: Array, q: Array, targets: Sequence[Any], dt: float, which: Array) -> Array:
+        """(those asked, 2) residuals of tasks after a frame from `before` (nq,) to q (nq,). targets: resolved, of all
+        tasks.   which: (tasks,) bool, those asked."""
+        here = self.state(q, targets, dt)
+        moved, still = self.moved(self.state(before, targets, dt), here), np.zeros(self.model.nv)
+        found = np.zeros((len(self.tasks), 2))
+        for i in np.flatnonzero(which).tolist():
+            rows = self.rows_of(i, moved if isinstance(self.tasks[i], VelocityTask) else here, targets[i])
+            found[i] = self.residuals_of(i, rows, still, dt)
+        return found[which]
+
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
         """(2,) of one task, without what it lacks along its path."""
         e, path_direction = rows.e, rows.path_direction

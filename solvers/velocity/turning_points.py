@@ -29,17 +29,17 @@ def turn(errors_and_rows: Callable[[Array], tuple[Array, Array]], dof: int) -> A
     length = float(np.linalg.norm(start))
     if length <= ON_CURVE:
         return None
-    ahead = start / length  # m is counted in the length of the errors, as x is
+    direction = start / length  # m is counted in the length of the errors, as x is
     z = np.append(np.zeros(dof), 1.0)
-    z, step = _tangent(rows, ahead, z), min(LONGEST, max(SHORTEST, length))
+    z, step = _tangent(rows, direction, z), min(LONGEST, max(SHORTEST, length))
     for _ in range(STEPS):
-        found = _corrected(errors_and_rows, start, ahead, x + step * z[:-1], m + step * z[-1], z)
+        found = _corrected(errors_and_rows, start, direction, x + step * z[:-1], m + step * z[-1], z)
         if found is None:
             if step <= SHORTEST:
                 return None
             step *= 0.5
             continue
-        then = _tangent(found[2], ahead, z)
+        then = _tangent(found[2], direction, z)
         if then[-1] <= 0.0:
             if step <= SHORTEST:
                 return found[0]
@@ -52,16 +52,21 @@ def turn(errors_and_rows: Callable[[Array], tuple[Array, Array]], dof: int) -> A
     return None
 
 
-def _tangent(rows: Array, ahead: Array, last: Array) -> Array:
+def _tangent(rows: Array, direction: Array, last: Array) -> Array:
     """(dof + 1,) of the curve, the one nearest to the last: motions that nothing asks for stay out of it."""
-    _, s, Vt = np.linalg.svd(np.column_stack((rows, -ahead)))
+    _, s, Vt = np.linalg.svd(np.column_stack((rows, -direction)))
     free = Vt[int((s > NOISE * s.max(initial=0.0)).sum()) :]
     z = free.T @ (free @ last)
     return z / (np.linalg.norm(z) or 1.0)
 
 
 def _corrected(
-    errors_and_rows: Callable[[Array], tuple[Array, Array]], start: Array, ahead: Array, x: Array, m: float, z: Array
+    errors_and_rows: Callable[[Array], tuple[Array, Array]],
+    start: Array,
+    direction: Array,
+    x: Array,
+    m: float,
+    z: Array,
 ) -> tuple[Array, float, Array] | None:
     """x, m and the rows there, brought back onto the curve at right angles to z; None where that fails."""
     length = float(np.linalg.norm(start))
@@ -70,7 +75,7 @@ def _corrected(
         residual = e - (1.0 - m / length) * start
         if abs(residual).max() <= ON_CURVE:
             return x, m, rows
-        whole = np.vstack((np.column_stack((rows, -ahead)), z))
+        whole = np.vstack((np.column_stack((rows, -direction)), z))
         correction = np.linalg.lstsq(whole, np.append(residual, 0.0), rcond=NOISE)[0]
         x, m = x + correction[:-1], m + float(correction[-1])
     return None

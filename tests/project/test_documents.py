@@ -273,10 +273,10 @@ def test_the_read_mes_python_runs(robots_beside: Path, capsys) -> None:
     assert "CONVERGED" in capsys.readouterr().out
 
 
-# Those of which `test_formulas.py`, `test_python_page.py` and `test_new_task_kind.py` look further have tests there.
-WITH_PYTHON = [
-    page for page in PAGES if python_of(page) and page.name not in ("formulas.md", "python.md", "new-task-kind.md")
-]
+# Those of which `test_formulas.py`, `test_python_page.py`, `test_new_task_kind.py` and `test_tutorials.py` look further
+# have tests there.
+ELSEWHERE = ("formulas.md", "python.md", "new-task-kind.md", "tutorial-lasers.md", "tutorial-door.md")
+WITH_PYTHON = [page for page in PAGES if python_of(page) and page.name not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)

@@ -60,12 +60,22 @@ def test_docstrings_stand_alone() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_comments_of_the_kernels_functions_stand_alone() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in sorted((ROOT / "kernel").rglob("*.[ch]"))
+        for line in path.read_text("utf-8").splitlines()
+        if line.startswith(tuple(f"/* {opening}" for opening in OPENINGS))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 # Names that textbooks and Blender's manual do not know, by which things here were once called.
 RETIRED = set(
     "Leg Plan Stretch Tangent Edge Posing Asked Form Seen Share has_way way_keeping task_surface pose_search rivals "
     "missed_by hopeful endless dress redress keep_records one_look given_task USELESS FAINT SEEN "
     "PRESSED EASE BLURRED Carrier carriers joint_carriers lacking lacks told Told told_faults left_in Left "
-    "centred truth way Way ways slowed Slowed held walls wires Posing posing Slopes lacks stretches".split()
+    "centred truth way Way ways ahead slowed Slowed held walls wires Posing posing Slopes lacks stretches".split()
 )
 # The names of others: an opacity; a value in an expression, as Python calls it.
 OWN = {"operators/posture/ghosts.py: FAINT", "robokin/urdf/xacro/values.py: truth"}
@@ -97,7 +107,7 @@ def test_left_is_a_side() -> None:
 
 
 def test_retired_names_stay_away_from_the_kernel() -> None:
-    words = {"lacking", "spread", "centred", "carriers", "endless", "way", "ways", "held", "told"}
+    words = {"lacking", "spread", "centred", "carriers", "endless", "way", "ways", "held", "told", "ahead"}
     found = []
     for path in sorted((ROOT / "kernel").rglob("*.[ch]")):
         code = re.sub(r'/\*.*?\*/|"[^"\n]*"', "", path.read_text("utf-8"), flags=re.DOTALL)

@@ -74,7 +74,8 @@ int rk_look_back(const rk_pair *p, double away, const double n[3], rk_difference
    (Cameron 1997). reach: that of n. Returns the least; the points of A and B that are nearest or deepest there. */
 double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_point *points);
 
-/* The same of polytopes, sooner where they have many edges: n of the shortest way out. Returns whether it is proven. */
+/* Finds n of the shortest way out by growing a polytope: sooner for polytopes of many edges. Returns whether it is
+   proven. */
 int rk_expand(const rk_pair *p, double n[3]);
 
 /* Unit n along which B has the shortest way out of A, for two that meet; its length. */

@@ -29,24 +29,12 @@ static double rounded_up(double x) {
   return whole < x ? whole + 1.0 : whole;
 }
 
-/* The angles of turns, without branches: four times that of tan(angle / 4) = s / (2 h (1 + h)), h = cos(angle / 2), by
-   fdlibm's polynomial, for the half where c is positive. */
+/* The angles of turns, without branches: four times that of tan(angle / 4) = s / (2 h (1 + h)), h = cos(angle / 2), for
+   the half where c is positive. */
 static void angles_of(int32_t n, const rk_turn *t, double *angle) {
   for (int32_t i = 0; i < n; i++) {
     const double c = __builtin_fabs(t[i].c), h = rk_sqrt(0.5 + 0.5 * c), x = t[i].s / (2.0 * h * (1.0 + h));
-    const double z = x * x, w = z * z;
-    const double odd =
-        z * (3.33333333333329318027e-01 +
-             w * (1.42857142725034663711e-01 +
-                  w * (9.09088713343650656196e-02 +
-                       w * (6.66107313738753120669e-02 +
-                            w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
-    const double even =
-        w * (-1.99999999998764832476e-01 +
-             w * (-1.11111104054623557880e-01 +
-                  w * (-7.69187620504482999495e-02 +
-                       w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
-    const double first = 4.0 * (x - x * (odd + even)), half = t[i].s < 0.0 ? -0.5 * TWO_PI : 0.5 * TWO_PI;
+    const double first = 4.0 * (x - rk_atan_excess(x)), half = t[i].s < 0.0 ? -0.5 * TWO_PI : 0.5 * TWO_PI;
     angle[i] = t[i].c < 0.0 ? half - first : first;
   }
 }

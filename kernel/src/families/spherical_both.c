@@ -114,12 +114,25 @@ static void add_edges(const arc *a, const double y[3], const double x[3], double
   for (int i = 0; i < count && e->count < MOST_EDGES; i++) e->angle[e->count++] = rk_atan2(t[i].s, t[i].c);
 }
 
-/* Of three turns about h with h[0]'R h[2] = y'R(about, angle) x, and so on; first: their number in the solving order. */
+/* The angles at which from'R to = value, R the rotation that the three turns make. */
+static void add_bound(const rk_pose *pose, const arc *a, int is_wrist, const double from[3], const double to[3],
+                      double value, edges *e) {
+  double x[3], y[3];
+  rk_rotate(is_wrist ? pose->R : a->B, to, is_wrist ? y : x);
+  if (is_wrist)
+    rk_rotate(a->R4B, from, x);
+  else
+    rk_copy(y, from, 3);
+  add_edges(a, y, x, value, e);
+}
+
+/* Where three turns about h are at their limits: h[0]'R h[2] = y'R(about, angle) x, and so on. first: their number in
+   the solving order. */
 static void add_limits(const rk_pose *pose, const arc *a, int32_t first, edges *e) {
   const rk_family *f = pose->f;
   const double *h0 = f->h[first], *h1 = f->h[first + 1], *h2 = f->h[first + 2];
   const int is_wrist = first == 4;
-  double x[3], y[3], z[3], form[3];
+  double z[3], form[3];
   rk_form(h0, h1, h2, form);
   const double reach = rk_sqrt(form[0] * form[0] + form[1] * form[1]);
   for (int32_t i = 0; i < 3; i++) {
@@ -130,40 +143,20 @@ static void add_limits(const rk_pose *pose, const arc *a, int32_t first, edges *
       rk_turn t;
       rk_sincos(limit, &t.s, &t.c);
       if (i == 1) {
-        rk_rotate(is_wrist ? pose->R : a->B, h2, is_wrist ? y : x);
-        if (is_wrist)
-          rk_rotate(a->R4B, h0, x);
-        else
-          rk_copy(y, h0, 3);
-        add_edges(a, y, x, form[0] * t.c + form[1] * t.s + form[2], e);
+        add_bound(pose, a, is_wrist, h0, h2, form[0] * t.c + form[1] * t.s + form[2], e);
       } else if (i == 0) {
         rk_turned(h0, t, h1, z);
-        rk_rotate(is_wrist ? pose->R : a->B, h2, is_wrist ? y : x);
-        if (is_wrist)
-          rk_rotate(a->R4B, z, x);
-        else
-          rk_copy(y, z, 3);
-        add_edges(a, y, x, rk_dot3(h1, h2), e);
+        add_bound(pose, a, is_wrist, z, h2, rk_dot3(h1, h2), e);
       } else {
         rk_turned(h2, rk_back(t), h1, z);
-        rk_rotate(is_wrist ? pose->R : a->B, z, is_wrist ? y : x);
-        if (is_wrist)
-          rk_rotate(a->R4B, h0, x);
-        else
-          rk_copy(y, h0, 3);
-        add_edges(a, y, x, rk_dot3(h1, h0), e);
+        add_bound(pose, a, is_wrist, h0, z, rk_dot3(h1, h0), e);
       }
     }
   }
   const double skew = __builtin_fabs(rk_dot3(h0, h1)) + __builtin_fabs(rk_dot3(h1, h2));
   if (skew > RK_NOTHING) { /* else the three turns reach every rotation */
-    rk_rotate(is_wrist ? pose->R : a->B, h2, is_wrist ? y : x);
-    if (is_wrist)
-      rk_rotate(a->R4B, h0, x);
-    else
-      rk_copy(y, h0, 3);
-    add_edges(a, y, x, form[2] + reach, e);
-    add_edges(a, y, x, form[2] - reach, e);
+    add_bound(pose, a, is_wrist, h0, h2, form[2] + reach, e);
+    add_bound(pose, a, is_wrist, h0, h2, form[2] - reach, e);
   }
 }
 

@@ -134,7 +134,7 @@ static void unwind(const rk_search *s) {
     if (s->ik->periodic[i]) s->best_q[i] -= whole_turns(s->best_q[i] - s->start[i]);
 }
 
-/* Of the best configuration from the start, squared, in the scale of the damping. */
+/* Distance of the best configuration from the start, squared, in the scale of the damping. */
 static double distance(const rk_search *s) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
@@ -176,8 +176,8 @@ static void offer(const rk_search *s, rk_end *end, double margin) {
   rk_copy(end->q, s->best_q, s->ik->model->nq);
 }
 
-/* Of levels, only where those above the last one are met. Returns 1 when it is as good as the least so far, -1 when it is
-   notably better, else 0. */
+/* Offers the best configuration as an end; of levels, only where those above the last one are met. Returns 1 when it is
+   as good as the least so far, -1 when it is notably better, else 0. */
 static int offer_best(rk_search *s) {
   const double error = s->best_level_error[s->on - 1], least = s->least_error;
   for (int32_t k = 0; k + 1 < s->on; k++)

@@ -138,7 +138,7 @@ static inline void rk_task_matrix(const rk_task *task, int32_t exact, const doub
     for (int c = 0; c < 3; c++) A[6 * (3 + r) + 3 + c] = block[3 * r + c];
 }
 
-/* The same rows of one part (`first` = 0 or 3) in tip axes: R'e and R'(A - [0 | e x]). */
+/* Turns the rows of one part (`first` = 0 or 3) into tip axes: R'e and R'(A - [0 | e x]). */
 static inline void rk_to_tip_axes(const double R[9], int first, double e[6], double A[36]) {
   double *rows = A + 6 * first, turned[18], local[3];
   const double x = e[first], y = e[first + 1], z = e[first + 2];

@@ -59,7 +59,7 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work);
    within its tolerance. */
 double rk_search_measure(const rk_search *s, int *met);
 
-/* The same for other targets at the q that was measured last. */
+/* Measures the q that was measured last against other targets. */
 double rk_search_compare(const rk_search *s, int *met);
 
 /* Moves q by one bounded damped step; after rk_search_measure, which returned E. Of several levels each is damped by its

@@ -8,11 +8,11 @@
 #include "robokin_hierarchy.h"
 #include "robokin_qp.h"
 
-/* Of the normal of a bound, no more than this in what the levels above leave is rounding; x that far out, relative to its
+/* A normal of a bound with no more than this in what the levels above leave is rounding there; x that far out, relative to its
    size, is at the bounds; to what the bounds of a program are known. */
 static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
 
-/* Of `all` unknowns, movable ones have bounds that differ; the first n of `index` are those that rows so far or damping
+/* Movable ones of the `all` unknowns have bounds that differ; the first n of `index` are those that rows so far or damping
    move: the others come in when they are needed, which keeps the programs of the first levels small. basis: of those n,
    the first r directions are used up. W[rows][n], order[rows], A[rows][rows], V[rows][rows], beta[rows]: of one level.
    Z[n - r][all], in place of W: the directions that are left at the end. target, weight, point [n + rows]: in
@@ -99,7 +99,7 @@ static inline void rotated(const descent *s, int32_t rank, const double *row, do
   for (int32_t i = s->r + rank; i < s->n; i++) out[i - s->r] = row[i];
 }
 
-/* The same of a row that is not in the basis; it is overwritten. */
+/* A row that is not in the basis, along the directions that are left; it is overwritten. */
 static inline void along(const descent *s, int32_t rank, double *row, double *out) {
   rk_into_basis(&s->basis, 0, s->r + rank, row);
   rotated(s, rank, row, out);

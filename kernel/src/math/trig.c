@@ -74,7 +74,7 @@ static int reduce_huge(double angle, double *high, double *low) {
   return quadrant;
 }
 
-/* As reduce_huge for |angle| < 2^20: Cody and Waite's subtraction of n pi/2, in parts of 33, 33 and 53 bits. */
+/* What reduce_huge does, for |angle| < 2^20: Cody and Waite's subtraction of n pi/2, in parts of 33, 33 and 53 bits. */
 static uint64_t reduce(double angle, double *high, double *low) {
   const double round = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves a rounded integer in the last bits */
   const double shifted = angle * 6.36619772367581382433e-01 + round, n = shifted - round;
@@ -103,8 +103,8 @@ static double cosine_near_zero(double x, double low) {
   return rounded + (((1.0 - rounded) - half) + (z * r - x * low));
 }
 
-/* Of quadrant * pi/2 + high + low. A quarter turn swaps and negates: by bits, since a branch on the quadrant would be
-   mispredicted half of the time, and keep a loop from using vector instructions. */
+/* Sine and cosine of quadrant * pi/2 + high + low. A quarter turn swaps and negates: by bits, since a branch on the
+   quadrant would be mispredicted half of the time, and keep a loop from using vector instructions. */
 static void sincos_reduced(uint64_t quadrant, double high, double low, double *sine, double *cosine) {
   const uint64_t s = bits_of(sine_near_zero(high, low)), c = bits_of(cosine_near_zero(high, low));
   const uint64_t swapped = (s ^ c) & -(quadrant & 1);
@@ -159,18 +159,8 @@ static double arc_tangent(double x) {
   } else {
     range = 3, x = -1.0 / x;
   }
-  const double z = x * x, w = z * z;
-  const double odd =
-      z * (3.33333333333329318027e-01 +
-           w * (1.42857142725034663711e-01 +
-                w * (9.09088713343650656196e-02 +
-                     w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
-  const double even =
-      w * (-1.99999999998764832476e-01 +
-           w * (-1.11111104054623557880e-01 +
-                w * (-7.69187620504482999495e-02 + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
-  if (range < 0) return x - x * (odd + even);
-  return HIGH[range] - ((x * (odd + even) - LOW[range]) - x);
+  if (range < 0) return x - rk_atan_excess(x);
+  return HIGH[range] - ((rk_atan_excess(x) - LOW[range]) - x);
 }
 
 double rk_atan2(double y, double x) {

@@ -50,7 +50,7 @@ static int move(rk_optimum_search *s, const double *x, rk_pose *pose) {
   return rk_retract(&s->poses, &s->look->pose, pose, s->spare);
 }
 
-/* As if the pose met the tasks exactly. */
+/* What the pose would cost if it met the tasks exactly. */
 static double exact_cost(const rk_optimum_search *s, const rk_pose *pose) {
   double size;
   return rk_cost(&s->poses, pose, &size, 0) - rk_excess_cost(&s->poses, s->look, pose);

@@ -83,7 +83,7 @@ typedef struct rk_edge {
 rk_edge rk_lay_out_edge(rk_arena *arena, const rk_poses *s, const rk_criterion *criterion);
 int64_t rk_edge_workspace(const rk_step *step);
 
-/* Of the eigenvalues at a pose those that are as large up to `gap`, relative; the gradient of the largest is chosen. */
+/* Takes the largest eigenvalues at a pose, those within `gap` of the largest, relative; its gradient is chosen. */
 void rk_take_edge(const rk_poses *s, const rk_pose *pose, double gap, rk_edge *edge);
 
 /* A[count][count], unless null, at a pose nearby in the frames of the edge; adds the gradient of <W, A> to g[n], unless
@@ -155,7 +155,7 @@ void rk_lagrangian(const rk_poses *s, const rk_look *look, const rk_pose *pose, 
 /* What the cost of a pose near a look would be less if it met the levels that can be met exactly, to first order. */
 double rk_excess_cost(const rk_poses *s, const rk_look *look, const rk_pose *pose);
 
-/* By how much a pose may cost less only because it is as far from its tasks as it may be. */
+/* How much less a pose may cost only because it is as far from its tasks as it may be. */
 double rk_slack(const rk_poses *s, const rk_look *look);
 
 #endif

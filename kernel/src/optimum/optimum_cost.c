@@ -14,7 +14,7 @@ int64_t rk_cost_workspace(const rk_step *step) {
   return most;
 }
 
-/* Of the potentials that the kernel has not. */
+/* Adds the potentials that the kernel has not. */
 static void add_others(const rk_poses *s, const rk_pose *pose, double *sum, double *size, double *g) {
   const rk_optimum *optimum = s->optimum;
   if (!optimum->potentials) return;

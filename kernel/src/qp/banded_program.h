@@ -11,12 +11,13 @@ static const double RK_STEEP = 1e9; /* weights above are of rows that are nearly
 
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
-   at: 1 lower, 2 upper side is active. */
+   at: 1 lower, 2 upper side is active. size: unknowns, of which `banded` come in frames and one may be the last; eliminated,
+   pivot: what the last one adds to the factor L. room_low, room_high: what a lack of a side is relative to. */
 typedef struct rk_banded_solver {
   const rk_banded_program *p;
-  int64_t size, reach, rows, entries;
-  double scale, size_g, size_b;
-  double *H, *L, *g, *value, *length, *low, *high;
+  int64_t size, banded, reach, rows, entries;
+  double scale, size_g, corner, pivot;
+  double *H, *L, *g, *value, *length, *low, *high, *room_low, *room_high, *border, *across, *eliminated;
   int32_t *has, *at;
   double *x, *y, *sl, *su, *zl, *zu;
   double *Cx, *Hx, *force, *rx, *ry, *rl, *ru, *weight;
@@ -44,6 +45,9 @@ void rk_banded_add_transposed(const rk_banded_solver *s, const double *z, double
 
 /* out[size] = H x */
 void rk_banded_hessian_times(const rk_banded_solver *s, const double *x, double *out);
+
+/* b with K x = b becomes x, K as factored. */
+void rk_banded_solve(const rk_banded_solver *s, double *b);
 
 /* L of H + C' diag(weight) C, made positive definite by a little where it is not; 0 where that does not help. */
 int32_t rk_banded_factor(rk_banded_solver *s);

@@ -31,7 +31,7 @@ static void solve_step(rk_banded_solver *s, const double *rhs) {
       s->other[i] = equal ? s->dy[i] + s->kept[i] / DELTA : -s->weight[i] * s->other[i];
     }
     rk_banded_add_transposed(s, s->other, s->lack);
-    rk_band_solve(s->L, s->size, s->reach, s->lack);
+    rk_banded_solve(s, s->lack);
     rk_banded_times(s, s->lack, s->other);
     for (int64_t i = 0; i < s->rows; i++)
       if (s->has[i] & 4) s->dy[i] += (s->kept[i] - s->other[i]) / DELTA;
@@ -98,7 +98,7 @@ static void begin(rk_banded_solver *s) {
 
 /* Moves the point until it is solved. */
 static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int32_t *steps) {
-  const double size_g = s->size_g, size_b = s->size_b;
+  const double size_g = s->size_g;
   int64_t sides = 0;
   for (int64_t i = 0; i < s->rows; i++) sides += (s->has[i] & 1) + (s->has[i] >> 1 & 1);
   for (;; ++*steps) {
@@ -111,7 +111,8 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
       s->ry[i] = has & 4 ? s->low[i] - s->Cx[i] : 0.0;
       s->rl[i] = has & 1 ? s->low[i] + s->sl[i] - s->Cx[i] : 0.0;
       s->ru[i] = has & 2 ? s->su[i] - s->high[i] + s->Cx[i] : 0.0;
-      primal = rk_larger(primal, rk_larger(fabs(s->ry[i]), rk_larger(fabs(s->rl[i]), fabs(s->ru[i]))));
+      primal = rk_larger(primal, rk_larger(fabs(s->ry[i]), fabs(s->rl[i])) / s->room_low[i]);
+      primal = rk_larger(primal, fabs(s->ru[i]) / s->room_high[i]);
       most_z = rk_larger(most_z, fabs(s->z[i]));
       if (has & 4) ray += s->low[i] * s->y[i];
       if (has & 1) ray += s->low[i] * s->zl[i];
@@ -123,7 +124,7 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
     const double mu = (dot(s->sl, s->zl, s->rows) + dot(s->su, s->zu, s->rows)) / (double)(sides ? sides : 1);
     const double force = rk_largest(s->force, s->size);
     const double dual = rk_largest(s->rx, s->size) / rk_larger(size_g, rk_larger(force, rk_largest(s->Hx, s->size)));
-    if (rk_larger(dual, rk_larger(primal / size_b, mu / rk_larger(size_g, most_z))) <= tolerance) return RK_QP_OPTIMAL;
+    if (rk_larger(dual, rk_larger(primal, mu / rk_larger(size_g, most_z))) <= tolerance) return RK_QP_OPTIMAL;
     if (ray > CERTAIN * most_z && force <= CERTAIN * most_z && most_z > size_g / CERTAIN) return RK_QP_INFEASIBLE;
     if (*steps == most) return RK_QP_MAX_ITERATIONS;
     for (int64_t i = 0; i < s->rows; i++)
@@ -167,7 +168,8 @@ static double error_of(rk_banded_solver *s, const double *x, const double *z) {
   double most = 0.0;
   for (int64_t i = 0; i < s->size; i++) most = rk_larger(most, fabs(s->Hx[i] + s->g[i] - s->force[i]) / size_g);
   for (int64_t i = 0; i < s->rows; i++) {
-    const double to_low = (s->Cx[i] - s->low[i]) / s->size_b, to_high = (s->high[i] - s->Cx[i]) / s->size_b;
+    const double to_low = (s->Cx[i] - s->low[i]) / s->room_low[i];
+    const double to_high = (s->high[i] - s->Cx[i]) / s->room_high[i];
     most = rk_larger(most, rk_larger(-to_low, -to_high));
     if (s->has[i] & 4) continue;
     if (z[i] > 0.0) most = rk_larger(most, fmin(s->has[i] & 1 ? fabs(to_low) : INFINITY, z[i] / size_z));
@@ -197,7 +199,7 @@ static void settle(rk_banded_solver *s) {
       s->other[i] = s->dy[i] + s->kept[i] / DELTA;
     }
     rk_banded_add_transposed(s, s->other, s->lack);
-    rk_band_solve(s->L, s->size, s->reach, s->lack);
+    rk_banded_solve(s, s->lack);
     rk_banded_times(s, s->lack, s->other);
     for (int64_t i = 0; i < s->rows; i++)
       if (s->weight[i] > 0.0) s->dy[i] += (s->kept[i] - s->other[i]) / DELTA;

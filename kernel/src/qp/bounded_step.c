@@ -62,7 +62,7 @@ static int coupled(const int32_t *fill_start, const int32_t *fill, int32_t k, co
   return count;
 }
 
-/* The same when H has zeros to use. */
+/* Solves with an H that has zeros to use. */
 static void solve_tree(int32_t n, const double *H, const int32_t *fill_start, const int32_t *fill, const int32_t *side,
                        double *L, double *inverse, double *x) {
   const int32_t *list;

@@ -25,10 +25,10 @@ rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work);
 /* y of y0: an rk_qp_status. */
 int32_t rk_project(rk_projection *s);
 
-/* The same after y0 was moved a little: the active constraints are tried first. */
+/* Projects again after y0 was moved a little: the active constraints are tried first. */
 int32_t rk_project_again(rk_projection *s);
 
-/* The same when y = 0 keeps all constraints: those that it touches and y0 does not keep are tried first. */
+/* Projects where y = 0 keeps all constraints: those that it touches and y0 does not keep are tried first. */
 int32_t rk_project_from_zero(rk_projection *s);
 
 #endif

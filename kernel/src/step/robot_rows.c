@@ -10,8 +10,8 @@ int64_t rk_robot_rows_workspace(const rk_model *m) { return 4 * (int64_t)m->n_no
 
 static int is_rate(const rk_robot_row *row) { return row->kind == RK_ROW_RATE || row->kind == RK_ROW_RATES; }
 
-/* What a row is of; J[nv], zero before: how that changes with v. center[3] and C[3][nv], its Jacobian. moved[nv]: in the
-   frame so far. */
+/* Value of the row's quantity at q; its gradient is added to J[nv] (zeroed by the caller). center[3], C[3][nv]: the
+   center of mass and its Jacobian. moved[nv]: in the frame so far. */
 static double state(const rk_robot_row *row, int32_t nv, const rk_step_data *data, const double *center,
                     const double *C, const double *moved, double *J) {
   const double *own = data->q + row->coordinate;

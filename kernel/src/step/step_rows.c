@@ -69,7 +69,7 @@ static double along(const rk_model *m, const double *nodes, const rk_tip_rows *t
   return size;
 }
 
-/* Of what `count` rows lack before the step, only this share is asked for. */
+/* Asks only for this share of what `count` rows lack before the step. */
 static void close_share(double share, int32_t count, double *low, double *high) {
   for (int32_t r = 0; r < count; r++) {
     const double remaining = (1.0 - share) * rk_clamp(0.0, low[r], high[r]);
@@ -77,7 +77,7 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
-/* Of what a beam lacks, the length of each part that remains is not asked for: its axes are others in another pose. */
+/* Does not ask for the length of each part that remains of what a beam lacks: its axes are others in another pose. */
 static void shorten(const double remaining[6], double e[6]) {
   for (int part = 0; part < 6; part += 3) {
     const double length = rk_norm3(e + part), asked = length - rk_clamp(remaining[part], 0.0, length);
@@ -118,7 +118,7 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
     if (remaining) e -= remaining[rows.count];
     low[rows.count] = side < 0 ? -infinite : weight * (e - band);
     high[rows.count] = side > 0 ? infinite : weight * (e + band);
-    direction[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.ahead[r] : 0.0;
+    direction[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.path[r] : 0.0;
   }
   make_columns(m, nodes, task, point, &rows, step->scale, J);
   close_share(data->shares[t], rows.count, low, high);
@@ -129,19 +129,19 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
    has them that turns the first axis into the path. Where the path has no direction, the first row is along it. */
 static void split_path(rk_step_data *data, int64_t nv, int32_t first, int count, const double *direction, int32_t across,
                       int32_t along) {
-  double w[6], square = 0.0, wanted = 0.0, *J = data->J, *ahead = J + along * nv;
+  double w[6], square = 0.0, wanted = 0.0, *J = data->J, *on_path = J + along * nv;
   for (int r = 0; r < count; r++) square += direction[r] * direction[r];
   for (int r = 0; r < count; r++) w[r] = square > 0.0 ? direction[r] / rk_sqrt(square) : r == 0;
   w[0] += w[0] < 0.0 ? -1.0 : 1.0;
-  for (int64_t k = 0; k < nv; k++) ahead[k] = 0.0;
+  for (int64_t k = 0; k < nv; k++) on_path[k] = 0.0;
   for (int r = 0; r < count; r++) {
-    rk_add_scaled((int32_t)nv, w[r], J + (first + r) * nv, ahead);
+    rk_add_scaled((int32_t)nv, w[r], J + (first + r) * nv, on_path);
     wanted += w[r] * data->low[first + r];
   }
   for (int r = count - 1; r >= 0; r--) { /* the first one last: it is written over the sum */
     const double factor = -w[r] / __builtin_fabs(w[0]), *own = J + (first + r) * nv;
     const int32_t row = r > 0 ? across + r - 1 : along;
-    for (int64_t k = 0; k < nv; k++) J[row * nv + k] = own[k] + factor * ahead[k];
+    for (int64_t k = 0; k < nv; k++) J[row * nv + k] = own[k] + factor * on_path[k];
     data->low[row] = data->high[row] = data->low[first + r] + factor * wanted;
   }
 }
@@ -214,17 +214,17 @@ void rk_rows_measure_across(const rk_step *step, const rk_step_data *data, doubl
   for (int32_t t = 0; t < step->n_tips; t++) {
     const rk_tip_rows *task = step->tips + t;
     const double *direction = data->path_directions + 6 * (int64_t)t, *low = data->low + data->first_row[t];
-    double ahead = 0.0, square = 0.0;
+    double advance = 0.0, square = 0.0;
     int row = 0;
     if (data->made_row[2 * t] < 0 || data->made_row[2 * t + 1] < 0) continue;
     for (int r = 0; r < 6; r++)
-      if (task->weights[r] != 0.0) ahead += direction[row] * low[row], square += direction[row] * direction[row], row++;
+      if (task->weights[r] != 0.0) advance += direction[row] * low[row], square += direction[row] * direction[row], row++;
     row = 0;
     for (int part = 0; part < 2; part++) {
       double sum = 0.0;
       for (int r = 3 * part; r < 3 * part + 3; r++) {
         if (task->weights[r] == 0.0) continue;
-        const double residual = (low[row] - (square > 0.0 ? ahead / square * direction[row] : 0.0)) / (task->weights[r] * step->dt);
+        const double residual = (low[row] - (square > 0.0 ? advance / square * direction[row] : 0.0)) / (task->weights[r] * step->dt);
         sum += residual * residual;
         row++;
       }

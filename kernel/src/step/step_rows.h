@@ -16,7 +16,7 @@ void rk_rows_begin(const rk_step *step, rk_step_data *data, double *nodes);
    the step. Reads the rows that rk_rows_fill made. */
 void rk_rows_measure(const rk_step *step, const rk_step_data *data, const double *x, double *out);
 
-/* The same of the velocities that have a path, without what is along it, in a frame; the others are left as they are. */
+/* Measures the velocities that have a path without what is along it, in a frame; the others are left as they are. */
 void rk_rows_measure_across(const rk_step *step, const rk_step_data *data, double *out);
 
 #endif

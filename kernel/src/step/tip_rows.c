@@ -205,16 +205,16 @@ static void twist(const rk_tip_rows *rows, const double T[12], const double targ
 
 /* Where a share of a motion leads the tip from `origin`, and its derivative. */
 static void go(const rk_tip_rows *rows, const double step[6], double share, const double origin[3], double e[6],
-               double ahead[6]) {
+               double path[6]) {
   double part[6], moved[12], place[3], turned[3];
   const double nowhere[3] = {0.0, 0.0, 0.0}, *from = rows->axes == RK_SPACE_AXES ? origin : nowhere;
-  for (int k = 0; k < 6; k++) e[k] = part[k] = share * step[k], ahead[k] = step[k];
+  for (int k = 0; k < 6; k++) e[k] = part[k] = share * step[k], path[k] = step[k];
   if (rows->axes == RK_ROOT_AXES) return;
   rk_screw(part, moved);
   rk_rotate(moved, from, place);
   for (int k = 0; k < 3; k++) place[k] += moved[9 + k];
   rk_cross(step + 3, place, turned);
-  for (int k = 0; k < 3; k++) e[k] = place[k] - from[k], ahead[k] += turned[k];
+  for (int k = 0; k < 3; k++) e[k] = place[k] - from[k], path[k] += turned[k];
 }
 
 /* What is lacking at T of a motion that began at `before`: twin of TwistTask.rows_after. */
@@ -235,16 +235,16 @@ static void rest_of_twist(const rk_tip_rows *rows, const double T[12], const dou
   add_block(out->A, 3, 3, 1.0, R);
   for (int i = 0; i < NEARING; i++) {
     double slope = 0.0, past = 0.0;
-    go(rows, step, share, before + 9, e, out->ahead);
+    go(rows, step, share, before + 9, e, out->path);
     for (int k = 0; k < 6; k++) {
       if (rows->weights[k] == 0.0) continue;
-      slope += out->ahead[k] * out->ahead[k];
-      past += out->ahead[k] * (d[k] - e[k]);
+      slope += out->path[k] * out->path[k];
+      past += out->path[k] * (d[k] - e[k]);
     }
     share = slope > 0.0 ? rk_clamp(share + past / slope, 0.0, 1.0) : 1.0;
   }
-  go(rows, step, share, before + 9, e, out->ahead);
-  for (int k = 0; k < 6; k++) out->e[k] = e[k] - d[k] + (1.0 - share) * out->ahead[k];
+  go(rows, step, share, before + 9, e, out->path);
+  for (int k = 0; k < 6; k++) out->e[k] = e[k] - d[k] + (1.0 - share) * out->path[k];
 }
 
 void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
@@ -265,7 +265,7 @@ void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12]
         rest_of_twist(rows, T, before, target, dt, out);
       } else {
         twist(rows, T, target, dt, out);
-        for (int k = 0; k < 6; k++) out->ahead[k] = out->e[k];
+        for (int k = 0; k < 6; k++) out->path[k] = out->e[k];
       }
       return;
     default: pose(rows, T, target, stays, out);

@@ -5,9 +5,9 @@
 #include "robokin_step.h"
 
 /* e[6], and A, B [6][6] with d(e)/dt = -A twist - B other: the twist of the tip, and that of the other tip's body where
-   the tip's origin is; root axes. What a kind has not is zero. ahead[6]: the way of a twist. */
+   the tip's origin is; root axes. What a kind has not is zero. path[6]: the direction of the path of a twist. */
 typedef struct rk_lack {
-  double e[6], A[36], B[36], ahead[6];
+  double e[6], A[36], B[36], path[6];
 } rk_lack;
 
 /* The tip is at T, the other one at O (the identity for the root). stays: what the target is counted from is T.

@@ -135,8 +135,8 @@ static int go_on(rk_tracking *t, int in_time, double *q) {
   return in_time && met;
 }
 
-/* As `meet_at_once`, at t->q. Where the goals of all levels after those are reached in this frame anyway, it is the last of
-   these goals, when the others are met there too. */
+/* Begins a frame as `meet_at_once` does, at t->q. Where the goals of all levels after those are reached in this frame
+   anyway, it is the last of these goals, when the others are met there too. */
 static int32_t begin(rk_tracking *t, int32_t at_once) {
   rk_search *s = &t->search;
   int reached = at_once > 0 && at_once < s->levels;
@@ -211,8 +211,8 @@ static int is_met_so(rk_tracking *t, int32_t level) {
   return met;
 }
 
-/* Of joints that are free of limits on speed, those are no longer named without which the levels are met as well: all at
-   once, else one half after the other. */
+/* No longer names joints, free of limits on speed, without which the levels are met as well: all at once, else one half
+   after the other. */
 static void take_back(rk_tracking *t, int32_t level, int32_t count, const int32_t *columns, int8_t *behind) {
   for (int32_t k = 0; k < count; k++) rk_frame_bounds_hold(&t->frame, columns[k]);
   if (is_met_so(t, level)) {

@@ -58,7 +58,7 @@ double rk_tracking_step(rk_tracking *t, double E, int *met);
    tolerance. */
 int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int inside);
 
-/* The same on levels of which the last is of velocities. A base that stands has no motion across the line that its wheels point
+/* Steps on levels of which the last is of velocities. A base that stands has no motion across the line that its wheels point
    along, and is kept from moving on by what it is askew to that: so from one step on that weighs the levels, too. */
 int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside);
 

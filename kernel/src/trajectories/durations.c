@@ -30,7 +30,8 @@ rk_blocked rk_blocked_of(double d, double x0, double x1, double X, double A) {
   return found;
 }
 
-/* Of x >= 0: a third of the exponent to begin with, then Halley's steps. No libm: only that of C itself is wanted. */
+/* The cube root of x >= 0: a third of the exponent to begin with, then Halley's steps. No libm: only that of C itself is
+   wanted. */
 static double cube_root(double x) {
   uint64_t bits;
   if (!(x > 0.0)) return 0.0;
@@ -71,7 +72,7 @@ rk_durations rk_durations_of(const double *start, const double *end, const doubl
   return d;
 }
 
-/* By how much the farthest motion (side 0), or the least far one (1), passes the end, give or take rounding. */
+/* How far the farthest motion (side 0), or the least far one (1), passes the end, give or take rounding. */
 static double lack(const rk_durations *d, int side, double T) {
   double slope;
   const double p = rk_extremal_at(&d->farthest[side], T, &slope);
@@ -98,7 +99,8 @@ static double root_of(const rk_extremal *m, double distance, double low, double 
   return T;
 }
 
-/* The same where it is concave and below at both ends: from the left by tangents, which lie above. */
+/* The duration in which it comes that far where it is concave and below at both ends: from the left by tangents, which
+   lie above. */
 static double climb(const rk_extremal *m, double distance, double low, double high) {
   double T = low;
   for (int i = 0; i < NEWTON; i++) {

@@ -7,9 +7,9 @@ static const double FLAT = 1e-12;  /* a row that does not concern u */
 static const double CLOSE = 1e-12; /* relative: of a side that is passed by rounding */
 
 /* The tightest rows at x: u <= high, u >= low, with their slopes in x. Returns 0 where x itself is forbidden. */
-static int sides(int32_t m, const double *rows, double x, double ahead, double low_next, double high_next, double *side) {
-  double high = (high_next - x) / ahead, high_slope = -1.0 / ahead;
-  double low = (low_next - x) / ahead, low_slope = -1.0 / ahead;
+static int sides(int32_t m, const double *rows, double x, double span, double low_next, double high_next, double *side) {
+  double high = (high_next - x) / span, high_slope = -1.0 / span;
+  double low = (low_next - x) / span, low_slope = -1.0 / span;
   for (int32_t r = 0; r < m; r++) {
     const double a = rows[3 * r], b = rows[3 * r + 1], c = rows[3 * r + 2];
     if (fabs(a) <= FLAT * (1.0 + fabs(b))) continue;
@@ -22,12 +22,12 @@ static int sides(int32_t m, const double *rows, double x, double ahead, double l
 }
 
 /* The largest x (sign 1) or the smallest (sign -1) in [from, to] at which some u is left. Returns 0 if there is none. */
-static int farthest(int32_t m, const double *rows, double ahead, double low_next, double high_next, double sign,
+static int farthest(int32_t m, const double *rows, double span, double low_next, double high_next, double sign,
                     double from, double to, double *x) {
   double side[4];
   *x = sign > 0.0 ? to : from;
   for (int32_t i = 0; i <= m + 2; i++) {
-    if (sides(m, rows, *x, ahead, low_next, high_next, side)) return 1;
+    if (sides(m, rows, *x, span, low_next, high_next, side)) return 1;
     const double gap = side[0] - side[2], slope = side[1] - side[3];
     /* The gap is concave: where it does not grow on the way, there is nothing. */
     if (!(sign * slope < 0.0)) return 0;
@@ -43,7 +43,7 @@ int32_t rk_path_speed(int32_t n, int32_t m, const double *rows, const double *mo
                       double *high, double *x) {
   low[n] = 0.0, high[n] = most[n];
   for (int32_t i = n - 1; i >= 0; i--) {
-    const double *own = rows + (int64_t)3 * m * i, ahead = 2.0 * steps[i];
+    const double *own = rows + (int64_t)3 * m * i, span = 2.0 * steps[i];
     double from = 0.0, to = most[i];
     for (int32_t r = 0; r < m; r++) {
       const double a = own[3 * r], b = own[3 * r + 1], c = own[3 * r + 2];
@@ -53,8 +53,8 @@ int32_t rk_path_speed(int32_t n, int32_t m, const double *rows, const double *mo
       if (b == 0.0 && c < 0.0) return i;
     }
     if (from > to) return i;
-    if (!farthest(m, own, ahead, low[i + 1], high[i + 1], 1.0, from, to, &high[i])) return i;
-    if (!farthest(m, own, ahead, low[i + 1], high[i + 1], -1.0, from, high[i], &low[i])) return i;
+    if (!farthest(m, own, span, low[i + 1], high[i + 1], 1.0, from, to, &high[i])) return i;
+    if (!farthest(m, own, span, low[i + 1], high[i + 1], -1.0, from, high[i], &low[i])) return i;
   }
   x[0] = high[0];
   for (int32_t i = 0; i < n; i++) {

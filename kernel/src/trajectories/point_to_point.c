@@ -125,7 +125,7 @@ static int can_end(const axis *x) {
   return fabs(v) <= V * (1.0 + 1e-12);
 }
 
-/* By way of a stop after the start, and of one before the end. */
+/* Goes by a stop after the start, and by one before the end. */
 static void detour(axis *x) {
   state after = advance(x->order, state_of(x->start), x->entry, x->entries);
   x->entries += stop(x, after.v, after.a, x->entry + x->entries);

@@ -19,8 +19,9 @@ import numpy as np
 
 from ....robokin import FileFormatError, RobotModel, urdf_losses, urdf_text
 from ....robokin.arrays import Array
+from ....robokin.collision.polytope import polytope_around
 from ....robokin.files.text_file import write_files
-from ....robokin.model.geometry import Geometry, Material, Mesh
+from ....robokin.model.geometry import Geometry, Hull, Material, Mesh
 from ....robokin.spatial.se3 import placement
 from ....robokin.urdf.ranges import with_ranges
 from ....robokin.urdf.relocation import relocated
@@ -100,8 +101,28 @@ class _Export:
             elif not self._stands(known, place):
                 del visuals[link][number]
                 added[link] += self._moved(child, known, place)
-        links = [dataclasses.replace(k, visuals=(*visuals[k.name].values(), *added[k.name])) for k in model.links]
+        links = [
+            dataclasses.replace(
+                link,
+                visuals=(*visuals[link.name].values(), *added[link.name]),
+                collisions=tuple(self._collision(link.name, shape) for shape in link.collisions),
+            )
+            for link in model.links
+        ]
         return RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
+
+    def _collision(self, link: str, geometry: Geometry) -> Geometry:
+        """A collision shape; a hull as the mesh of a polytope around it, which counts as its convex hull when it is
+        read."""
+        if not isinstance(geometry.shape, Hull):
+            return geometry
+        triangles, beyond = polytope_around(geometry.shape)
+        if beyond:
+            line = (
+                f"link {link!r}: URDF has no rounded hulls; one is written as a mesh up to {1e3 * beyond:.2g} mm larger"
+            )
+            self.losses.append(line)
+        return dataclasses.replace(geometry, shape=Mesh(self._file(f"{link}_collision", stl_bytes(triangles))))
 
     def _link(self, child: bpy.types.Object) -> str | None:
         """The link that the object moves with; None, and a line, where it moves with none."""

@@ -190,6 +190,10 @@ def _size(entry: JsonEntry) -> float:
     return entry.number(lowest=0.0)
 
 
+def _points(entry: JsonEntry) -> Array:
+    return np.array([point.numbers(3) for point in entry.items()] or entry.refuse("a list of points"))
+
+
 def _scale(entry: JsonEntry) -> tuple[float, ...]:
     scale = tuple(entry.numbers(3).tolist())
     return scale if all(scale) else entry.refuse("three numbers other than 0")
@@ -203,6 +207,7 @@ _SHAPE_PARTS: dict[str, Callable[[JsonEntry], Any]] = {
     "size": lambda entry: tuple(_size(item) for item in entry.items(3)),
     "radius": _size,
     "length": _size,
+    "points": _points,
     "filename": JsonEntry.text,
     "scale": _scale,
     "path": _optional_text,

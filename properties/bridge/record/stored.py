@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....robokin.arrays import Array
-from ....robokin.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from ....robokin.model.geometry import Box, Capsule, Cylinder, Hull, Mesh, RoundedBox, Sphere
 from ....robokin.model.robot import Joint, Link
 
 KEY = "robokin_joint"
@@ -39,7 +39,15 @@ def _from_2(data: dict) -> dict:
 # version -> function that turns an unchecked record of that version into one of the next
 MIGRATIONS: dict[int, Callable[[dict], dict]] = {1: _from_1, 2: _from_2}
 
-SHAPES: dict[str, type] = {"box": Box, "cylinder": Cylinder, "capsule": Capsule, "sphere": Sphere, "mesh": Mesh}
+SHAPES: dict[str, type] = {
+    "box": Box,
+    "rounded_box": RoundedBox,
+    "cylinder": Cylinder,
+    "capsule": Capsule,
+    "sphere": Sphere,
+    "hull": Hull,
+    "mesh": Mesh,
+}
 JOINT_ARRAYS = ("lower", "upper", "velocity", "effort", "acceleration")
 JOINT_NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness", "rest_position")
 

@@ -6,6 +6,8 @@ import dataclasses
 import json
 import math
 
+import numpy as np
+
 from ....robokin.model.geometry import Geometry
 from ....robokin.model.robot import Joint, Link
 from .reading import read_helper, read_record, read_robot
@@ -73,11 +75,15 @@ def _link_to_json(link: Link) -> dict:
     }
 
 
+def _plain(value: object) -> object:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
 def _geometry_to_json(geometry: Geometry) -> dict:
     shape, material = geometry.shape, geometry.material
     kind = next(name for name, cls in SHAPES.items() if type(shape) is cls)
     # Where the description said it and where it was looked for serve the reader's messages only.
-    values = {f.name: getattr(shape, f.name) for f in dataclasses.fields(shape) if f.compare}
+    values = {f.name: _plain(getattr(shape, f.name)) for f in dataclasses.fields(shape) if f.compare}
     return {
         "shape": {"type": kind, **values},
         "placement": geometry.placement[:3].ravel().tolist(),

@@ -1,4 +1,4 @@
-"""Convex hulls of mesh files, kept for as long as the files stay."""
+"""Mesh files as collision shapes: their convex hulls, kept for as long as the files stay; their triangles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.collision import Hull
 from ....robokin.errors import RobokinError
 from ....robokin.model.geometry import Mesh
@@ -21,6 +22,22 @@ def mesh_hull(mesh: Mesh) -> Hull | None:
         return _hull(mesh.path, tuple(mesh.scale), os.stat(mesh.path).st_mtime)
     except (OSError, RobokinError):
         return None
+
+
+def mesh_triangles(mesh: Mesh) -> Array | None:
+    """(n, 3, 3) [m] the triangles of a mesh file; None for one that cannot be read."""
+    if mesh.path is None or not is_supported(mesh.path):
+        return None
+    try:
+        data = read_mesh(mesh.path)
+    except (OSError, RobokinError):
+        return None
+    # a polygon is a fan around its first corner
+    first, at = np.repeat(data.starts, data.sizes), np.arange(len(data.corners))
+    inner = (at > first) & (at + 1 < np.repeat(data.starts + data.sizes, data.sizes))
+    triangles = data.corners[np.column_stack((first[inner], at[inner], at[inner] + 1))]
+    is_mirrored = np.prod(mesh.scale) < 0.0
+    return (data.vertices * np.array(mesh.scale))[triangles[:, ::-1] if is_mirrored else triangles]
 
 
 @lru_cache(maxsize=256)

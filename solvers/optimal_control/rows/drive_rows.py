@@ -25,7 +25,7 @@ class _DriveSource(RowSource):
         self.limited = np.flatnonzero(np.isfinite(limit))
 
     def is_lacking(self, here: DiscreteMotion) -> bool:
-        return bool((abs(self.block(here).lack) > 0.5 * UNUSED).any())
+        return bool((abs(self.block(here).lack) > 0.5 * UNUSED * min(1.0, here.grid.stretch**3)).any())
 
     def _block(self, number: int, frame: Array, value: Array, blocks: Array) -> tuple[Array, ...]:
         """J, frame, lower, upper and key of values (k, nv) with derivative blocks (k, w, nv, n)."""
@@ -51,7 +51,7 @@ class EffortRows(_DriveSource):
         self.friction = Drives.of(grid.model).friction
         effort = grid.model.effort
         super().__init__(np.maximum(effort - self.friction, LEAST * effort) if power is None else power)
-        self.efforts, self.is_power = DriveEfforts(grid, gravity), power is not None
+        self.gravity, self.is_power = gravity, power is not None
         self.name = "power" if self.is_power else "effort"
 
     def block(self, here: DiscreteMotion) -> RowBlock:
@@ -76,13 +76,14 @@ class EffortRows(_DriveSource):
         for number in (0, 1):
             own, pull = half == number, np.zeros((len(here), len(self.limit)))
             pull[frame[own], drive[own]] = z[own] / self.limit[drive[own]]
-            self.efforts.bend(here, H, pull, bool(number))
+            DriveEfforts(here.grid, self.gravity).bend(here, H, pull, bool(number))
 
     def _at(self, here: DiscreteMotion, number: int, frame: Array, q: Array, blocks: Array) -> tuple[Array, ...]:
         """blocks: (k, 2, n, n) of the displacements of q (k, nq)."""
         v, a = here.v[frame], here.a[frame]
-        effort = self.efforts.at(q, v, a)
-        by_q, by_v, by_a = self.efforts.derivatives(q, v, a)
+        efforts = DriveEfforts(here.grid, self.gravity)
+        effort = efforts.at(q, v, a)
+        by_q, by_v, by_a = efforts.derivatives(q, v, a)
         if self.is_power:
             by_q, by_v, by_a = (v[:, :, None] * each for each in (by_q, by_v, by_a))
             pull = np.eye(v.shape[1]) * (effort + self.friction * np.sign(v))[:, :, None]
@@ -106,4 +107,6 @@ class JerkRows(_DriveSource):
         blocks = differenced(here.change_blocks) * scale[:, None]
         frames = np.arange(1, len(here))
         J, frame, lower, upper, key = self._block(0, frames, jerk[1:], blocks[1:])
-        return RowBlock(J, frame, lower, upper, key, np.ones(len(key), bool))
+        # Like the limits on velocities and accelerations: sides that grow with the time, whose tangents lie inside.
+        grown = here.grid.stretch**3
+        return RowBlock(grown * J, frame, grown * lower, grown * upper, key, np.ones(len(key), bool))

@@ -109,7 +109,7 @@ class TaskSource(RowSource):
         norms = np.zeros((frames, 2))
         for number, part in enumerate(self.parts):
             own = np.where(found.rows.part == number, squares, 0.0)
-            norms[:, number] = np.sqrt(np.bincount(found.frame, own, frames)) / (self.grid.dt if part.is_rate else 1.0)
+            norms[:, number] = np.sqrt(np.bincount(found.frame, own, frames)) / (here.grid.dt if part.is_rate else 1.0)
         return norms
 
     def is_lacking(self, here: DiscreteMotion) -> bool:

@@ -43,7 +43,7 @@ class VelocityFrames(TaskFrames):
                 rows = Rows.none(nv) if start is None else start.rows(state(k), start.target)
                 J = np.zeros(rows.J.shape)
             else:
-                begin = segment.levels.state(here.q[frame - 1], segment.targets[k], self.grid.dt)
+                begin = segment.levels.state(here.q[frame - 1], segment.targets[k], here.grid.dt)
                 moved = self._moved(begin, state(k))
                 rows, known = self.task.rows_after(moved, target), self.task.start_jacobian(moved, target)
                 J = self._along_start(moved, target, rows) if known is None else known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,6 @@ from ...criteria import Criterion
 from ...descent.engine import CONVERGED, OUT_OF_REACH
 from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
-from ...tasks.protocols import VelocityTask
 from ..data import COLLIDED, TrackOutcome
 from ..level_engines import state_at
 from ..result import EMPTY, TrackResult, joined
@@ -69,9 +69,18 @@ class AvoidingTracker(Tracker):
         self._kept = None
         super()._stand(q, velocity, late)
 
-    def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        if influence is not None and any((share != self._own).any() for share in influence):
-            return joined([self._frame(own, share) for own, share in zip(targets, influence, strict=True)])
+    def run(
+        self,
+        targets: Any,
+        influence: Sequence[Array] | Array | None = None,
+        down_to: float = math.inf,
+        near: Array | None = None,
+    ) -> TrackResult:
+        shares = [None] * len(targets) if influence is None else influence
+        if self._is_aside(down_to).any() or any((own != self._own).any() for own in shares if own is not None):
+            around = [None] * len(targets) if near is None else near[:, None]
+            frames = zip(targets, shares, around, strict=True)
+            return joined([self._frame(own, share, down_to, q) for own, share, q in frames])
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
@@ -114,7 +123,9 @@ class AvoidingTracker(Tracker):
         remarks = found.remarks or [""] * count
         return self._result(before, targets[:count], outcome, residuals, remarks, self._own)
 
-    def _frame(self, wanted: Sequence[Any], influence: Array | None) -> TrackResult:
+    def _frame(
+        self, wanted: Sequence[Any], influence: Array | None, down_to: float = math.inf, around: Array | None = None
+    ) -> TrackResult:
         shares, obstacles = self._shares(influence), wanted[self._at]
         q, before = self.q, self.v
         if self._kept is None:
@@ -122,12 +133,13 @@ class AvoidingTracker(Tracker):
         needed = self._kept
         others, own = [wanted[i] for i in self._others], shares[self._others]
         asked = None if (own == self._free._own).all() else own
-        found = self._led(self._free, others, asked)
+        found = self._led(self._free, others, asked, down_to, around)
         look = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles)
         memory, why = self._free.memory, look.blocked or self._stop.nearest(needed)
         self._ahead = 2 if why is None else 1
         if why is not None:
-            found = self._led(self._near, [*others, obstacles], None if asked is None else np.append(own, 1.0))
+            all_shares = None if asked is None else np.append(own, 1.0)
+            found = self._led(self._near, [*others, obstacles], all_shares, down_to, around)
             look, memory = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles), self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         residuals[0, self._others] = found.residuals[0, : len(others)]
@@ -135,7 +147,8 @@ class AvoidingTracker(Tracker):
         if look.blocked is not None:
             look = self._slower(q, before * self.dt, self._step(q, there), needed, obstacles)
             there = self.model.limits.clamp(look.q)
-            residuals[0] = self._lacking(q, there, wanted, shares)
+            followed = (shares > 0.0) & (np.arange(len(shares)) != self._at)
+            residuals[0, followed] = self.levels.residuals_after(q, there, wanted, self.dt, followed)
         near = self._stop.nearest(look.kept)
         residuals[0, self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         remark = found.remarks[0] if found.remarks else ""
@@ -153,20 +166,28 @@ class AvoidingTracker(Tracker):
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
-        return self._result(before, [wanted], outcome, residuals, [remark], shares)
+        aside = self._is_aside(down_to) & (shares > 0.0)
+        return self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
 
-    def _led(self, tracker: Tracker, aims: Sequence[Any], shares: Array | None) -> TrackResult:
+    def _led(
+        self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float, around: Array | None
+    ) -> TrackResult:
         """A frame of another tracker from where this one stands."""
         self._lead(tracker)
-        return self._follow_with(tracker, [aims], shares)
+        return self._follow_with(tracker, [aims], shares, down_to, around)
 
     def _follow_with(
-        self, tracker: Tracker, frames: Sequence[Sequence[Any]], shares: Array | None = None
+        self,
+        tracker: Tracker,
+        frames: Sequence[Sequence[Any]],
+        shares: Array | None = None,
+        down_to: float = math.inf,
+        near: Array | None = None,
     ) -> TrackResult:
-        if shares is not None:
+        if shares is not None or tracker._is_aside(down_to).any():
             tracker.let_fade()
         checked = tracker.check_targets(frames) if tracker.is_plain else frames
-        return tracker.run(checked, None if shares is None else [shares])
+        return tracker.run(checked, None if shares is None else [shares], down_to, near)
 
     def _lead(self, tracker: Tracker) -> None:
         """Another tracker is to stand where this one does."""
@@ -194,17 +215,6 @@ class AvoidingTracker(Tracker):
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.
         return max(looks, key=lambda look: look.blocked.distance if look.blocked else np.inf)
-
-    def _lacking(self, before: Array, q: Array, wanted: Sequence[Any], shares: Array) -> Array:
-        """(tasks, 2) what the tasks lack at q (nq,)."""
-        here = self.levels.state(q, wanted, self.dt)
-        moved = self.levels.moved(self.levels.state(before, wanted, self.dt), here)
-        found = np.zeros((len(self.tasks), 2))
-        for i, task in enumerate(self.tasks):
-            if shares[i] and i != self._at:
-                rows = self.levels.rows_of(i, moved if isinstance(task, VelocityTask) else here, wanted[i])
-                found[i] = self.levels.residuals_of(i, rows, np.zeros(self.model.nv), self.dt)
-        return found
 
 
 def _sentence(near: Near | None, why: Near | None) -> str:

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.bake import report as bake_report
@@ -149,3 +149,27 @@ def test_frames_that_fail_alike_are_listed_as_one_with_their_tasks(scene, robot,
         assert scene.frame_current == 30
         with pytest.raises(RuntimeError, match=f"no number {len(shown)}"):
             bpy.ops.robokin.failure_show(index=len(shown))
+
+
+def test_a_posture_stands_aside_for_a_place_that_jumps(scene, robot, tmp_path):
+    """As the posture leads the arm away from there, the place would be reached five frames later."""
+    start, posture = ((0.42, 0.1, 1.53, -0.64, 0.06, 2.92, 1.72), (1.8, 1.29, 0.75, -2.93, -2.58, 0.43, 1.17))
+    scene.frame_end = 36
+    write_configuration(robot, np.append(posture, 0.01))
+    bpy.ops.robokin.store_posture(name="below")
+    write_configuration(robot, np.append(start, 0.01))
+    target = add_target(robot, kind="POSITION")
+    target.keyframe_insert("location", frame=12)
+    target.location = (0.67, 0.0, 0.91)
+    target.keyframe_insert("location", frame=13)
+    missed, told = [], {}
+    for is_below in (False, True):
+        if is_below:
+            below = robot.robokin.tasks.add()
+            below.name, below.kind, below.posture, below.priority = "below", "POSTURE", "below", 2
+        write_configuration(robot, np.append(start, 0.01))
+        bake(robot, report_path=str(tmp_path / "told.json"), start="PRESENT")
+        told = json.loads((tmp_path / "told.json").read_text())
+        missed.append(sum(row["residuals"][0]["position"] > 1e-5 for row in told["frames"]))
+    assert missed[1] <= 1.15 * missed[0] + 2
+    assert "stand aside" in " ".join(failure["reason"] for failure in told["failures"])

@@ -11,7 +11,7 @@ from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.animation.curves import write_curves
-from support.blender.scene_robots import build
+from support.blender.scene_robots import add_target, build
 from support.problems.obstructed import at, planar_arm
 
 START = np.array([-0.6, 1.2, -1.2, 1.0])
@@ -109,4 +109,30 @@ def test_nobody_waits_for_a_mesh_that_takes_long(arm, monkeypatch):
         bpy.context.view_layer.update()
         looks += 1
     assert looks > 5 and arm.robokin.solver.status == "CONVERGED"
+    assert abs(read_configuration(arm) - before).max() > 0.01
+
+
+def test_what_another_robot_carries_is_where_that_has_brought_it(arm):
+    """In the same update, and not in the one after it."""
+    ball, target = bpy.data.objects["ball"], bpy.data.objects["target"]
+    other = build(planar_arm(2))
+    other.location = ball.matrix_world.translation
+    other.location.x -= 1.0
+    bpy.context.view_layer.update()
+    add_target(other, "j1", "POSITION")
+    hook = other.robokin.tasks[0].target
+    bpy.context.view_layer.update()
+    world = ball.matrix_world.copy()
+    ball.parent, ball.parent_type, ball.parent_bone = other, "BONE", "j1"
+    bpy.context.view_layer.update()
+    ball.matrix_world = world
+    other.robokin.live = arm.robokin.live = True
+    target.location.x += 0.01
+    bpy.context.view_layer.update()
+    before, at_first = read_configuration(arm), ball.matrix_world.translation.y
+    for _ in range(8):
+        hook.location.y -= 0.02
+        bpy.context.view_layer.update()
+        assert clearance(arm) >= MARGIN - FACETS
+    assert ball.matrix_world.translation.y < at_first - 0.05
     assert abs(read_configuration(arm) - before).max() > 0.01

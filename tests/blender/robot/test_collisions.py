@@ -93,6 +93,41 @@ def test_shapes_are_made_from_meshes(arm):
     assert len(kept) == 1 and kept[0].shape.radius == 0.05
 
 
+def test_a_link_that_is_a_ring_keeps_its_hole(arm, tmp_path, capfd):
+    """By parts, which a file has as meshes; those can be cut anew, and then have no more volume."""
+    lay_down(arm)
+    ring = tube((2.5, 0.0, 0.0), segments=(8, 6))
+    bpy.context.view_layer.update()
+    world = ring.matrix_world.copy()
+    ring.parent, ring.parent_type, ring.parent_bone = arm, "BONE", "j1"
+    bpy.context.view_layer.update()
+    ring.matrix_world = world
+    post = block((2.5, 0.0, 0.0))
+    assert bpy.ops.robokin.obstacle() == {"FINISHED"} and post.robokin.is_obstacle
+    path = tmp_path / "check.json"
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.fit_collisions(shape="HULL") == {"FINISHED"}
+        assert {tuple(v["links"]) for v in check(arm, path)} == {("l1", "post")}
+        capfd.readouterr()
+        assert bpy.ops.robokin.fit_collisions(shape="PARTS") == {"FINISHED"}
+        said = capfd.readouterr().out
+        assert "beyond the meshes (j1)" in said and float(said.split("at most ")[1].split(" mm")[0]) < 30.0
+        shapes = robot_model(arm).links[2].collisions
+        assert len(shapes) > 7 and check(arm, path) == []
+        file = tmp_path / "arm.urdf"
+        assert bpy.ops.robokin.export_urdf(filepath=str(file)) == {"FINISHED"}
+    assert "rounded hulls" in capfd.readouterr().out
+    bpy.ops.robokin.import_urdf(filepath=str(file), root="fixed")
+    other = bpy.context.object
+    assert len(robot_model(other).links[2].collisions) == len(shapes) and check(other, path) == []
+    with bpy.context.temp_override(object=other, active_object=other):
+        assert bpy.ops.robokin.fit_collisions(shape="HULL", around="COLLISIONS") == {"FINISHED"}
+    assert {type(each.shape).__name__ for each in robot_model(other).links[2].collisions} == {"Hull"}
+    assert check(other, path) == []
+    bpy.ops.robokin.import_urdf(filepath=str(file), root="fixed", convex_parts=True)
+    assert {type(each.shape).__name__ for each in robot_model(bpy.context.object).links[2].collisions} == {"Hull"}
+
+
 def told(found):
     return {tuple(sorted(v["links"])) for v in found}
 
@@ -162,11 +197,10 @@ def test_loose_parts_of_an_obstacle_count_for_themselves(arm, tmp_path):
     assert check(arm, tmp_path / "check.json") == []
 
 
-def tube(location, name="ring"):
+def tube(location, name="ring", segments=(48, 12)):
     """A ring about z, whose middle is free."""
-    bpy.ops.mesh.primitive_torus_add(
-        location=location, major_radius=0.4, minor_radius=0.1, rotation=(0.0, np.pi / 2, 0.0)
-    )
+    sizes = {"major_radius": 0.4, "minor_radius": 0.1, "major_segments": segments[0], "minor_segments": segments[1]}
+    bpy.ops.mesh.primitive_torus_add(location=location, rotation=(0.0, np.pi / 2, 0.0), **sizes)
     obj = bpy.context.object
     obj.name = name
     return obj

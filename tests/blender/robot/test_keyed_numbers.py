@@ -122,7 +122,7 @@ def test_a_check_knows_what_drivers_and_strips_make_of_limits(arm, way):
             point.interpolation = "LINEAR"
         strip = animation.nla_tracks.new().strips.new("strip", 1, animation.action)
         strip.action_slot, animation.action = animation.action_slot, None
-    write_curves(arm, [1, 21], np.array([[0.48, 0.0], [0.48, 0.0]]), new_action=False)
+    write_curves(arm, [1, 21], np.array([[0.48, 0.0], [0.48, 0.0]]), False, binding(arm))
     for present in (3, 18):
         bpy.context.scene.frame_set(present)
         found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, range(1, 22)))
@@ -133,7 +133,7 @@ def test_collisions_are_told_where_limits_have_keys(arm):
     bpy.ops.mesh.primitive_cube_add(size=0.4, location=(1.5, 0.0, 0.0))
     bpy.context.object.robokin.is_obstacle = True
     bpy.context.view_layer.update()
-    write_curves(arm, [1, 5], np.array([[0.0, 0.0], [1.0, 0.0]]), new_action=False)
+    write_curves(arm, [1, 5], np.array([[0.0, 0.0], [1.0, 0.0]]), False, binding(arm))
 
     def hit():
         found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, range(1, 6)))

@@ -51,7 +51,7 @@ def now(arm):
 
 
 def look(watch, arm):
-    return extents(watch.look(bpy.context.scene, arm, binding(arm), {}).collisions)
+    return extents(watch.look(bpy.context.scene, arm, binding(arm), lambda owner: None).collisions)
 
 
 def test_all_that_look_see_an_edited_mesh_at_every_size(arm):

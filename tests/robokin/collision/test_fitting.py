@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin.collision import Hull, Sphere, distance
-from robokin_addon.robokin.collision.fitting import KINDS, fitted
+from robokin_addon.robokin.collision.fitting import KINDS, SIMPLE, fitted
+from robokin_addon.robokin.collision.polytope import polytope_around
+from robokin_addon.robokin.collision.swept_hull import CORNERS, swept_hull
 from robokin_addon.robokin.errors import ModelError
 from support.problems.shapes import at
 
@@ -15,12 +17,44 @@ from support.problems.shapes import at
 def test_nothing_is_outside(kind: str | None, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(60, 3)) * [1.0, 0.4, 0.2] @ at(turn=rng)[:3, :3].T + rng.normal(size=3)
-    fit = fitted(points, (kind,) if kind else KINDS)
+    fit = fitted(points, (kind,) if kind else SIMPLE)
     for point in points:
         assert distance(fit.shape, fit.placement, Sphere(0.0), at(*point)).value <= 1e-9
     assert 0.0 < fit.gap < 3.0
     if kind is None:
-        assert fit.volume == min(fitted(points, (each,)).volume for each in KINDS)
+        assert fit.volume == min(fitted(points, (each,)).volume for each in SIMPLE)
+
+
+def test_few_corners_with_a_radius_hold_all() -> None:
+    """And the polytope that stands for it in files holds it too."""
+    rng = np.random.default_rng(0)
+    ball = rng.normal(size=(3000, 3))
+    points = ball / np.linalg.norm(ball, axis=1)[:, None] * [1.0, 0.4, 0.2]
+    hull = swept_hull(points)
+    assert len(hull.points) <= CORNERS and 0.0 < hull.radius < 0.04
+    assert fitted(points, ("hull",)).gap <= 0.04
+    triangles, beyond = polytope_around(hull)
+    assert 0.0 < beyond < 0.26 * hull.radius
+    around = Hull(triangles.reshape(-1, 3))
+    for point in points[:100]:
+        assert distance(hull, np.eye(4), Sphere(0.0), at(*point)).value <= 1e-9
+    for direction in ball[:100]:
+        reach = (hull.points @ direction).max() + hull.radius * np.linalg.norm(direction)
+        assert reach - 1e-9 <= (around.points @ direction).max() <= reach + beyond * np.linalg.norm(direction) + 1e-9
+
+
+def test_a_rounded_bar_becomes_that_bar() -> None:
+    """Corners on a box with a radius; around what is round less is beside a cylinder than beside a box."""
+    rng = np.random.default_rng(1)
+    ball = rng.normal(size=(4000, 3))
+    ball *= 0.1 / np.linalg.norm(ball, axis=1)[:, None]
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-0.5, 0.5) for z in (-0.2, 0.2)])
+    fit = fitted((corners[:, None] + ball).reshape(-1, 3), ("rounded box",))
+    assert fit.shape.radius == pytest.approx(0.1, abs=0.01) and fit.gap < 0.01
+    angles = np.arange(64) * np.pi / 32
+    ring = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(64)))
+    fit = fitted(np.concatenate((ring, ring + np.array([0.0, 0.0, 3.0]))), ("cylinder",))
+    assert (fit.shape.radius, fit.shape.length) == pytest.approx((1.0, 3.0)) and fit.gap < 0.01
 
 
 def test_what_is_a_box_becomes_that_box() -> None:

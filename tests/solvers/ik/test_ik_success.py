@@ -119,10 +119,3 @@ def test_a_start_at_the_solution_needs_no_step() -> None:
     result = _problem(model, ["panda_link8"]).solve(T[None], q0=q)
     assert result.converged and result.iterations == 0
     np.testing.assert_array_equal(result.q, q)
-
-
-def test_a_start_outside_the_limits_is_moved_in() -> None:
-    model = load_urdf(robot("panda"))
-    result = IKProblem(model, [PositionTask("panda_link8", [0.4, 0.2, 0.5])]).solve(q0=np.full(model.nq, 50.0))
-    assert result.converged
-    assert (result.q >= model.lower).all() and (result.q <= model.upper).all()

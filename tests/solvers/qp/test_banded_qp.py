@@ -8,6 +8,7 @@ import pytest
 from robokin_addon.robokin import TaskError
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from robokin_addon.solvers.qp.dense import QPStatus
+from robokin_addon.solvers.qp.last_unknown import LastUnknown
 from robokin_addon.solvers.qp.sparse_rows import SparseRows
 from scipy import sparse
 
@@ -93,3 +94,36 @@ def test_what_cannot_be_is_told(backend):
     assert solve_banded_qp(-H, g, rows, np.zeros(2), np.ones(2), backend) is None
     with pytest.raises(TaskError, match="not finite"):
         solve_banded_qp(H, g + np.nan, rows, np.zeros(2), np.ones(2), backend)
+
+
+@pytest.mark.parametrize(("backend", "count"), [("native", 60), ("numpy", 6)])
+def test_one_more_unknown_that_meets_all_frames(backend, count):
+    compared = 0
+    for seed in range(count):
+        H, g, rows, lower, upper, dense, C = random_program(seed, False)
+        rng = np.random.default_rng(seed)
+        border, across = rng.normal(size=g.shape), rng.normal(size=len(rows)) * (rng.random(len(rows)) < 0.7)
+        corner = float(border.ravel() @ np.linalg.solve(dense, border.ravel())) + 1.0
+        last = LastUnknown(border, corner, float(rng.normal()), across)
+        whole = np.block([[dense, border.reshape(-1, 1)], [border.reshape(1, -1), np.array([[corner]])]])
+        wide, slopes = np.hstack((C, across[:, None])), np.append(g, last.slope)
+        theirs = by_clarabel(whole, slopes, wide, lower, upper)
+        own = solve_banded_qp(H, g, rows, lower, upper, backend, last=last)
+        if str(theirs.status) != "Solved":
+            continue
+        compared += 1
+        assert own is not None and own.status is QPStatus.OPTIMAL, seed
+        x = np.append(own.x, own.last)
+        assert abs(x - theirs.x).max() <= 1e-8 * max(1.0, abs(x).max()), seed
+        force = whole @ x + slopes + wide.T @ own.multipliers
+        assert abs(force).max() <= 1e-8 * max(1.0, abs(wide.T @ own.multipliers).max(initial=0.0)), seed
+    assert compared >= 0.8 * count
+
+
+def test_a_side_that_is_far_away_loosens_no_other():
+    H, g = np.ones((2, 1, 1, 1)), np.array([[1.0], [1.0]])
+    rows = SparseRows.of(np.array([[1.0], [1.0], [1.0]]), np.array([0, 1, 1]), 2)
+    for backend in ("native", "numpy"):
+        own = solve_banded_qp(H, g, rows, np.array([0.3, -1e12, 0.25]), np.array([0.3, 1e12, np.inf]), backend)
+        assert own is not None and own.status is QPStatus.OPTIMAL
+        assert abs(own.x.ravel() - [0.3, 0.25]).max() <= 1e-9

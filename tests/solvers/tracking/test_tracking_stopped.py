@@ -201,3 +201,15 @@ def test_a_joint_as_fast_as_may_be_is_not_why_another_level_is_impossible(backen
     result = track(arm, [turn, up], [[turn.target, up.target]] * 4, np.array([-1.0, 0.5]), DT, backend=backend)
     assert set(result.status[1:]) == {Status.MAX_ITERATIONS} and not result.behind.any()
     assert result.diagnosis(3).status is Status.SINGULAR
+
+
+def test_the_status_of_a_frame_is_what_its_diagnosis_has_found() -> None:
+    """Wheels do not roll sideways: nobody has looked why, then at one frame, then at all."""
+    model = platform(rates={"velocity": 3.0, "acceleration": 6.0})
+    task = TwistTask("platform", (0, 0.3, 0, 0, 0, 0), weights=(1, 1, 0, 0, 0, 1))
+    found = track(model, [task], [[task.target]] * 6, model.neutral(), DT)
+    assert found.status == [Status.CONVERGED] + [Status.MAX_ITERATIONS] * 5
+    assert found.diagnosis(-1).status is Status.SINGULAR
+    assert found.status == [Status.CONVERGED] + [Status.MAX_ITERATIONS] * 4 + [Status.SINGULAR]
+    reasons = found.diagnose()
+    assert found.status == [each.status for each in reasons] == [Status.CONVERGED] + [Status.SINGULAR] * 5

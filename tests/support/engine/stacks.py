@@ -61,12 +61,8 @@ class Stack:
 
     def one_frame(self, q: Array, v: Array, frame: int) -> TrackResult:
         """Two frames: the first is met where the robot stands (q, v), the second has the targets of `frame`."""
-        return self.onwards(q, v, range(frame, frame + 1))
-
-    def onwards(self, q: Array, v: Array, frames: Sequence[int]) -> TrackResult:
-        """The first frame is met where the robot stands (q, v), then come the targets of `frames`."""
         here = [goal.at(q) for goal in self.goals]
-        targets = [here, *(self.targets[frame] for frame in frames)]
+        targets = [here, self.targets[frame]]
         result = track(self.model, self.tasks, targets, q, DT, start_velocity=v, criteria=self.criteria)
         assert abs(result.q[0] - q).max() < 1e-9, "the first frame is met where the robot stands"
         return result

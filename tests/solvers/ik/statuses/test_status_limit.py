@@ -16,6 +16,7 @@ from robokin_addon.solvers import (
     solve_ik,
 )
 from support.problems.planar_arms import FULL, planar_arm
+from support.random_problems.narrow_arms import narrow_stack
 from support.random_problems.random_arms import random_arm
 from support.robots import robot
 
@@ -128,3 +129,12 @@ def test_a_pose_inside_that_was_missed_is_no_limit() -> None:
 def test_limits_active_names_joints_at_a_bound() -> None:
     result = solve_ik(planar_arm((-0.5, 0.5), (-0.1, 0.1)), [PositionTask("tip", [0.0, 1.5, 0.0])])
     assert set(result.limits_active) == {"joint0", "joint1"}
+
+
+@pytest.mark.parametrize("seed", [20879, 21620, 21866, 21992, 22660, 22988, 26311, 26869, 27733, 27869])
+def test_no_limit_is_named_where_the_search_of_levels_missed_a_pose_inside(seed: int) -> None:
+    model, tasks, start, q = narrow_stack(seed)
+    assert solve_ik(model, tasks, q).converged
+    missed = solve_ik(model, tasks, start)
+    assert missed.status is Status.MAX_ITERATIONS and not missed.joints
+    assert "a pose inside the limits meets it" in missed.reason

@@ -22,9 +22,6 @@ FEW, ALL = range(2), range(50)  # stacks of each robot: in the fast tests, in th
 SHARE, EXTRA = 0.15, 2  # of frames that a stack may miss more than without its lower levels
 TOGETHER = 0.02  # of all stacks
 TOLERANCE = 1e-5  # [m or rad] of every task here
-# Stacks whose first levels are out of reach for a while: how near they get leaves a choice of postures, and from the
-# one that levels below want the way back is longer.
-OTHER_POSTURES = ("tiago, stack 22", "puppet, stack 30")
 # A first level that no pose meets: alone, 50 attempts at it find one that is 0.5 % nearer than the first 10 alike do.
 LONGER_LOOKED_FOR = ("gripper, stack 30",)
 
@@ -97,42 +94,13 @@ def motion_faults(robot: str, seeds: range) -> list[str]:
         f"{robot}, stack {seed}: {own} frames miss the first {count} levels, {alone} without those below"
         for seed in seeds
         for count, (own, alone) in enumerate(missed(robot, seed), 1)
-        if own > allowed(alone) and not is_excused(engine_stack(robot, seed), count)
+        if own > allowed(alone)
     ]
 
 
-def is_excused(stack: Stack, count: int) -> bool:
-    """Whether no level is lost for longer than it is without the levels below the first `count` from where the robot
-    stands before.
-
-    Levels below may use what freedom there is, and nobody knows which targets come next. So an arm of four joints
-    stands 7 degrees from where a level alone would have left it when that level's target jumps, and takes 6 frames for
-    them at 8 rad/s^2 (planar 4R, stack 42); or it has two joints at their ends, where no way leads on (ur5, stack 11).
-    """
-    if stack.name in OTHER_POSTURES:
-        return True
-    upper, tracked = stack.upper(count), stack.tracked()
-    v = np.concatenate((np.zeros((1, stack.model.nv)), velocities(stack.model, tracked.q, DT)))
-    for level in upper.levels:
-        off = off_frames(upper, tracked.residuals, level)
-        for frame in range(1, FRAMES):
-            if not off[frame] or (frame > 1 and off[frame - 1]):
-                continue
-            alone = upper.onwards(tracked.q[frame - 1], v[frame - 1], range(frame, FRAMES)).residuals[1:]
-            if length(off[frame:]) > allowed(length(off_frames(upper, alone, level))):
-                return False
-    return True
-
-
-def off_frames(stack: Stack, residuals: Array, level: int | None = None) -> Array:
-    """(frames,) bool, where a task of a stack is not met, or of one of its levels; residuals: maybe of more tasks."""
-    own = [i for i, task in enumerate(stack.tasks) if level is None or task.priority == level]
-    return (residuals[:, own] > stack.tolerance[own]).any(axis=(1, 2))
-
-
-def length(off: Array) -> int:
-    """Of the stretch that it begins with."""
-    return len(off) if off.all() else int(np.argmin(off))
+def off_frames(stack: Stack, residuals: Array) -> Array:
+    """(frames,) bool, where a task of a stack is not met. residuals: maybe of more tasks."""
+    return (residuals[:, : len(stack.tasks)] > stack.tolerance).any(axis=(1, 2))
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

@@ -1,0 +1,112 @@
+"""Collision shapes of links, made around their meshes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..properties.bridge import Binding, binding
+from ..properties.bridge.editing.records import bone_record, edit_records
+from ..properties.bridge.record.reading import read_robot
+from ..properties.bridge.record.rescale import rescaled_link
+from ..properties.bridge.record.snapshot import metres_per_unit
+from ..properties.bridge.record.stored import ROBOT_KEY
+from ..properties.bridge.visuals.link_meshes import link_meshes, link_triangles
+from ..properties.bridge.visuals.mesh_hulls import mesh_triangles
+from ..robokin import Link, RobokinError
+from ..robokin.arrays import Array
+from ..robokin.collision.convex_parts import convex_parts
+from ..robokin.collision.fitting import SIMPLE, fitted
+from ..robokin.collision.swept_hull import SHARE, swept_hull
+from ..robokin.model.geometry import Geometry, Mesh
+from ..solvers.progress import scaled
+
+LEAST, PARTS = "least", "parts"  # beside the kinds of `fitted`
+VISUALS, COLLISIONS = "visuals", "collisions"
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """gap [m]: how far shapes reach beyond the convex hulls of the meshes at most, or beyond the meshes themselves
+    where they are parts; bone: where."""
+
+    shapes: int
+    links: int
+    gap: float
+    bone: str
+    kind: str
+
+    def __str__(self) -> str:
+        beyond = "the meshes" if self.kind == PARTS else "the convex hulls of the meshes"
+        found = f"{self.shapes} shapes on {self.links} links"
+        return f"{found}; they reach at most {1e3 * self.gap:.3g} mm beyond {beyond} ({self.bone})"
+
+
+def fit_shapes(
+    context: bpy.types.Context, obj: bpy.types.Object, kind: str = LEAST, around: str = VISUALS
+) -> Generator[float, None, FitReport]:
+    """Yield the share of the work done (0..1) now and then, then give links shapes around each of their meshes.
+
+    kind: LEAST, PARTS, or one of `fitted`. around: the meshes of the objects on the bones, in place of all shapes that
+    their links have; or the links' own collision meshes, in place of these. Raises RobokinError.
+    """
+    robot = binding(obj)
+    ratio = read_robot(obj.data[ROBOT_KEY], obj.data.name).metres_per_unit / metres_per_unit(obj)
+    depsgraph = context.evaluated_depsgraph_get()
+    records, worst, count = {}, (0.0, ""), 0
+    for k, bone in enumerate(robot.bones):
+        link = robot.model.links[k]
+        others = [] if around == VISUALS else [g for g in link.collisions if not isinstance(g.shape, Mesh)]
+        shapes: list[Geometry] = []
+        for triangles, T in _meshes(depsgraph, obj, robot, bone, link, around):
+            steps = _fitted(triangles, kind)
+            found, gap = yield from scaled(steps, k / len(robot.bones), (k + 1) / len(robot.bones))
+            shapes += [dataclasses.replace(each, placement=T @ each.placement) for each in found]
+            worst = max(worst, (gap, bone))
+        if shapes:
+            record = bone_record(obj.data.bones[bone])
+            own = rescaled_link(Link("shapes", collisions=(*others, *shapes)), ratio).collisions
+            records[bone] = dataclasses.replace(record, link=dataclasses.replace(record.link, collisions=own))
+            count += len(shapes)
+    if not records:
+        where = "parented to a bone" if around == VISUALS else "among the collision shapes"
+        raise RobokinError(f"no mesh with faces is {where} of {obj.name!r}")
+    edit_records(context, obj, records)
+    return FitReport(count, len(records), *worst, kind)
+
+
+def _meshes(
+    depsgraph: bpy.types.Depsgraph, obj: bpy.types.Object, robot: Binding, bone: str, link: Link, around: str
+) -> Iterator[tuple[Array, Array]]:
+    """(n, 3, 3) triangles of each mesh [m], and (4, 4) where it is in the link. Raises RobokinError for a collision
+    mesh that is not found."""
+    if around == VISUALS:
+        for mesh in link_meshes(obj, bone):
+            triangles, _ = link_triangles(depsgraph, obj, robot, mesh)
+            if len(triangles):
+                yield np.asarray(triangles, float), np.eye(4)
+        return
+    for geometry in link.collisions:
+        if isinstance(geometry.shape, Mesh):
+            found = mesh_triangles(geometry.shape)
+            if found is None:
+                raise RobokinError(f"the collision mesh {geometry.shape.filename!r} of {bone!r} is not found")
+            if len(found):
+                yield found, geometry.placement
+
+
+def _fitted(triangles: Array, kind: str) -> Generator[float, None, tuple[list[Geometry], float]]:
+    """Shapes around a mesh, and how far they reach beyond it."""
+    points = triangles.reshape(-1, 3)
+    if kind != PARTS:
+        yield 0.0
+        fit = fitted(points, SIMPLE if kind == LEAST else (kind,))
+        return [Geometry(fit.shape, fit.placement)], fit.gap
+    made = yield from convex_parts(points, np.arange(len(points)).reshape(-1, 3))
+    enough = SHARE * float(np.ptp(points, axis=0).max())  # of the whole mesh
+    hulls = [swept_hull(part, enough=enough) for part in made.parts]
+    return [Geometry(hull) for hull in hulls], made.excess + max(hull.radius for hull in hulls)

@@ -1,0 +1,174 @@
+"""A block-banded quadratic program in NumPy, and Newton's matrix of it. Twin of kernel/src/qp/banded_program.c."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from .last_unknown import LastUnknown
+from .sparse_rows import SparseRows
+
+Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 of its column, what is left of its entry
+
+DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
+# Added to H of size 1, as much as rounding makes it need: the first FEW, or all where sides are steep.
+RHOS = (1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
+FEW = 2
+STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
+REFINEMENTS = 2  # of each step
+
+
+class NotConvexError(Exception):
+    """Newton's matrix is not positive definite."""
+
+
+def factor(K: Array) -> Array:
+    """L (F, p + 1, n, n) of K = LL', blocks as in `solve_banded_qp`. Raises LinAlgError."""
+    L, (frames, band) = K.copy(), K.shape[:2]
+    for k in range(frames):
+        L[k, 0] = np.linalg.cholesky(L[k, 0])
+        below = range(1, min(band, frames - k))
+        for s in below:
+            L[k + s, s] = np.linalg.solve(L[k, 0], L[k + s, s].T).T
+        for s in below:
+            for t in range(s, below.stop):
+                L[k + t, t - s] -= L[k + t, t] @ L[k + s, s].T
+    return L
+
+
+def substitute(L: Array, b: Array) -> Array:
+    """x (F, n) with LL'x = b."""
+    x, (frames, band) = b.copy(), L.shape[:2]
+    for k in range(frames):
+        for s in range(1, min(band, k + 1)):
+            x[k] -= L[k, s] @ x[k - s]
+        x[k] = np.linalg.solve(L[k, 0], x[k])
+    for k in range(frames - 1, -1, -1):
+        for s in range(1, min(band, frames - k)):
+            x[k] -= L[k + s, s].T @ x[k + s]
+        x[k] = np.linalg.solve(L[k, 0].T, x[k])
+    return x
+
+
+class BandedProgram:
+    """The program with rows of length 1 and H of size 1."""
+
+    def __init__(
+        self, H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, last: LastUnknown | None
+    ) -> None:
+        self.shape, self.banded, self.last = g.shape, g.size, last
+        self.size = g.size + (last is not None)
+        length = np.sqrt(np.bincount(rows.row, rows.value**2, len(rows)))
+        self.length = np.where(length > 0.0, length, 1.0)
+        self.rows = SparseRows(rows.start, rows.column, rows.value / self.length[rows.row])
+        self.lower, self.upper = lower / self.length, upper / self.length
+        most, least = float(abs(H).max(initial=0.0)), float(abs(g).max(initial=0.0))
+        if last is not None:
+            most = max(most, float(abs(last.border).max(initial=0.0)), abs(last.corner))
+            least = max(least, abs(last.slope))
+        self.scale = most if most > 1e-300 else max(least, 1e-300)
+        self.H, self.g = H / self.scale, g.ravel() / self.scale
+        self.border, self.corner, self.across = np.zeros(g.size), 0.0, np.zeros(len(rows))
+        if last is not None:
+            self.border, self.corner = last.border.ravel() / self.scale, last.corner / self.scale
+            self.across, self.g = last.across / self.length, np.append(self.g, last.slope / self.scale)
+        for k in range(len(H)):
+            self.H[k, k + 1 :] = 0.0
+        self.equal = self.lower == self.upper
+        self.has_lower = np.isfinite(self.lower) & ~self.equal
+        self.has_upper = np.isfinite(self.upper) & ~self.equal
+        self.sides = int(self.has_lower.sum() + self.has_upper.sum())
+        # The sides that count, 0 for others.
+        self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
+        self.high = np.where(self.has_upper, self.upper, 0.0)
+        self.size_g = max(float(abs(self.g).max(initial=0.0)), 1e-12)
+        # What a lack of a side is relative to: its own size, so that no side loosens others.
+        self.room_low = 1.0 + abs(self.low)
+        self.room_high = np.where(self.has_upper, 1.0 + abs(self.high), self.room_low)
+        self.pairs = self._pairs()
+
+    def _pairs(self) -> tuple[Array, Array, Array]:
+        """Products of each two entries of a row: where their product goes in K, the product, and the row."""
+        index, product, row = [], [], []
+        n, band = self.shape[1], self.H.shape[1]
+        counts = np.diff(self.rows.start)
+        for count in np.unique(counts):
+            own = np.flatnonzero(counts == count)
+            at = self.rows.start[own][:, None] + np.arange(count)
+            column, value = self.rows.column[at], self.rows.value[at]
+            i, j = column[:, :, None], column[:, None, :]
+            s = i // n - j // n
+            place = ((i // n * band + s) * n + i % n) * n + j % n
+            used = s >= 0
+            index.append(place[used])
+            product.append((value[:, :, None] * value[:, None, :])[used])
+            row.append(np.broadcast_to(own[:, None, None], used.shape)[used])
+        if not index:
+            return np.zeros(0, int), np.zeros(0), np.zeros(0, int)
+        return np.concatenate(index), np.concatenate(product), np.concatenate(row)
+
+    def times(self, x: Array) -> Array:
+        """(N,) H x."""
+        own, x, out = x, x[: self.banded].reshape(self.shape), np.zeros(self.shape)
+        for s in range(self.H.shape[1]):
+            blocks = self.H[s:, s]
+            out[s:] += np.einsum("kij,kj->ki", blocks, x[: len(x) - s])
+            if s:
+                out[: len(x) - s] += np.einsum("kji,kj->ki", blocks, x[s:])
+        if self.last is None:
+            return out.ravel()
+        return np.append(out.ravel() + self.border * own[-1], self.border @ own[:-1] + self.corner * own[-1])
+
+    def along(self, x: Array) -> Array:
+        """(m,) C x."""
+        found = self.rows.times(x)
+        return found if self.last is None else found + self.across * x[-1]
+
+    def pushed(self, z: Array) -> Array:
+        """(N,) C'z."""
+        found = self.rows.transposed(z, self.banded)
+        return found if self.last is None else np.append(found, self.across @ z)
+
+    def newton_matrix(self, weight: Array) -> Factor:
+        """The factor of K = H + C' diag(weight) C, weight (m,)."""
+        index, product, row = self.pairs
+        K = self.H + np.bincount(index, product * weight[row], self.H.size).reshape(self.H.shape)
+        for rho in RHOS[: None if weight.max(initial=0.0) > STEEP else FEW]:  # ... all, where sides are steep
+            regular = K.copy()
+            regular[:, 0] += rho * np.eye(self.shape[1])
+            try:
+                L = factor(regular)
+            except np.linalg.LinAlgError:
+                continue
+            if self.last is None:
+                return L, np.zeros(0), 1.0
+            column = self.border + self.rows.transposed(weight * self.across, self.banded)
+            eliminated = substitute(L, column.reshape(self.shape)).ravel()
+            pivot = float(self.corner + rho + weight @ self.across**2 - column @ eliminated)
+            if pivot > 0.0:
+                return L, eliminated, pivot
+        raise NotConvexError
+
+    def substituted(self, factored: Factor, b: Array) -> Array:
+        """(N,) x with K x = b."""
+        L, eliminated, pivot = factored
+        x = substitute(L, b[: self.banded].reshape(self.shape)).ravel()
+        if self.last is None:
+            return x
+        last = (b[-1] - eliminated @ b[:-1]) / pivot
+        return np.append(x - eliminated * last, last)
+
+    def solved(self, L: Factor, weight: Array, rx: Array, ry: Array) -> tuple[Array, Array]:
+        """(dx, dy) with (H + C'WC) dx - A'dy = rx and A dx = ry of the equations A, W of the others; weight is
+        1/DELTA of equations."""
+        inner = np.where(self.equal, 0.0, weight)
+        dx, dy = np.zeros(self.size), np.zeros(len(weight))
+        for _ in range(1 + REFINEMENTS):
+            Cx = self.along(dx)
+            missing = np.where(self.equal, ry - Cx, 0.0)
+            lack = rx - self.times(dx) + self.pushed(dy - inner * Cx)
+            lack += self.pushed(missing / DELTA)
+            step = self.substituted(L, lack)
+            dy += np.where(self.equal, (missing - self.along(step)) / DELTA, 0.0)
+            dx += step
+        return dx, dy

@@ -1,0 +1,1 @@
+"""Strict priorities over a whole motion."""

@@ -1,0 +1,70 @@
+"""A whole motion whose time is free, against the best of many given times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobokinError
+from robokin_addon.solvers import JointVelocityTask, check_motion, optimize_motion
+from support.problems.limits import with_rates
+from support.problems.tracked import assert_inside, circle, panda
+
+FRAMES = 30
+
+
+def problem(acceleration=8.0):
+    model, q, tasks = panda()
+    model = with_rates(model, acceleration=acceleration)
+    return model, tasks, circle(model, tasks[0].link, q, FRAMES, radius=0.05), q
+
+
+@pytest.mark.parametrize(("cost", "weight"), [("acceleration", 0.1), ("acceleration", 3.0), ("kinetic_energy", 0.01)])
+def test_no_given_time_is_better(cost, weight):
+    given = problem()
+    free = optimize_motion(*given, dt=0.06, cost={cost: 1.0, "duration": weight})
+    assert free.is_optimal and free.kkt <= 1e-6 and free.converged.all()
+    assert_inside(free)
+    for share in (0.8, 0.95, 0.99, 1.0, 1.01, 1.05, 1.25):
+        dt = share * free.dt
+        timed = optimize_motion(*given, dt=dt, cost=cost)
+        if timed.converged.all():
+            total = timed.cost_after + weight * dt * (FRAMES - 1)
+            assert free.cost_after <= total * (1.0 + 1e-7), share
+            assert share != 1.0 or free.cost_after == pytest.approx(total, rel=1e-7)
+
+
+@pytest.mark.parametrize("limits", [None, {"jerk": 150.0}])
+def test_nothing_faster_keeps_the_limits(limits):
+    given = problem()
+    fastest = optimize_motion(*given, dt=0.1, cost="duration", limits=limits)
+    assert fastest.is_optimal and fastest.converged.all()
+    assert_inside(fastest)
+    assert limits is None or abs(fastest.motion.jerk[1:]).max() <= 150.0
+    hurried = optimize_motion(*given, dt=0.999 * fastest.dt, limits=limits)
+    assert not hurried.converged.all()
+    again = optimize_motion(*given, dt=0.01, cost="duration", limits=limits)  # too fast to begin with
+    assert again.dt == pytest.approx(fastest.dt, rel=1e-5)
+
+
+def test_efforts_hold_in_free_time():
+    given = problem(acceleration=30.0)
+    free = optimize_motion(*given, dt=0.1, cost={"acceleration": 1.0, "duration": 300.0}, gravity=[0.0, 0.0, -9.81])
+    assert free.converged.all() and free.dt < 0.1
+    assert not check_motion(free.motion, gravity=[0.0, 0.0, -9.81], efforts=True).violations
+
+
+def test_velocities_are_per_second_in_whatever_time():
+    model, _, _, q = problem()
+    asked = {"panda_joint1": 0.3}
+    free = optimize_motion(
+        model, [JointVelocityTask(asked)], [[asked]] * 10, q, 0.05, {"acceleration": 1.0, "duration": 0.1}
+    )
+    assert free.converged.all() and free.dt != 0.05
+    i = model.slot("panda_joint1").v.start
+    assert np.allclose(free.motion.v[2:, i], 0.3, atol=1e-4)
+
+
+def test_what_nothing_bounds_is_an_error():
+    model, tasks, targets, q = problem()
+    with pytest.raises(RobokinError, match=r"duration: .* has no limit"):
+        optimize_motion(with_rates(model, velocity=np.inf, acceleration=np.inf), tasks, targets, q, cost="duration")
