@@ -79,7 +79,9 @@ class FakeLayout:
         assert hasattr(bpy.types, name) and icon in _icons()
 
     def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
-        setattr(self.operator(name, text, icon), prop, None)
+        button = self.operator(name, text, icon)
+        setattr(button, prop, None)
+        return button
 
 
 class Settable:
