@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, UnknownNameError, library_robot
 from robokin_addon.solvers import Motion, Move, check_motion, program_motion, retime, run_moves
 from robokin_addon.solvers.motion.more_limits import outside
+from scipy.spatial import Delaunay
 from support.oracles.pinocchio_oracle import Oracle
 
 DT, HEIGHT, G = 0.01, 0.5, np.array([0.0, 0.0, -9.81])
@@ -98,6 +99,16 @@ def test_it_tips_where_the_zero_moment_point_leaves_the_support() -> None:
 def test_distance_to_what_is_no_polygon() -> None:
     assert outside(np.array([[0.0, 0.0]]), np.array([3.0, 4.0])) == pytest.approx(5.0)
     assert outside(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([1.0, 0.5])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("corners", [3, 4])
+def test_inside_a_polygon_is_as_by_triangles(corners) -> None:
+    hull = np.array([[-1.0, -0.5], [2.0, 0.0], [3.0, 1.0], [0.5, 2.0]])[-corners:]
+    triangles = Delaunay(hull)
+    points = np.stack(np.meshgrid(np.linspace(-1.5, 3.5, 12), np.linspace(-1.0, 2.5, 12)), axis=-1).reshape(-1, 2)
+    inside = triangles.find_simplex(points) >= 0
+    assert 10 < inside.sum() < 100
+    assert [outside(hull, point) == 0.0 for point in points] == inside.tolist()
 
 
 @pytest.mark.parametrize("rate", [24.0, 60.0])
