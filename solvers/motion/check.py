@@ -28,7 +28,7 @@ from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .collisions import collision_violations
-from .dynamics import effort_rounding, least_efforts, untold
+from .dynamics import effort_rounding, least_efforts
 from .more_limits import more_violations, tipping_violations
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .rolled import wheel_slip
@@ -257,9 +257,10 @@ def _violations(motion: Motion, eps: float, allow_positions: bool, gravity: obje
     collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
     if gravity is not None:
         efforts, _ = least_efforts(motion, check_vector(gravity, 3, "gravity"))
-        slack = effort_rounding(motion, v_slack, a_slack) + untold(motion, model.effort)
+        slack = effort_rounding(motion, v_slack, a_slack) + efforts.untold(model.effort)
         forces = [FORCES[unit] for unit in v_units]
-        collect(v_names, forces, "effort", efforts, model.effort, abs(efforts) > model.effort + slack)
+        is_passed = abs(efforts.value) > model.effort + slack
+        collect(v_names, forces, "effort", efforts.value, model.effort, is_passed)
     return found
 
 

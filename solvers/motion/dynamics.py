@@ -22,7 +22,7 @@ from .motion import Motion, checked_motion, velocity_names
 
 RANK = 1e-10  # relative: of mobilities that are none
 COLUMNS = ("joints", "drives", "energy", "mass", "ground", "impulses", "links")  # groups of them
-KNOWN = 0.01  # share of a limit to which samples at the rate of a film tell efforts and power
+KNOWN = 0.01  # share of a limit to which samples at the rate of a film tell efforts and power, at least
 LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
 
 
@@ -136,25 +136,38 @@ def motion_efforts(motion: Motion, gravity: Array) -> Array:
     return links + Drives.of(motion.model).effort(motion.v, motion.a)
 
 
-def least_efforts(motion: Motion, gravity: Array) -> tuple[Array, Array]:
-    """(F, nv) efforts [N m or N] and powers [W] of every sample, each the less of two readings: with the velocity of
-    the step to it, as `motion_efforts` has it, and at the sample before with the mean velocity of the steps beside it,
-    which of a smooth motion is nearer, to second order in the step."""
+def least_efforts(motion: Motion, gravity: Array) -> tuple[LeastReading, LeastReading]:
+    """Efforts [N m or N] and powers [W] of every sample, each the less of two readings: with the velocity of the step
+    to it, as `motion_efforts` has it, and at the sample before with the mean velocity of the steps beside it, which of
+    a smooth motion is nearer, to second order in the step."""
     efforts = motion_efforts(motion, gravity)
-    powers = efforts * motion.v
+    first, second = (efforts, efforts * motion.v), (efforts.copy(), efforts * motion.v)
     if len(motion) > 1:
         v = 0.5 * (motion.v[1:] + motion.v[:-1])
         before = Motion(motion.model, motion.times[:-1], motion.q[:-1], v, motion.a[1:])
-        other = motion_efforts(before, gravity)
-        for found, of_before in ((efforts, other), (powers, other * v)):
-            found[1:] = np.where(abs(of_before) < abs(found[1:]), of_before, found[1:])
-    return efforts, powers
+        second[0][1:] = motion_efforts(before, gravity)
+        second[1][1:] = second[0][1:] * v
+    return LeastReading.of(first[0], second[0]), LeastReading.of(first[1], second[1])
 
 
-def untold(motion: Motion, limit: Array) -> Array:
-    """(F, nv) what samples do not tell of efforts or powers under limits (nv,): nothing at rest."""
-    moves = motion.v.any(axis=1) | motion.a.any(axis=1)
-    return np.where(moves[:, None], KNOWN * limit, 0.0)
+@dataclass(frozen=True, eq=False)
+class LeastReading:
+    """value: (F, nv), the less of two readings.   apart: (F, nv) how far these are from each other."""
+
+    value: Array
+    apart: Array
+
+    @classmethod
+    def of(cls, one: Array, other: Array) -> LeastReading:
+        return cls(np.where(abs(other) < abs(one), other, one), abs(other - one))
+
+    def untold(self, limit: Array) -> Array:
+        """(F, nv) what samples do not tell of efforts or powers under limits (nv,): nothing where the readings are
+        always the same, as at rest."""
+        widest = self.apart.copy()  # of the samples beside it too: readings that cross are as far from the truth
+        widest[1:] = np.maximum(widest[1:], self.apart[:-1])
+        widest[:-1] = np.maximum(widest[:-1], self.apart[1:])
+        return np.minimum(KNOWN * limit, 2.0 * widest)
 
 
 def effort_rounding(motion: Motion, v_slack: Array, a_slack: Array) -> Array:

@@ -12,7 +12,7 @@ from ...robokin.configuration import check_vector
 from ...robokin.errors import ConfigurationError, UnknownNameError
 from ...robokin.units import freedom_units
 from ..tasks.whole_robot.center_of_mass import convex_hull
-from .dynamics import MotionDynamics, effort_rounding, least_efforts, untold
+from .dynamics import MotionDynamics, effort_rounding, least_efforts
 from .motion import Motion, velocity_names
 from .violation import Violation
 
@@ -27,7 +27,7 @@ def more_violations(
     """limits: "jerk" and "power", one number or (nv,); "tools": {link: {"speed", "acceleration"}}, as of `retime`.
     Jerks are differences of accelerations, velocities and accelerations of tools those of their places: what keeps a
     limit between samples keeps it here. A power is no difference: it is that of `least_efforts`, up to what is
-    `untold`.
+    `untold` of it.
     v_slack, a_slack: (F, nv) what rounding makes of them. Raises ConfigurationError, UnknownNameError."""
     for name in limits:
         if name not in KINDS:
@@ -46,9 +46,9 @@ def more_violations(
             raise ConfigurationError("limits on power need gravity, as those on efforts do")
         bound = _bound(limits["power"], model.nv, "power")
         efforts, powers = least_efforts(motion, check_vector(gravity, 3, "gravity"))
-        slack = effort_rounding(motion, v_slack, a_slack) * abs(motion.v) + abs(efforts) * v_slack
-        slack += untold(motion, bound)
-        found += _passed("power", names, ["W"] * model.nv, powers, bound, slack)
+        slack = effort_rounding(motion, v_slack, a_slack) * abs(motion.v) + abs(efforts.value) * v_slack
+        slack += powers.untold(bound)
+        found += _passed("power", names, ["W"] * model.nv, powers.value, bound, slack)
     tools = limits.get("tools") or {}
     if not isinstance(tools, Mapping):
         raise ConfigurationError(f"tools must be a mapping of links to their limits, not {shown(tools)}")

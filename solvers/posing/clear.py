@@ -29,7 +29,7 @@ class ClearFollower(TargetFollower):
 
     Followed is what would be without the clearance, where its way is free; else with the clearance before all tasks,
     at once, or as far as the way of the targets is free in pieces. What is nearer than the margin at the start may stay
-    so, and comes out where it can; two that are in each other then may be anywhere.
+    so, and comes out where it can; two that are in each other then, by more than rounding, may be anywhere.
     obstacles: (n, 4, 4) where they are; None: as in the model.
     """
 
@@ -98,7 +98,8 @@ class ClearFollower(TargetFollower):
 
     def _is_way(self, q: Array, there: Array, needed: Array) -> bool:
         """Whether a pose keeps what it needs (pairs,), and the straight way to it half of the margin."""
-        is_out, margin = needed >= 0.0, self.clearance.margin
+        is_out, margin = needed >= -_ROUNDING, self.clearance.margin
+        needed = np.where(is_out, np.maximum(needed, 0.0), needed)
         if not (self._kept(there[None])[0] >= needed - _ROUNDING)[is_out].all():
             return False
         resolution = np.maximum(np.minimum(needed, RESOLUTION * margin), FINEST)

@@ -23,7 +23,7 @@ static inline double *rk_band_at(double *band, int64_t reach, int64_t row, int64
 }
 
 /* sums[4][2] of `count` products of rows a, four with a stride, and b, two. */
-static inline void rk_dots(const double *a, int64_t stride_a, const double *b, int64_t stride_b, int64_t count,
+static inline void rk_band_dots(const double *a, int64_t stride_a, const double *b, int64_t stride_b, int64_t count,
                            double sums[8]) {
   rk_pair s[8] = {{0.0, 0.0}};
   int64_t k = 0;
@@ -41,7 +41,7 @@ static inline void rk_dots(const double *a, int64_t stride_a, const double *b, i
       for (int32_t j = 0; j < 2; j++) sums[2 * i + j] += a[i * stride_a + k] * b[j * stride_b + k];
 }
 
-static inline double rk_dot(const double *a, const double *b, int64_t count) {
+static inline double rk_band_dot(const double *a, const double *b, int64_t count) {
   rk_pair s = {0.0, 0.0}, t = {0.0, 0.0};
   int64_t k = 0;
   for (; k + 3 < count; k += 4) {
@@ -63,7 +63,7 @@ static inline int32_t rk_band_factor(double *K, int64_t size, int64_t reach) {
     int64_t j0 = first;
     for (; rows == 4 && j0 + 1 < i0; j0 += 2) {
       double sums[8];
-      rk_dots(rk_band_at(K, reach, i0, first), reach - 1, rk_band_at(K, reach, j0, first), reach - 1, j0 - first,
+      rk_band_dots(rk_band_at(K, reach, i0, first), reach - 1, rk_band_at(K, reach, j0, first), reach - 1, j0 - first,
               sums);
       const double d0 = *rk_band_at(K, reach, j0, j0), d1 = *rk_band_at(K, reach, j0 + 1, j0 + 1);
       const double below = *rk_band_at(K, reach, j0 + 1, j0);
@@ -77,8 +77,8 @@ static inline int32_t rk_band_factor(double *K, int64_t size, int64_t reach) {
       double *row = rk_band_at(K, reach, i, first);
       for (int64_t j = j0; j < i; j++)
         row[j - first] =
-            (row[j - first] - rk_dot(row, rk_band_at(K, reach, j, first), j - first)) / *rk_band_at(K, reach, j, j);
-      const double pivot = row[i - first] - rk_dot(row, row, i - first);
+            (row[j - first] - rk_band_dot(row, rk_band_at(K, reach, j, first), j - first)) / *rk_band_at(K, reach, j, j);
+      const double pivot = row[i - first] - rk_band_dot(row, row, i - first);
       if (!(pivot > 0.0)) return 0;
       row[i - first] = sqrt(pivot);
     }
@@ -91,7 +91,7 @@ static inline void rk_band_solve(const double *L, int64_t size, int64_t reach, d
   for (int64_t i = 0; i < size; i++) {
     const int64_t first = i - (reach - 1) > 0 ? i - (reach - 1) : 0;
     const double *row = L + i * reach + (first - i + reach - 1);
-    x[i] = (x[i] - rk_dot(row, x + first, i - first)) / row[i - first];
+    x[i] = (x[i] - rk_band_dot(row, x + first, i - first)) / row[i - first];
   }
   for (int64_t i = size - 1; i >= 0; i--) {
     const int64_t first = i - (reach - 1) > 0 ? i - (reach - 1) : 0;

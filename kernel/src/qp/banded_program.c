@@ -51,13 +51,13 @@ void rk_banded_hessian_times(const rk_banded_solver *s, const double *x, double 
   for (int64_t i = 0; i < s->banded; i++) {
     const int64_t first = i - (s->reach - 1) > 0 ? i - (s->reach - 1) : 0;
     const double *row = s->H + i * s->reach + (first - i + s->reach - 1);
-    out[i] += rk_dot(row, x + first, i - first) + row[i - first] * x[i];
+    out[i] += rk_band_dot(row, x + first, i - first) + row[i - first] * x[i];
     const double own = x[i];
     for (int64_t k = first; k < i; k++) out[k] += row[k - first] * own;
   }
   if (!s->p->border) return;
   const double last = x[s->banded];
-  out[s->banded] = rk_dot(s->border, x, s->banded) + s->corner * last;
+  out[s->banded] = rk_band_dot(s->border, x, s->banded) + s->corner * last;
   for (int64_t i = 0; i < s->banded; i++) out[i] += s->border[i] * last;
 }
 
@@ -74,12 +74,12 @@ static int32_t factor_last(rk_banded_solver *s, double rho) {
   }
   memcpy(s->lack, s->eliminated, sizeof(double) * (size_t)s->banded);
   rk_band_solve(s->L, s->banded, s->reach, s->eliminated);
-  s->pivot = own - rk_dot(s->lack, s->eliminated, s->banded);
+  s->pivot = own - rk_band_dot(s->lack, s->eliminated, s->banded);
   return s->pivot > 0.0;
 }
 
 void rk_banded_solve(const rk_banded_solver *s, double *b) {
-  const double last = s->p->border ? (b[s->banded] - rk_dot(s->eliminated, b, s->banded)) / s->pivot : 0.0;
+  const double last = s->p->border ? (b[s->banded] - rk_band_dot(s->eliminated, b, s->banded)) / s->pivot : 0.0;
   rk_band_solve(s->L, s->banded, s->reach, b);
   if (!s->p->border) return;
   for (int64_t i = 0; i < s->banded; i++) b[i] -= s->eliminated[i] * last;

@@ -72,9 +72,9 @@ class Factors(Mapping[str, tuple[float | str, ...]]):
         try:
             value = evaluator.evaluate(factor, values.of)
         except RobokinError as error:
-            raise TaskError(f"{self.what}: factor {factor!r} of joint {joint!r}: {error}") from None
+            raise TaskError(f"{self.what}: factor {shown(factor)} of joint {joint!r}: {error}") from None
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e30:
-            raise TaskError(f"{self.what}: factor {factor!r} of joint {joint!r} is {shown(value)}, not a number")
+            raise TaskError(f"{self.what}: factor {shown(factor)} of joint {joint!r} is {shown(value)}, not a number")
         return float(value)
 
 
@@ -121,5 +121,5 @@ def _one(factor: Any, what: str) -> float | str:
     try:
         parse(factor)
     except RobokinError as error:
-        raise TaskError(f"{what}: {factor!r}: {error}") from None
+        raise TaskError(f"{what}: {shown(factor)}: {error}") from None
     return factor

@@ -134,3 +134,14 @@ def test_at_rest_efforts_are_told_to_the_last_digit() -> None:
         model = RobotModel("lift", [Link("base", 1.0), Link("mass", 2.0)], [joint])
         found = check_motion(Motion.of(model, T, np.zeros((len(T), 1))), gravity=G).violations
         assert (not found) == is_kept
+
+
+@pytest.mark.parametrize("speed", [0.0, 1e-12, 1e-3, 1.0])
+def test_efforts_of_what_rests_are_told_while_another_joint_moves(speed: float) -> None:
+    """0.9 % more than a slider can hold, with a tip that turns about the vertical on it."""
+    lift = Joint("lift", "prismatic", "base", "mass", axis=(0, 0, 1), lower=-5.0, upper=5.0, effort=19.62 / 1.009)
+    turn = Joint("turn", "revolute", "mass", "tip", axis=(0, 0, 1), lower=-5.0, upper=5.0)
+    model = RobotModel("lift", [Link("base", 1.0), Link("mass", 1.0), Link("tip", 1.0)], [lift, turn])
+    motion = Motion.of(model, T, speed * T[:, None] * (0.0, 1.0))
+    found = check_motion(motion, gravity=G).violations
+    assert {each.kind for each in found} == {"effort"} and len(found) == len(T)

@@ -72,6 +72,18 @@ def test_a_wall_thinner_than_a_step_is_not_passed(margin):
         assert along(collisions, q, found.q, wall) >= needed
 
 
+@pytest.mark.parametrize("margin", [0.0, 1e-6])
+def test_what_rounding_has_in_a_wall_does_not_pass_it(margin):
+    arm = read_urdf_text(planar_urdf(2).replace('radius="0.05"', 'radius="0.004"'))
+    collisions = CollisionModel(arm, [Obstacle("wall", Box((0.2, 0.001, 0.4)), at(0.75, 0.0045 - 5e-6))])
+    q, there = np.zeros(2), forward_kinematics(arm, np.array([0.05, 0.0]))["l1"][:3, 3]
+    assert -1e-5 < collisions.distances(q[None])[0][..., 0].min() < 0.0
+    problem = IKProblem(arm, [PositionTask("l1", there)], attempts=1, iterations=10)
+    found = ClearFollower(problem, ClearanceTask(collisions, margin), 1, 10).solve([there], q)
+    assert found.status is Status.COLLISION
+    assert along(collisions, q, found.q) >= -1e-4
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_what_flies_does_not_turn_through_a_rod(sign):
     drone = Link("drone", collisions=(Geometry(Capsule(0.004, 1.0), lying()),))

@@ -50,9 +50,12 @@ def test_a_base_that_drives_forward_only_as_the_arm_turns() -> None:
         ({"joint_9": "1"}, "no joint with a motion of its own"),
         ({"joint_1": ["1", 2]}, "takes 1 factors, not 2"),
         ({"joint_1": 0}, "no joint has a factor"),
+        ({"joint_1": "1+" * 999}, "not an expression at its end"),
+        ({"joint_1": "1" + "+1" * 999}, "nested more than"),
     ],
 )
 def test_what_is_no_factor_is_said(factors: dict, message: str) -> None:
     puma = library_robot("puma560")
-    with pytest.raises(RobokinError, match=message):
+    with pytest.raises(RobokinError, match=message) as told:
         track(puma, [LinearVelocityTask(factors, 0.3, name="sum")], [[0.3]] * 2, puma.neutral())
+    assert len(str(told.value)) < 300
