@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
+from robokin_addon.robokin import RobokinError
 from robokin_addon.robokin.collision.convex_parts import convex_parts
 from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.collisions import collisions_now, collisions_over
@@ -93,6 +94,16 @@ def test_an_empty_mesh_is_nothing(arm):
     cube().data.clear_geometry()
     bpy.context.view_layer.update()
     assert [] == now(arm)
+
+
+def test_what_has_no_parts_is_named_each_time(arm):
+    post = cube()
+    for vertex in post.data.vertices:
+        vertex.co *= 1e37
+    bpy.context.view_layer.update()
+    for _ in range(2):
+        with pytest.raises(RobokinError, match="obstacle 'Cube': the points of a hull must be at most"):
+            now(arm)
 
 
 def test_the_collection_of_the_scene_can_be_marked(arm):
