@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,11 +127,11 @@ def _size(stretch: Array) -> tuple[bytes, int]:
 
 
 def all_shapes(
-    scene: bpy.types.Scene, robot: bpy.types.Object, more: Iterable[bpy.types.Object] = ()
+    robot: bpy.types.Object, found: Sequence[SceneObstacle]
 ) -> Generator[float, None, list[tuple[SceneObstacle, ObstacleShape]]]:
-    """Yield the share of the work done (0..1) now and then; return the obstacles of a robot with their shapes.
-    more: as of `obstacles_in`. Raises RobokinError naming the obstacle."""
-    found, made = obstacles_in(scene, robot, more), []
+    """Yield the share of the work done (0..1) now and then; return obstacles with their shapes. Raises RobokinError
+    naming the obstacle."""
+    made = []
     for k, each in enumerate(found):
         steps = obstacle_shape(robot, each, each.world(world_now)[0])
         made.append((each, (yield from scaled(steps, k / len(found), (k + 1) / len(found)))))
@@ -143,7 +143,7 @@ def farthest_beyond(
 ) -> Generator[float, None, tuple[float, str]]:
     """Yield the share of the work done (0..1) now and then; return how far convex parts reach beyond meshes at most
     [m], and the obstacle that does, of those that objects are or move when they are marked. Raises RobokinError."""
-    made = yield from all_shapes(scene, robot, objects)
+    made = yield from all_shapes(robot, obstacles_in(scene, robot, objects))
     reaches = [(shape.excess, each.name) for each, shape in made if not objects.isdisjoint(each.owners)]
     return max(reaches, default=(0.0, ""), key=lambda reach: reach[0])
 

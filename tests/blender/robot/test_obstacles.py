@@ -127,6 +127,16 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
     np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
 
 
+def test_what_is_marked_meanwhile_does_not_count(arm):
+    cube(2.0).constraints.new("LIMIT_LOCATION")
+    late = cube()
+    late.robokin.is_obstacle = False
+    steps = collisions_over(bpy.context.scene, bpy.context.view_layer, arm, range(1, 100), binding(arm))
+    next(steps)
+    late.robokin.is_obstacle = True
+    assert [2.0] == extents(finish(steps))
+
+
 def test_what_is_moved_in_this_update_is_where_it_is_going(arm):
     post, there = cube(), np.eye(4)
     there[:3, 3] = 1.0, 2.0, 3.0
