@@ -81,7 +81,7 @@ def bake_steps(
     past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
     obstacles and itself, in place of the robot's setting.   bounds: what else a whole motion keeps.
     moments: in place of the frames, those of the scene that targets are read at. A cost with a duration frees the time:
-    the bake then has as many frames as it needs from the first one on, and rests until the last one.
+    the bake then has as many frames as it needs from the first one on; then it brakes and rests until the last one.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if past is not None:
