@@ -42,7 +42,7 @@ def collisions_over(
     worlds: dict[bpy.types.Object, Array] = {}
     if found:
         worlds = yield from scaled(worlds_over(scene, view_layer, obj, found, frames), 0.0, 0.5)
-    return (yield from scaled(_collisions(scene, obj, robot, worlds.__getitem__), 0.5, 1.0))
+    return (yield from scaled(_collisions(obj, robot, found, worlds.__getitem__), 0.5, 1.0))
 
 
 def collisions_now(
@@ -51,18 +51,18 @@ def collisions_now(
     """What `collisions_over` says, with obstacles where they are in the scene as it stands."""
     if not any(link.collisions for link in robot.model.links):
         return None
-    return (yield from _collisions(scene, obj, robot, world_now))
+    return (yield from _collisions(obj, robot, obstacles_in(scene, obj), world_now))
 
 
 def _collisions(
-    scene: bpy.types.Scene,
     obj: bpy.types.Object,
     robot: Binding,
+    obstacles: Sequence[SceneObstacle],
     world_of: Callable[[bpy.types.Object], Array],
 ) -> Generator[float, None, CollisionModel]:
     """world_of: (frames, 4, 4) of the robot, or of what moves an obstacle."""
     found: list[Obstacle] = []
-    for each, shape in (yield from all_shapes(scene, obj)):
+    for each, shape in (yield from all_shapes(obj, obstacles)):
         placement = obstacle_placement(obj, robot, each, world_of)
         found += [Obstacle(each.name, hull, placement) for hull in shape.hulls]
     return CollisionModel(robot.model, found, pairs_left_out(obj, robot.model), mesh_hull)

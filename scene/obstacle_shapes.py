@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..properties.handlers import register_cache_factory
 from ..robokin import RobokinError
 from ..robokin.arrays import Array
 from ..robokin.collision import Hull
-from ..robokin.collision.convex_parts import ConvexParts, convex_parts
+from ..robokin.collision.convex_parts import convex_parts
 from ..solvers.progress import scaled
 from .obstacles import SceneObstacle, obstacles_in
 from .tasks.root_frames import metres_per_world_unit
@@ -40,7 +40,7 @@ class ObstacleShape:
 
 
 _shapes: dict[tuple, tuple[bytes, ObstacleShape]] = {}  # with the form that each was made of
-_begun: dict[tuple, tuple[bytes, Generator[float, None, ConvexParts]]] = {}  # the same of those that are being made
+_begun: dict[tuple, tuple[bytes, Generator[float, None, ObstacleShape]]] = {}  # the same of those that are being made
 _read: dict[int, bytes] = {}  # forms by session_uids, of objects that have not changed since they were read
 
 
@@ -62,18 +62,29 @@ def obstacle_shape(
             points, triangles = triangles_of(owner)
             form = _read[owner.session_uid] = points.tobytes() + triangles.tobytes()
             if form not in (_form(_shapes, key), _form(_begun, key)):
-                placed = placed_points(robot, owner.name, stretch, points, f"obstacle {obstacle.name!r}")
-                steps = convex_parts(placed, triangles[:, ::-1] if is_mirrored else triangles)
+                who = f"obstacle {obstacle.name!r}"
+                placed = placed_points(robot, owner.name, stretch, points, who)
+                steps = _made(who, placed, triangles[:, ::-1] if is_mirrored else triangles)
                 _keep(_begun, key, (form, steps), _LEFT)
             continue
+        steps = _begun.pop(key)[1]  # what fails is begun anew
         try:
-            share = next(_begun[key][1])
+            share = next(steps)
         except StopIteration as end:
-            hulls = tuple(Hull(part) for part in end.value.parts if len(part))
-            _keep(_shapes, key, (form, ObstacleShape(hulls, end.value.excess)), _KEPT)
-            del _begun[key]
+            _keep(_shapes, key, (form, end.value), _KEPT)
         else:
+            _keep(_begun, key, (form, steps), _LEFT)
             yield share
+
+
+def _made(who: str, points: Array, triangles: Array) -> Generator[float, None, ObstacleShape]:
+    """Yield the share of the work done (0..1) now and then; return the parts. Raises RobokinError that begins with
+    `who`."""
+    try:
+        made = yield from convex_parts(points, triangles)
+        return ObstacleShape(tuple(Hull(part) for part in made.parts if len(part)), made.excess)
+    except RobokinError as error:
+        raise RobokinError(f"{who}: {error}") from error
 
 
 def _form(made: Mapping[tuple, tuple[bytes, Any]], key: tuple) -> bytes | None:
@@ -116,11 +127,11 @@ def _size(stretch: Array) -> tuple[bytes, int]:
 
 
 def all_shapes(
-    scene: bpy.types.Scene, robot: bpy.types.Object, more: Iterable[bpy.types.Object] = ()
+    robot: bpy.types.Object, found: Sequence[SceneObstacle]
 ) -> Generator[float, None, list[tuple[SceneObstacle, ObstacleShape]]]:
-    """Yield the share of the work done (0..1) now and then; return the obstacles of a robot with their shapes.
-    more: as of `obstacles_in`. Raises RobokinError naming the obstacle."""
-    found, made = obstacles_in(scene, robot, more), []
+    """Yield the share of the work done (0..1) now and then; return obstacles with their shapes. Raises RobokinError
+    naming the obstacle."""
+    made = []
     for k, each in enumerate(found):
         steps = obstacle_shape(robot, each, each.world(world_now)[0])
         made.append((each, (yield from scaled(steps, k / len(found), (k + 1) / len(found)))))
@@ -132,7 +143,7 @@ def farthest_beyond(
 ) -> Generator[float, None, tuple[float, str]]:
     """Yield the share of the work done (0..1) now and then; return how far convex parts reach beyond meshes at most
     [m], and the obstacle that does, of those that objects are or move when they are marked. Raises RobokinError."""
-    made = yield from all_shapes(scene, robot, objects)
+    made = yield from all_shapes(robot, obstacles_in(scene, robot, objects))
     reaches = [(shape.excess, each.name) for each, shape in made if not objects.isdisjoint(each.owners)]
     return max(reaches, default=(0.0, ""), key=lambda reach: reach[0])
 

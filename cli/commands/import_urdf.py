@@ -7,7 +7,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from ...robokin import import_srdf
+from ...robokin import RobokinError, import_srdf
 from ...robokin.limit_warnings import limit_warnings
 from ...robokin.urdf.srdf import Srdf
 from ...solvers.motion.files import read_known_motion
@@ -61,7 +61,10 @@ def run(arguments: argparse.Namespace) -> bool:
         if arguments.convex_parts:
             from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 
-            say(str(finish(fit_shapes(bpy.context, robot, PARTS, COLLISIONS))))
+            try:
+                say(str(finish(fit_shapes(bpy.context, robot, PARTS, COLLISIONS))))
+            except RobokinError as fault:  # no reason to refuse the robot
+                warnings.append(f"collision meshes left as they are: {fault}")
         name = robot.name
         if motion is not None:
             warnings += _keyed(robot, motion)

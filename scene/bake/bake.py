@@ -26,9 +26,11 @@ from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import (
     SLOWER,
+    come_to_rest,
     frames_in_time,
     frees_time,
     is_too_fast,
+    rest_segment,
     timed_cost,
     whole_motion,
     whole_note,
@@ -79,7 +81,7 @@ def bake_steps(
     past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
     obstacles and itself, in place of the robot's setting.   bounds: what else a whole motion keeps.
     moments: in place of the frames, those of the scene that targets are read at. A cost with a duration frees the time:
-    the bake then has as many frames as it needs from the first one on, and rests until the last one.
+    the bake then has as many frames as it needs from the first one on; then it brakes and rests until the last one.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if past is not None:
@@ -150,15 +152,18 @@ def bake_steps(
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     preferences = [(plan.segment, plan.criteria) for plan in plans]
+    rest = range(frames[-1] + step, round(seen[-1]) + 1, step)
+    if rest:
+        standing = rest_segment(model, Q[-1], len(rest), dt, clearance, len(seen))
+        preferences.append((standing, plans[-1].criteria))
+        Q = np.concatenate((Q, (yield from scaled(come_to_rest(standing, rounded(obj, Q, robot), dt), 0.95, 0.95))))
     shown = rounded(obj, Q, robot)
     costs = yield from scaled(costs_of_motion(robot.model, preferences, shown, dt), 0.95, 1.0)
-    motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
+    motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown[: len(frames)])
     hits = collision_violations(motion, collisions) if collisions else []
-    rest = range(frames[-1] + step, round(seen[-1]) + 1, step)
-    resting = np.concatenate((Q, np.repeat(Q[-1:], len(rest), axis=0)))
-    written = write_curves(obj, [*frames, *rest], resting, new_action, robot)[: len(frames)]
+    written = write_curves(obj, [*frames, *rest], Q, new_action, robot)[: len(frames)]
     if criteria is None:
-        write_costs(obj, own, frames, costs)
+        write_costs(obj, own, [*frames, *rest], costs)
     show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
     return BakeResult(
@@ -169,7 +174,7 @@ def bake_steps(
         np.concatenate([part.residuals(count) for part in parts]),
         failures,
         start,
-        costs[:, :, 0],
+        costs[: len(frames), :, 0],
         criterion_names(plans[0].criteria),
         _parts(plans, count),
         note,

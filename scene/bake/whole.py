@@ -9,16 +9,19 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding
-from ...robokin import RobokinError, RobotModel
+from ...robokin import RobokinError, RobotModel, difference
 from ...robokin.arrays import Array
-from ...solvers import OptimizedMotion
+from ...solvers import ClearanceTask, OptimizedMotion, PostureTask, Task
 from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.progress import mapped
+from ...solvers.tracking.avoidance.avoiding import tracker_of
 from ...solvers.tracking.data import LATE
 from ...solvers.tracking.result import TrackResult
+from ...solvers.tracking.segments import Segment
 from ...solvers.trajectories.motion_limits import MotionLimits
+from ..collisions import obstacle_placements
 from ..criteria.solver_criteria import root_gravity
 from .plans import BakedSegment
 
@@ -26,6 +29,7 @@ WORD = "duration"
 MOST = 10.0  # times as long as the scene has it is looked for a start that is in time
 SLOWER = 1.5
 _SAME_FRAME = 1e-6  # frames
+_CHUNK = 50  # frames that are followed between two looks at the keyboard
 
 
 def whole_motion(
@@ -114,7 +118,7 @@ def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: flo
     """The frames of a motion that takes `stretch` times as long, rounded up to whole steps, and at which moments of the
     scene, evenly spread over those of now, their targets are."""
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
-    count = max(int(np.ceil((len(frames) - 1) * stretch - _SAME_FRAME)), 1) + 1
+    count = max(int(np.ceil((len(frames) - 1) * stretch - _SAME_FRAME)), min(len(frames) - 1, 1)) + 1
     own = range(frames[0], frames[0] + count * step, step)
     return own, np.linspace(moments[0], moments[-1], count).tolist()
 
@@ -123,3 +127,27 @@ def is_too_fast(results: Sequence[TrackResult], frames: Sequence[int], moments: 
     """Whether frames are late that more time may help."""
     span = moments[-1] - moments[0]
     return any((each.codes == LATE).any() for each in results) and frames[-1] - frames[0] < MOST * span
+
+
+def rest_segment(
+    model: RobotModel, q: Array, count: int, dt: float, clearance: ClearanceTask | None, seen: int
+) -> Segment:
+    """`count` frames at which a robot is to stand at q (nq,), and to keep away from obstacles where they are at the
+    last frame of those seen; dt [s] between two."""
+    apart: Sequence[Task] = () if clearance is None else (clearance,)
+    tracker = tracker_of(model, [*apart, PostureTask(q, priority=len(apart) + 1)], dt)
+    placed = [] if clearance is None else [obstacle_placements(clearance.collisions, seen)[-1]]
+    return Segment(tracker, tracker.check_targets([[*placed, q]] * count))
+
+
+def come_to_rest(segment: Segment, Q: Array, dt: float) -> Generator[float, None, Array]:
+    """Yield the share done (0..1) now and then; return (n, nq) the frames of a `rest_segment` after Q (frames, nq):
+    the robot brakes inside its limits on positions, velocities and accelerations, comes back to the last frame, and
+    stands there."""
+    v = difference(segment.tracker.model, Q[-2], Q[-1]) / dt if len(Q) > 1 else None
+    segment.stand(Q[-1], v)
+    rows = [np.empty((0, Q.shape[1]))]
+    for first in range(0, len(segment), _CHUNK):
+        yield first / len(segment)
+        rows.append(segment.run(first, min(first + _CHUNK, len(segment))).q)
+    return np.concatenate(rows)

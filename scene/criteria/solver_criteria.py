@@ -14,6 +14,7 @@ from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, criterion
 from ..animation.curves import write_numbers
 from ..obstacle_shapes import all_shapes
+from ..obstacles import obstacles_in
 from ..surroundings import still_collisions
 from ..tasks.root_frames import metres_per_world_unit
 
@@ -39,7 +40,8 @@ def shapes_of_criteria(obj: bpy.types.Object) -> Generator[float, None, None]:
     """Yield the share of the work done (0..1) now and then, until the obstacles that criteria look at have shapes.
     Raises RobokinError naming the obstacle."""
     if any(item.kind == "FAR_FROM_OBSTACLES" for item in enabled_entries(obj)):
-        yield from all_shapes((obj.users_scene or (bpy.context.scene,))[0], obj)
+        scene = (obj.users_scene or (bpy.context.scene,))[0]
+        yield from all_shapes(obj, obstacles_in(scene, obj))
 
 
 def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:

@@ -139,6 +139,19 @@ def test_a_mesh_that_cannot_be_read_is_a_warning(capsys, tmp_path) -> None:
     assert len([o for o in bpy.data.objects if o.type == "MESH" and o.parent is not None]) == 1
 
 
+def test_collision_meshes_are_cut_where_there_are_some(capsys, tmp_path) -> None:
+    """A robot without them is as it was."""
+    blend = tmp_path / "r.blend"
+    done = run(capsys, "import", robot("panda"), "-o", blend, "--no-meshes", "--convex-parts")
+    assert done.code == 0 and "shapes on 9 links; they reach at most" in done.err
+    run(capsys, "export", blend, "-o", tmp_path / "parts.urdf")
+    assert "_collision" in (tmp_path / "parts.urdf").read_text()
+    path = tmp_path / "bare.urdf"
+    path.write_text('<robot name="bare"><link name="base"/></robot>')
+    done = run(capsys, "import", path, "-o", blend, "--convex-parts")
+    assert done.code == 0 and "left as they are: no mesh with faces is among the collision shapes of 'bare'" in done.err
+
+
 def test_the_imported_file_holds_the_robot_alone(capsys, tmp_path) -> None:
     import bpy
 

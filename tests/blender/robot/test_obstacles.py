@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
+from robokin_addon.robokin import RobokinError
 from robokin_addon.robokin.collision.convex_parts import convex_parts
 from robokin_addon.scene import obstacle_shapes
 from robokin_addon.scene.collisions import collisions_now, collisions_over
@@ -95,6 +96,16 @@ def test_an_empty_mesh_is_nothing(arm):
     assert [] == now(arm)
 
 
+def test_what_has_no_parts_is_named_each_time(arm):
+    post = cube()
+    for vertex in post.data.vertices:
+        vertex.co *= 1e37
+    bpy.context.view_layer.update()
+    for _ in range(2):
+        with pytest.raises(RobokinError, match="obstacle 'Cube': the points of a hull must be at most"):
+            now(arm)
+
+
 def test_the_collection_of_the_scene_can_be_marked(arm):
     cube().robokin.is_obstacle = False
     assert [] == now(arm)
@@ -114,6 +125,16 @@ def test_what_is_instanced_alone_may_be_moved_by_anything(arm):
     bpy.context.view_layer.update()
     found = finish(collisions_over(bpy.context.scene, bpy.context.view_layer, arm, [1, 2], binding(arm)))
     np.testing.assert_allclose(found.obstacles[0].placement[:, 2, 3], 1.0)
+
+
+def test_what_is_marked_meanwhile_does_not_count(arm):
+    cube(2.0).constraints.new("LIMIT_LOCATION")
+    late = cube()
+    late.robokin.is_obstacle = False
+    steps = collisions_over(bpy.context.scene, bpy.context.view_layer, arm, range(1, 100), binding(arm))
+    next(steps)
+    late.robokin.is_obstacle = True
+    assert [2.0] == extents(finish(steps))
 
 
 def test_what_is_moved_in_this_update_is_where_it_is_going(arm):
