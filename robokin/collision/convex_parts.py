@@ -12,8 +12,8 @@ import numpy as np
 
 from ..arrays import Array
 
-PARTS = 64  # that a mesh is cut into at most
-LOOSE = 1024  # loose parts that count for themselves
+PARTS = 64  # that a mesh is cut into at most; loose parts beyond the first count for themselves
+LOOSE = 1024  # loose parts at most
 SHARE = 0.01  # of the largest extent: by how much a part may reach beyond the mesh, unless told
 _SAME = 1e-7  # of the largest extent: points that are one, and on a plane
 _SAMPLES = 600  # triangles that choose a plane
@@ -120,7 +120,7 @@ def convex_parts(
         heap.append((-whole.depths.max(), next(order), whole))
     heapq.heapify(heap)
     done: list[tuple[float, _Piece]] = []
-    while heap and -heap[0][0] > share * extent and (cuts := len(heap) + len(done) - len(meshes)) < most:
+    while heap and -heap[0][0] > share * extent and (cuts := len(heap) + len(done) - len(meshes)) < most - 1:
         yield cuts / most
         depth, _, piece = heapq.heappop(heap)
         halves = _cut(piece, share * extent, eps)

@@ -113,3 +113,9 @@ def test_points_wires_and_flat_things_are_parts():
     wires = np.array([[0, 1, 1], [1, 2, 2]])
     assert len(parts_of(np.eye(3), wires).parts) == 1
     assert parts_of(np.ones((4, 3)), np.array([[0, 1, 2]])).excess == 0.0
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_there_are_no_more_parts_than_allowed(most):
+    found = finish(convex_parts(*torus(1.0, 0.3), most=most))
+    assert len(found.parts) == most and found.excess > 0.0
