@@ -60,7 +60,7 @@ def in_order(
 ) -> Steps:
     """The results of a motion that was followed from q0; another one's, where lower levels have to stand aside."""
     priorities = sorted({task.priority for segment in segments for task in segment.tracker.tasks} - {0})
-    if len(priorities) < 2:
+    if len(priorities) < 2 or not segments[0].tracker.model.nv:
         return results
     again = partial(follow, segments, q0, start_velocity, seed, origin=origin)
     search = _Precedence(segments, priorities, results, again)
