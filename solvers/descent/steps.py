@@ -140,16 +140,17 @@ def nudged(data: IKData, q: Array) -> Array:
     return np.minimum(np.maximum(there, data.lower), data.upper)
 
 
-def aside(data: IKData, q: Array, generator: SplitMix64) -> Array:
-    """(nq,) away from q: every coordinate by as much, this way or that as is drawn."""
-    there = q.copy()
-    sides = np.array([-ASIDE if generator.uniform() < 0.5 else ASIDE for _ in range(data.tree.nv)])
+def aside(data: IKData, q: Array, number: int) -> Array:
+    """(nq,) away from q: every coordinate by as much, this way or that as is drawn, each time for another number. What
+    is drawn for a coordinate of the robot is the same whatever others are in `data`."""
+    there, first = q.copy(), number * len(data.robot_lower)
+    sides = [-ASIDE if SplitMix64(first + int(i)).uniform() < 0.5 else ASIDE for i in data.q_index]
     for k, i in enumerate(data.coordinate.tolist()):
         if i >= 0:
-            there[i] += sides[k] / math.sqrt(data.damping[k])
-    for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
+            there[i] += sides[i] / math.sqrt(data.damping[k])
+    for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
         if motion == MotionPrimitive.BALL:
-            there[iq : iq + 4] = _turned(there[iq : iq + 4], sides[iv : iv + 3])
+            there[iq : iq + 4] = _turned(there[iq : iq + 4], np.array(sides[iq : iq + 3]))
     for cone in data.cones:
         there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
     return np.minimum(np.maximum(there, data.lower), data.upper)

@@ -17,7 +17,6 @@ from ..descent.descent import Iterate, KeptLevels, LevelRows
 from ..descent.frame_descent import FrameDescent
 from ..descent.level_rows import Preference
 from ..descent.steps import aside, nudged
-from ..random_numbers import SplitMix64
 from .data import TrackLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
@@ -25,6 +24,7 @@ GOAL_STEPS = 30
 SETTLING_STEPS = 60  # near a singular pose each step is as good as the one before, and no better
 ASIDES, FAR = 16, 2.0  # how often, and how far away [rad, m], a first level is looked for around a singular pose
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
+STILL = 1e-9  # [rad, m] what a descent moved by no more was not moved
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
@@ -132,17 +132,32 @@ class Frame:
         """The first level, which is nearly met, from around `start`. A singular pose is left in a direction that it has
         not, by motions within it that make another one of it: to first order they do not help. Kept is the nearest that
         is met, if it is not far."""
-        free, generator, least = self._freely, SplitMix64(0), FAR
+        free, least = self._freely, FAR
         best = nearest = free.best
         if best.errors[0] > NEAR:
             return False
-        for _ in range(ASIDES):
-            is_met = free.run(aside(self._tracking.data, start, generator), 1, GOAL_STEPS)
-            far = float(abs(free.best.q - start).max(initial=0.0))
-            if is_met and far < least:
-                nearest, least = free.best, far
+        for number in range(ASIDES):
+            began = aside(self._tracking.data, start, number)
+            if not free.run(began, 1, GOAL_STEPS):
+                continue
+            found, near = free.best, self._put_back(free.best.q, began, start)
+            far = float(abs(near - start).max(initial=0.0))
+            if far < least:
+                there = free.look(near)
+                nearest, least = there if there.met[0] else found, far
         free.best = nearest
         return least < FAR
+
+    def _put_back(self, found: Array, began: Array, start: Array) -> Array:
+        """(nq,) found, but what the descent that began there has not moved is as in `start`: a level does not take
+        along what it does not need."""
+        data, moved = self._tracking.data, abs(found - began) > STILL
+        for base in data.bases:  # wheels say where they are
+            moved[[*range(base.q, base.q + 3), *base.wheel_q]] = True
+        for motion, iq in zip(map(MotionPrimitive, data.tree.motion), data.tree.iq, strict=True):
+            if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
+                moved[iq : iq + motion.nq] = moved[iq : iq + motion.nq].any()
+        return np.where(moved, found, start)
 
     def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
         """What `_at_once` returns, where the goals of all levels after those are reached in this frame anyway, the last

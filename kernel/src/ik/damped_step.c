@@ -217,16 +217,25 @@ void rk_search_nudge(const rk_search *s, const double *from) {
   for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
 }
 
-void rk_search_aside(const rk_search *s, const double *from, uint64_t *seed) {
+static double drawn_side(const rk_ik *ik, int64_t number, int32_t i) {
+  uint64_t seed = (uint64_t)(number * ik->robot_nq + ik->q_index[i]);
+  return rk_uniform(&seed) < 0.5 ? -ASIDE : ASIDE;
+}
+
+void rk_search_aside(const rk_search *s, const double *from, int64_t number) {
   const rk_model *m = s->ik->model;
   rk_copy(s->q, from, m->nq);
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = s->ik->coordinate[k];
-    s->x[k] = rk_uniform(seed) < 0.5 ? -ASIDE : ASIDE;
-    if (i >= 0) s->q[i] += s->x[k] / rk_sqrt(s->ik->damping[k]);
+    if (i >= 0) s->q[i] += drawn_side(s->ik, number, i) / rk_sqrt(s->ik->damping[k]);
   }
-  for (int32_t node = 0; node < m->n_nodes; node++)
-    if (m->motion[node] == RK_BALL) turn(s->x + m->iv[node], s->q + m->iq[node]);
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    const int32_t i = m->iq[node];
+    if (m->motion[node] != RK_BALL) continue;
+    const double sides[3] = {
+      drawn_side(s->ik, number, i), drawn_side(s->ik, number, i + 1), drawn_side(s->ik, number, i + 2)};
+    turn(sides, s->q + i);
+  }
   for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
   for (int32_t i = 0; i < m->nq; i++) s->q[i] = rk_clamp(s->q[i], m->lower[i], m->upper[i]);
 }

@@ -73,8 +73,9 @@ void rk_search_damped_step(const rk_search *s, double damping);
 /* Puts q beside a configuration: limbs that stand straight at their target bend to one side, whatever rounding says. */
 void rk_search_nudge(const rk_search *s, const double *from);
 
-/* Puts q away from a configuration: every coordinate by as much, this way or that as is drawn. */
-void rk_search_aside(const rk_search *s, const double *from, uint64_t *seed);
+/* Puts q away from a configuration: every coordinate by as much, this way or that as is drawn, each time for another number.
+   What is drawn for a coordinate of the robot is the same whatever others are in the support. */
+void rk_search_aside(const rk_search *s, const double *from, int64_t number);
 
 /* 1 when every target is a finite rigid placement. */
 int rk_search_rigid(const rk_search *s);

@@ -6,6 +6,7 @@ static const double TIED = 1e-3; /* relative: a goal for the same targets is bet
 static const double NEAR = 1e-2; /* error of a level that may be met against those above: 0.14 radians or L */
 enum { ASIDES = 16 };             /* how often a first level is looked for around a singular pose */
 static const double FAR = 2.0;   /* how far away [rad, m] */
+static const double STILL = 1e-9; /* [rad, m] what a descent moved by no more was not moved */
 
 /* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
    is met there. */
@@ -33,6 +34,33 @@ static void return_to_goal(const rk_tracking *t, int32_t level) {
   }
 }
 
+/* Whether wheels say where a coordinate is. */
+static int is_rolled(const rk_ik *ik, int32_t i) {
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    if ((i >= base->q && i < base->q + 3) || i == base->wheel_q[0] || i == base->wheel_q[1]) return 1;
+  }
+  return 0;
+}
+
+/* began = the best configuration, but what the descent that began there has not moved is as in `start`: a level does not take
+   along what it does not need. How far the rest is from `start`. */
+static double put_back(const rk_tracking *t, const double *start, double *began) {
+  const rk_model *m = t->track->ik->model;
+  const double *found = t->search.best_q;
+  double far = 0.0;
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    const int32_t first = m->iq[node], end = first + (m->motion[node] == RK_BALL ? 4 : m->motion[node] == RK_FREE ? 7 : 1);
+    int moved = is_rolled(t->track->ik, first);
+    for (int32_t i = first; i < end; i++) moved |= !(__builtin_fabs(found[i] - began[i]) <= STILL);
+    for (int32_t i = first; i < end; i++) {
+      began[i] = moved ? found[i] : start[i];
+      far = rk_max(far, __builtin_fabs(began[i] - start[i]));
+    }
+  }
+  return far;
+}
+
 /* The first level, which is nearly met, from around its last goal. A singular pose is left in a direction that it has not, by
    motions within it that make another one of it: to first order they do not help. Kept is the nearest that is met, if it is not
    far. */
@@ -40,19 +68,19 @@ static int turn_aside(rk_tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
   double *start = t->frame.moved, *nearest = t->goals, least = FAR;
-  uint64_t seed = 0;
   if (s->best_level_error[0] > NEAR) return 0;
   rk_copy(nearest, s->best_q, nq);
   return_to_goal(t, 0);
   for (int32_t k = 0; k < ASIDES; k++) {
-    double far = 0.0;
-    rk_search_aside(s, start, &seed);
+    rk_search_aside(s, start, k);
     rk_copy(t->pulled, s->q, nq);
-    const int met = rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0);
-    for (int32_t i = 0; i < nq; i++) far = rk_max(far, __builtin_fabs(s->best_q[i] - start[i]));
-    if (!met || far >= least) continue;
+    if (!rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0)) continue;
+    const double far = put_back(t, start, t->pulled);
+    if (far >= least) continue;
     rk_copy(nearest, s->best_q, nq);
     least = far;
+    rk_tracking_look(t, t->pulled);
+    if (s->level_met[0]) rk_copy(nearest, t->pulled, nq);
   }
   rk_tracking_look(t, nearest);
   return least < FAR;

@@ -21,8 +21,8 @@ from ..result import TrackResult
 from ..segments import Aside, Segment, follow
 from ..starts import Followed, follow_from_best
 
-# Of the frames missed alone, and frames: so many more may be missed with levels below. (Promised are 2. Alone here
-# means followed as levels are: tasks on tips alone go by a quicker way, which may be there some frames sooner.)
+# Of the frames missed alone, and frames: so many more may be missed with levels below. (Promised are 2: rounding may
+# shift the frame in which a level is there.)
 SHARE, EXTRA = 0.15, 1
 WORK = 24  # times the frames of the motion that the search may follow, for each level
 

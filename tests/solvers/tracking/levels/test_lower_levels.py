@@ -12,17 +12,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, random_configuration
 from robokin_addon.robokin.arrays import Array
-from robokin_addon.solvers import (
-    CenterOfMassTask,
-    OrientationTask,
-    PositionTask,
-    SolveResult,
-    Status,
-    Tracker,
-    solve_ik,
-)
-from robokin_addon.solvers.progress import finish
-from robokin_addon.solvers.tracking.segments import Segment, follow
+from robokin_addon.solvers import CenterOfMassTask, OrientationTask, PositionTask, SolveResult, Status, solve_ik
 from support.engine.goals import size
 from support.engine.motions import velocities
 from support.engine.robots import ROBOTS
@@ -45,16 +35,9 @@ def changed(whole: Array, alone: Array, tolerance: Array) -> Array:
 # -- one frame ---------------------------------------------------------------------------------------------------------
 
 
-def followed(stack: Stack) -> Array:
-    """(frames, nq) of the whole stack, frame by frame."""
-    tracker = Tracker(stack.model, stack.tasks, DT, criteria=stack.criteria)
-    parts = finish(follow([Segment(tracker, tracker.check_targets(stack.targets))], stack.q0))
-    return np.concatenate([part.q for part in parts])
-
-
-def frame_faults(stack: Stack, frames: range, q: Array | None = None) -> list[str]:
-    """Of one frame each, from where the motion of the whole stack stands, in which no level stands aside, or from q."""
-    faults, q = [], followed(stack) if q is None else q
+def frame_faults(stack: Stack, frames: range) -> list[str]:
+    """Of one frame each, from where the motion of the whole stack stands."""
+    faults, q = [], stack.tracked().q
     v = np.concatenate((np.zeros((1, stack.model.nv)), velocities(stack.model, q, DT)))
     for frame in frames:
         start = q[frame - 1], v[frame - 1]
@@ -85,12 +68,6 @@ def test_a_goal_that_is_at_hand_is_taken_with_levels_below_too() -> None:
 def test_one_frame_of_many_stacks(robot: str) -> None:
     faults = [fault for seed in ALL for fault in frame_faults(engine_stack(robot, seed), range(1, FRAMES, 4))]
     assert not faults, f"{len(faults)} faults\n" + "\n".join(faults)
-
-
-@pytest.mark.xfail(strict=True, reason="a place out of reach lacks 0.822 m with, 0.827 m without the levels below")
-def test_one_frame_from_where_a_level_stood_aside() -> None:
-    stack = engine_stack("ball tree", 28)
-    assert not frame_faults(stack, range(13, 14), stack.tracked().q)
 
 
 # -- whole motions -----------------------------------------------------------------------------------------------------

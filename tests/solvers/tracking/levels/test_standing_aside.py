@@ -24,7 +24,7 @@ from support.problems.obstructed import at, clothed
 
 FRAMES, JUMP, TOLERANCE = 36, 12, 1e-5
 MARGIN = 0.08  # [m]
-TIPS = {"planar 4R": "end_effector", "ur5": "tool0"}
+TIPS = {"planar 4R": "end_effector", "ur5": "tool0", "panda": "panda_hand_tcp"}
 
 
 def jumping(robot: str, seed: int, is_slow: bool) -> tuple[RobotModel, list[Task], list[list[Any]], Array]:
@@ -77,6 +77,19 @@ def test_a_place_is_there_as_soon_as_without_the_posture(robot: str, seed: int, 
         assert found.status[frame] is not Status.CONVERGED
     assert "stand aside" in found.diagnosis(int(aside[0])).reason
     assert "stand aside" not in found.diagnosis(FRAMES - 1).reason
+
+
+@pytest.mark.parametrize("seed", [48, 116])
+def test_a_level_alone_is_there_as_soon_as_it_is_among_levels(seed: int) -> None:
+    """Past a singular pose: it is looked for around it with the same draws."""
+    model, tasks, targets, q0 = jumping("panda", seed, False)
+    first = [each[:1] for each in targets]
+    alone = track(model, tasks[:1], first, q0, DT)
+    tracker = Tracker(model, tasks[:1], DT)
+    tracker.let_fade()
+    tracker.start(first[0], q0)
+    among = tracker.run(tracker.check_targets(first[1:]))
+    np.testing.assert_allclose(among.residuals, alone.residuals[1:], rtol=0.0, atol=1e-5)
 
 
 def test_what_misses_nothing_is_as_it_was() -> None:
