@@ -154,7 +154,7 @@ def mean_steps(times: Array, order: int) -> Array:
     Before the first sample steps are as the first one."""
     steps = np.diff(times)
     known = np.concatenate((np.repeat(steps[:1], order - 1), steps))
-    return sum(known[i : i + len(steps)] for i in range(order))[:, None] / order
+    return np.mean([known[i : i + len(steps)] for i in range(order)], axis=0)[:, None]
 
 
 def check_rate(rate: object) -> None:
