@@ -30,7 +30,7 @@ from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .collisions import collision_violations
 from .dynamics import effort_rounding, least_efforts
 from .more_limits import more_violations, tipping_violations
-from .motion import Motion, checked_motion, coordinate_names, velocity_names
+from .motion import Motion, checked_motion, coordinate_names, mean_steps, velocity_names
 from .rolled import wheel_slip
 from .singularities import MotionSingularities
 from .task_check import motion_residuals, motion_targets, poses_of
@@ -288,10 +288,9 @@ def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[A
     per_dof = np.where(coordinate >= 0, rounding[:, coordinate] if motion.model.nq else 0.0, whole)
     v_slack, a_slack = np.zeros_like(motion.v), np.zeros_like(motion.a)
     if len(motion) > 1:
-        dt = np.diff(motion.times)[:, None]
-        clock = 2.0 * np.finfo(np.float64).eps * abs(motion.times[1:, None]) / dt
-        v_slack[1:] = (per_dof[1:] + per_dof[:-1]) / dt + clock * abs(motion.v[1:])
-        a_slack[1:] = (v_slack[1:] + v_slack[:-1]) / dt + clock * abs(motion.a[1:])
+        clock = 2.0 * np.finfo(np.float64).eps * abs(motion.times[1:, None])
+        v_slack[1:] = (per_dof[1:] + per_dof[:-1] + clock * abs(motion.v[1:])) / mean_steps(motion.times, 1)
+        a_slack[1:] = (v_slack[1:] + v_slack[:-1] + clock * abs(motion.a[1:])) / mean_steps(motion.times, 2)
     return v_slack, a_slack
 
 

@@ -13,7 +13,7 @@ from ...robokin.errors import ConfigurationError, UnknownNameError
 from ...robokin.units import freedom_units
 from ..tasks.whole_robot.center_of_mass import convex_hull
 from .dynamics import MotionDynamics, effort_rounding, least_efforts
-from .motion import Motion, velocity_names
+from .motion import Motion, mean_steps, velocity_names
 from .violation import Violation
 
 KINDS = ("jerk", "power", "tools")
@@ -39,7 +39,7 @@ def more_violations(
     if limits.get("jerk") is not None and len(motion) > 1:
         bound = _bound(limits["jerk"], model.nv, "jerk")
         slack = np.zeros_like(a_slack)
-        slack[1:] = (a_slack[1:] + a_slack[:-1]) / np.diff(motion.times)[:, None]
+        slack[1:] = (a_slack[1:] + a_slack[:-1]) / mean_steps(motion.times, 3)
         found += _passed("jerk", names, [f"{unit}/s\u00b3" for unit in units], motion.jerk, bound, slack)
     if limits.get("power") is not None:
         if gravity is None:
@@ -63,11 +63,10 @@ def _of_tool(motion: Motion, link: str, own: object, v_slack: Array, a_slack: Ar
         raise ConfigurationError(f"limits of the tool {link!r} must be a mapping of {', '.join(TOOL_KINDS)}")
     frame = model.link_index(link)
     J = get_backend().frame_jacobian(model.tree, motion.q, frame, Reference.LOCAL_WORLD_ALIGNED)[:, :3]
-    steps = np.diff(motion.times)[:, None]
     velocity = np.einsum("fij,fj->fi", J[:1], motion.v[:1])
     at = get_backend().frame_placements(model.tree, motion.q)[:, frame, :3, 3]
-    velocity = np.concatenate((velocity, np.diff(at, axis=0) / steps))
-    acceleration = np.concatenate((np.zeros((1, 3)), np.diff(velocity, axis=0) / steps))
+    velocity = np.concatenate((velocity, np.diff(at, axis=0) / mean_steps(motion.times, 1)))
+    acceleration = np.concatenate((np.zeros((1, 3)), np.diff(velocity, axis=0) / mean_steps(motion.times, 2)))
     J = abs(J)
     found: list[Violation] = []
     for kind, values, slack, unit in (

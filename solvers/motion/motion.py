@@ -22,7 +22,7 @@ class Motion:
 
     times: (F,) [s], increasing.   q: (F, nq).   v: (F, nv) with v_k = (q_k - q_{k-1}) / (t_k - t_{k-1}) on the manifold
     (twists of ball and floating joints in the child frame, linear part first), v_0 the start velocity.
-    a: (F, nv) with a_k = (v_k - v_{k-1}) / (t_k - t_{k-1}), a_0 = 0.
+    a: (F, nv) with a_k = 2 (v_k - v_{k-1}) / (t_k - t_{k-2}), a_0 = 0: steps may differ, `mean_steps`.
     Build it with `Motion.of`, which validates and differentiates.
     """
 
@@ -55,10 +55,9 @@ class Motion:
             q[off, first : first + 4] /= length[off, None]
         v, a = np.zeros((len(t), model.nv)), np.zeros((len(t), model.nv))
         v[0] = start
-        steps = np.diff(t)[:, None]
         if len(t) > 1:
-            v[1:] = get_backend().difference(model.tree, q[:-1], q[1:]) / steps
-            a[1:] = np.diff(v, axis=0) / steps
+            v[1:] = get_backend().difference(model.tree, q[:-1], q[1:]) / mean_steps(t, 1)
+            a[1:] = np.diff(v, axis=0) / mean_steps(t, 2)
         for array in (t, q, v, a):
             array.flags.writeable = False
         return cls(model, t, q, v, a)
@@ -73,9 +72,9 @@ class Motion:
 
     @property
     def jerk(self) -> Array:
-        """(F, nv) with j_k = (a_k - a_{k-1}) / (t_k - t_{k-1}), j_0 = 0."""
+        """(F, nv) with j_k = 3 (a_k - a_{k-1}) / (t_k - t_{k-3}), j_0 = 0."""
         found = np.zeros_like(self.a)
-        found[1:] = np.diff(self.a, axis=0) / np.diff(self.times)[:, None]
+        found[1:] = np.diff(self.a, axis=0) / mean_steps(self.times, 3)
         return found
 
     def at(self, times: object) -> Motion:
@@ -146,6 +145,16 @@ class Motion:
         for first in tree.quaternions:
             q[:, first : first + 4] = quaternion.continuous(q[:, first : first + 4])
         return Motion.of(self.model, self.times, q, self.v[0])
+
+
+def mean_steps(times: Array, order: int) -> Array:
+    """(F - 1, 1) [s] what the difference of two derivatives of order - 1 is divided by to be the next one: the mean of
+    so many steps, the last of which leads to the sample. So a derivative of order n is n! times Newton's divided
+    difference, which is a weighted mean of what the derivative is there: limits that hold at all times hold for it.
+    Before the first sample steps are as the first one."""
+    steps = np.diff(times)
+    known = np.concatenate((np.repeat(steps[:1], order - 1), steps))
+    return np.mean([known[i : i + len(steps)] for i in range(order)], axis=0)[:, None]
 
 
 def check_rate(rate: object) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ..qp.banded import BandedQPResult, solve_banded_qp
-from ..qp.last_unknown import LastUnknown
+from ..qp.banded_qp import LastUnknown
 from .costs import MotionCost
 from .discretization import DiscreteMotion
 from .free_time import LONGEST as LONGEST_IN_TIME

@@ -13,8 +13,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
+from .banded_qp import BandedQP, LastUnknown
 from .dense import QPStatus
-from .last_unknown import LastUnknown
 from .sparse_rows import SparseRows
 
 ITERATIONS = 100  # of the interior-point method, at most
@@ -62,7 +62,7 @@ def solve_banded_qp(
         from .native_banded import solve
     else:
         from .banded_reference import solve
-    status, x, multipliers, iterations = solve(H, g, rows, lower, upper, ITERATIONS, known, last)
+    status, x, multipliers, iterations = solve(BandedQP(H, g, rows, lower, upper, last), ITERATIONS, known)
     if status == len(QPStatus):
         return None
     own = 0.0 if last is None else float(x[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from .last_unknown import LastUnknown
+from .banded_qp import BandedQP
 from .sparse_rows import SparseRows
 
 Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 of its column, what is left of its entry
@@ -53,15 +53,14 @@ def substitute(L: Array, b: Array) -> Array:
 class BandedProgram:
     """The program with rows of length 1 and H of size 1."""
 
-    def __init__(
-        self, H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, last: LastUnknown | None
-    ) -> None:
+    def __init__(self, given: BandedQP) -> None:
+        H, g, rows, last = given.H, given.g, given.rows, given.last
         self.shape, self.banded, self.last = g.shape, g.size, last
         self.size = g.size + (last is not None)
         length = np.sqrt(np.bincount(rows.row, rows.value**2, len(rows)))
         self.length = np.where(length > 0.0, length, 1.0)
         self.rows = SparseRows(rows.start, rows.column, rows.value / self.length[rows.row])
-        self.lower, self.upper = lower / self.length, upper / self.length
+        self.lower, self.upper = given.lower / self.length, given.upper / self.length
         most, least = float(abs(H).max(initial=0.0)), float(abs(g).max(initial=0.0))
         if last is not None:
             most = max(most, float(abs(last.border).max(initial=0.0)), abs(last.corner))

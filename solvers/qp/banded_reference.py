@@ -13,8 +13,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from .banded_program import DELTA, STEEP, BandedProgram, Factor, NotConvexError
-from .last_unknown import LastUnknown
-from .sparse_rows import SparseRows
+from .banded_qp import BandedQP
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
@@ -27,18 +26,9 @@ FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
 
 
-def solve(
-    H: Array,
-    g: Array,
-    rows: SparseRows,
-    lower: Array,
-    upper: Array,
-    iterations: int,
-    guess: Array,
-    last: LastUnknown | None = None,
-) -> tuple[int, Array, Array, int]:
-    """Status, x (F n,) and the last unknown, multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
-    program = BandedProgram(H, g, rows, lower, upper, last)
+def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, Array, int]:
+    """Status, x (F n,) and the last unknown, multipliers (m,) and Newton steps. guess: as of `solve_banded_qp`."""
+    program = BandedProgram(given)
     point, count = _Point(program), 0
     try:
         x, z, _, is_exact = _polished(program, point.x, -guess * program.length / program.scale)
@@ -61,7 +51,7 @@ def solve(
     except NotConvexError:
         status = NOT_CONVEX
     if status == NOT_CONVEX:
-        return NOT_CONVEX, np.zeros(program.size), np.zeros(len(rows)), count
+        return NOT_CONVEX, np.zeros(program.size), np.zeros(len(given.rows)), count
     return status, x, -z * program.scale / program.length, count
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
-from .last_unknown import LastUnknown
-from .sparse_rows import SparseRows
+from .banded_qp import BandedQP
 
 
 class _BandedProgram(ctypes.Structure):
@@ -23,20 +22,13 @@ class _BandedProgram(ctypes.Structure):
     )
 
 
-def solve(
-    H: Array,
-    g: Array,
-    rows: SparseRows,
-    lower: Array,
-    upper: Array,
-    iterations: int,
-    guess: Array,
-    last: LastUnknown | None = None,
-) -> tuple[int, Array, Array, int]:
+def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, Array, int]:
     """Twin of `banded_reference.solve`."""
-    library = load_library()
+    library, rows, last = load_library(), given.rows, given.last
     library.rk_banded_qp_workspace.restype = ctypes.c_int64
-    arrays = [np.ascontiguousarray(array, np.float64) for array in (H, g, rows.value, lower, upper)]
+    arrays = [
+        np.ascontiguousarray(array, np.float64) for array in (given.H, given.g, rows.value, given.lower, given.upper)
+    ]
     start, column = (np.ascontiguousarray(array, np.int32) for array in (rows.start, rows.column))
     H, g, value, low, high = arrays
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (H, g, start, column, value, low, high)]

@@ -13,10 +13,9 @@ from typing import Any
 
 from ...errors import ModelError, RobokinError
 from .functions import METHODS, Function, Library, formatted, gathered
-from .grammar import Tree, parse
+from .grammar import MAX_DEPTH, Tree, parse
 from .values import CONTAINERS, MAX_TEXT, Budget, weight
 
-MAX_DEPTH = 120  # of an expression, with those of the properties that it names; half of what Python's own stack holds
 _MAX_BITS = 400  # of a power of integers
 
 Lookup = Callable[[str], object]

@@ -9,12 +9,14 @@ A tree is a tuple: ("constant", 1.5), ("name", "a"), ("binary", "+", a, b), ("un
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from ...errors import ModelError
 
 MAX_LENGTH = 8192  # characters of an expression
 MAX_NESTED = 30  # brackets and the like inside each other
+MAX_DEPTH = 120  # of a tree, with those of the properties that it names; half of what Python's own stack holds
 _MAX_ARGUMENTS = 64
 
 Tree = tuple[Any, ...]
@@ -45,6 +47,16 @@ def parse(text: str) -> Tree:
     return _Parser(text).whole()
 
 
+def _parts(items: Tree) -> Iterator[Tree]:
+    """The trees in the items of a tree; a named argument counts as one."""
+    for item in items:
+        if isinstance(item, tuple):
+            if item and isinstance(item[0], str):
+                yield item
+            else:
+                yield from _parts(item)
+
+
 class _Parser:
     """`kind`, `word`: the next token; both "" at the end."""
 
@@ -57,7 +69,14 @@ class _Parser:
 
     def whole(self) -> Tree:
         tree = self._listed("") if self.word else self._refuse()
-        return tree if not self.kind else self._refuse()
+        if self.kind:
+            self._refuse()
+        level = [tree]
+        for _ in range(MAX_DEPTH):
+            level = [part for each in level for part in _parts(each[1:])]
+        if level:
+            raise ModelError(f"an expression is nested more than {MAX_DEPTH} deep")
+        return tree
 
     def _refuse(self) -> NoReturn:
         where = f"at {self.word[:30]!r}" if self.kind else "at its end"

@@ -9,8 +9,9 @@ import time
 
 import pytest
 from robokin_addon.robokin.errors import ModelError
-from robokin_addon.robokin.urdf.xacro.expression import MAX_DEPTH, Evaluator
+from robokin_addon.robokin.urdf.xacro.expression import Evaluator
 from robokin_addon.robokin.urdf.xacro.functions import FUNCTIONS
+from robokin_addon.robokin.urdf.xacro.grammar import MAX_DEPTH
 from robokin_addon.robokin.urdf.xacro.values import Budget
 
 NAMES = {"a": 2, "b": 0.5, "word": "left_arm", "xyz": "1 2.5 -3", "list_": [3, 1, 2], "config": {"mass": 4, "x y": [1]}}

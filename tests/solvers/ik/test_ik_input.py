@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, RobokinError, RobotModel, TaskError, UnknownNameError, load_urdf
+from robokin_addon.robokin import ConfigurationError, RobokinError, RobotModel, TaskError, UnknownNameError
 from robokin_addon.solvers import AxisTask, IKProblem, OrientationTask, PoseTask, PositionTask, solve_ik
-from support.robots import robot
 
 TIP = "panda_link8"
 BROKEN = {
@@ -18,11 +17,6 @@ BROKEN = {
     "mirrored": np.diag([-1.0, 1.0, 1.0, 1.0]),
     "projective": np.vstack((np.eye(4)[:3], [0.0, 0.0, 0.1, 1.0])),
 }
-
-
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
 
 
 @pytest.mark.parametrize("target", BROKEN.values(), ids=BROKEN)

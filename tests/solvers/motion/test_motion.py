@@ -32,8 +32,23 @@ def test_velocities_are_manifold_differences(root):
     for k in range(1, 20):
         dt = times[k] - times[k - 1]
         np.testing.assert_allclose(motion.v[k], difference(model, q[k - 1], q[k]) / dt, atol=1e-12)
-        np.testing.assert_allclose(motion.a[k], (motion.v[k] - motion.v[k - 1]) / dt, atol=1e-9)
+        span = (times[k] - times[k - 2]) / 2 if k > 1 else dt
+        np.testing.assert_allclose(motion.a[k], (motion.v[k] - motion.v[k - 1]) / span, atol=1e-9)
     assert len(motion) == 20 and motion.duration == pytest.approx(times[-1] - times[0])
+
+
+def test_a_short_last_step_makes_no_acceleration():
+    """Derivatives of samples at any times are those of the curve somewhere between them, of a cubic at their mean."""
+    slide = Joint("slide", "prismatic", "base", "cart", axis=(1, 0, 0), lower=-9.0, upper=9.0)
+    model = RobotModel("cart", [Link("base"), Link("cart")], [slide])
+    t = np.append(np.arange(30) * 0.04, 1.1605)
+    motion = Motion.of(model, t, (t**3)[:, None])
+    means = [np.convolve(t, np.full(n, 1.0 / n), "valid") for n in (3, 4)]
+    np.testing.assert_allclose(motion.a[2:, 0], 6.0 * means[0], rtol=1e-9)
+    np.testing.assert_allclose(motion.jerk[3:], 6.0, rtol=1e-6)
+    limits = {"jerk": 6.1, "tools": {"cart": {"acceleration": 6.97}}}
+    told = check_motion(motion, limits=limits).violations
+    assert not [each for each in told if each.frame > 2]
 
 
 @pytest.mark.parametrize("rate", [7.0, 24.0, 100.0, 1000.0])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import TaskError
 from robokin_addon.solvers.qp.banded import solve_banded_qp
+from robokin_addon.solvers.qp.banded_qp import LastUnknown
 from robokin_addon.solvers.qp.dense import QPStatus
-from robokin_addon.solvers.qp.last_unknown import LastUnknown
 from robokin_addon.solvers.qp.sparse_rows import SparseRows
 from scipy import sparse
 

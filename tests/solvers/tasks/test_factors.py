@@ -39,6 +39,12 @@ def test_a_base_that_drives_forward_only_as_the_arm_turns() -> None:
     np.testing.assert_allclose(driven, 0.5 * np.diff(q[:, arm.slot("elbow").q].ravel()), rtol=2e-3)
 
 
+def test_what_cannot_be_an_expression_is_refused_before_a_robot_is_known() -> None:
+    for factor in ("2 +", "elbow" + "+1" * 120, "(" * 31 + "1" + ")" * 31):
+        with pytest.raises(RobokinError, match="factor of joint 'joint_1': "):
+            LinearVelocityTask({"joint_1": factor}, 0.3)
+
+
 @pytest.mark.parametrize(
     ("factors", "message"),
     [

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics, load_urdf
+from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import (
     JointTask,
     JointVelocityTask,
@@ -31,11 +31,6 @@ from support.robots import robot
 HAND, ELBOW = "panda_hand", "panda_link4"
 READY = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8, 0.0])
 DT, FADE = 1 / 24, 25
-
-
-@pytest.fixture(scope="module")
-def panda():
-    return load_urdf(robot("panda"))
 
 
 @pytest.fixture(scope="module")

@@ -39,11 +39,6 @@ ANGLES = np.linspace(0.0, 2.0 * np.pi, 201)[:-1]
 RING = np.column_stack((np.sin(ANGLES), 1.0 - np.cos(ANGLES), 0.0 * ANGLES))
 
 
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
-
-
 @pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("acceleration", [math.inf, 6.0, 1.0])
 @pytest.mark.parametrize("way", ["line", "ring", "twist"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, frame_jacobian, load_urdf
+from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, frame_jacobian
 from robokin_addon.robokin.spatial import se3
 from robokin_addon.solvers import (
     AlongCurveTask,
@@ -34,11 +34,6 @@ ANGLES = np.linspace(0.0, 2.0 * np.pi, 201)[:-1]
 ROUND = np.column_stack((np.cos(ANGLES) - 1.0, np.sin(ANGLES), 0.0 * ANGLES))
 EIGHT = np.column_stack((0.7 * np.sin(2.0 * ANGLES), np.cos(ANGLES) - 1.0, 0.0 * ANGLES))
 SQUARE = np.array([[0, 0, 0], [0, 1, 0], [-1, 1, 0], [-1, 0, 0]], float)
-
-
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
 
 
 @pytest.fixture(scope="module")

@@ -30,11 +30,6 @@ from support.robots import robot
 TIP = "panda_link8"
 
 
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
-
-
 def test_task_conflict_names_those_in_conflict_only(panda: RobotModel) -> None:
     here, there = [0.4, 0.1, 0.5], [0.4, 0.1, 0.6]
     tasks = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
+from robokin_addon.robokin import Joint, Link, RobotModel
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import (
@@ -18,14 +18,8 @@ from robokin_addon.solvers import (
 from support.problems.planar_arms import FULL, planar_arm
 from support.random_problems.narrow_arms import narrow_stack
 from support.random_problems.random_arms import random_arm
-from support.robots import robot
 
 TIP = "panda_link8"
-
-
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
 
 
 def test_limit_names_the_joint_to_free() -> None:

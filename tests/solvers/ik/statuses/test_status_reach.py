@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot, load_urdf
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.robokin.spatial import so3
@@ -30,14 +30,8 @@ from support.problems.levels import in_levels
 from support.problems.planar_arms import planar_arm
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
-from support.robots import robot
 
 TIP = "panda_link8"
-
-
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
+from robokin_addon.robokin import Joint, Link, RobotModel
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import (
     AimTask,
@@ -19,14 +19,8 @@ from robokin_addon.solvers import (
 )
 from support.problems.levels import in_levels
 from support.problems.planar_arms import free_arm, planar_arm
-from support.robots import robot
 
 TIP = "panda_link8"
-
-
-@pytest.fixture(scope="module")
-def panda() -> RobotModel:
-    return load_urdf(robot("panda"))
 
 
 def test_singular_inside_the_hole_of_the_workspace() -> None:
