@@ -253,13 +253,13 @@ def work(baked):
 
 def test_what_is_passed_evenly_goes_on_as_it_came_and_went(work):
     """Of a steady motion whose frames from 10 to 15 are lost, the same ones; at an end it rests."""
-    steady = work.Q[0] + 0.004 * np.arange(len(FRAMES))[:, None] * np.sign(
+    steady = work.Q[0] + 0.0004 * np.arange(len(FRAMES))[:, None] * np.sign(
         work.model.limits.middle(work.Q[0]) - work.Q[0]
     )
     work.Q = steady.copy()
     work.Q[10:16] += 0.3
     np.testing.assert_allclose(work._passing(10, 15), steady[10:16], atol=1e-9)
-    work.Q[:9] += 0.01  # then it comes from beside
+    work.Q[:9] += 0.001  # then it comes from beside
     s, h = np.arange(1, 7) / 7.0, 7.0
     velocity = work.Q[9] - work.Q[8], work.Q[17] - work.Q[16]
     expected = CubicHermiteSpline([0.0, h], work.Q[[9, 16]], velocity)(h * s)
