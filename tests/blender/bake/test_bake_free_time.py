@@ -8,13 +8,22 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
-from robokin_addon.scene.bake.whole import frames_in_time, is_too_fast, timed_cost, with_duration
-from robokin_addon.solvers import check_motion
+from robokin_addon.scene.bake.whole import (
+    come_to_rest,
+    frames_in_time,
+    is_too_fast,
+    rest_segment,
+    timed_cost,
+    with_duration,
+)
+from robokin_addon.solvers import ClearanceTask, check_motion
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.tracking.data import LATE
 from support.blender.scene_robots import add_robot, add_target, circle
+from support.problems.obstructed import at, planar_arm
 
 FRAMES = 24
 
@@ -94,6 +103,20 @@ def test_a_whole_motion_is_met_where_what_counts_whole_is(scene):
     robot.robokin.tasks[1].influence, robot.robokin.tasks[1].priority = 0.5, 2
     baked(scene, robot)
     assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
+
+
+def test_while_it_rests_it_keeps_away_from_where_an_obstacle_came_to():
+    arm, q = planar_arm(2), np.array([0.3, 0.4])
+    ways = np.stack([at(9.0), at(9.0), at(0.5407, 0.2824)])
+    apart = ClearanceTask(CollisionModel(arm, [Obstacle("ball", Sphere(0.05), ways)]), 0.02, ways[:1])
+
+    def distance(q):
+        return apart.collisions.distances(q, obstacles=ways[2:])[0][..., 0].min(axis=1)
+
+    assert 0.0 < distance(q[None])[0] < 0.02
+    for clearance, is_away in ((apart, True), (None, False)):
+        rest = finish(come_to_rest(rest_segment(arm, q, 20, 1.0 / 24.0, clearance, 3), np.tile(q, (3, 1)), 1.0 / 24.0))
+        assert (distance(rest)[-1] >= 0.02 - 1e-4) == is_away
 
 
 def test_one_frame_stays_one(scene):
