@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
-from robokin_addon.solvers import check_motion
+from robokin_addon.scene.bake.whole import (
+    come_to_rest,
+    frames_in_time,
+    is_too_fast,
+    rest_segment,
+    timed_cost,
+    with_duration,
+)
+from robokin_addon.solvers import ClearanceTask, check_motion
 from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.tracking.data import LATE
 from support.blender.scene_robots import add_robot, add_target, circle
+from support.problems.obstructed import at, planar_arm
 
 FRAMES = 24
 
@@ -64,6 +77,46 @@ def test_it_brakes_before_it_rests(scene):
     np.testing.assert_allclose(motion.q[-1], ended.q[-1], atol=1e-3)
     cost = fcurves(robot)["robokin.criteria[0].cost", 0]
     assert cost.evaluate(last) > 1e-3 > cost.evaluate(2 * FRAMES)
+
+
+def test_frames_and_costs_in_another_time():
+    """Steps of several frames, the cost beside the duration; and no more time is asked for than ten times as much."""
+    frames, moments = frames_in_time(range(1, 10, 2), range(1, 10, 2), 1.4)
+    assert list(frames) == [1, 3, 5, 7, 9, 11, 13]
+    np.testing.assert_allclose(moments, np.linspace(1, 9, 7))
+    assert timed_cost({"kinetic_energy": 2.0, "duration": 3.0}) == {"kinetic_energy": 2.0}
+    assert timed_cost("duration") == timed_cost({"duration": 3.0}) == "acceleration"
+    assert with_duration("DURATION", 2.0) == "duration" and with_duration("JERK", 0.0) == "jerk"
+    assert with_duration("JERK", 2.0) == {"jerk": 1.0, "duration": 2.0}
+    late = [SimpleNamespace(codes=np.array([0, LATE]))]
+    assert [is_too_fast(late, range(1, last), [1, 11]) for last in (101, 102)] == [True, False]
+    assert not is_too_fast([SimpleNamespace(codes=np.zeros(2, int))], range(1, 12), [1, 11])
+
+
+def test_a_whole_motion_is_met_where_what_counts_whole_is(scene):
+    """Beside a target of half the influence that is out of reach."""
+    scene.frame_start, scene.frame_end = 1, 6
+    robot = add_robot()
+    add_target(robot, kind="POSITION")
+    far = add_target(robot, kind="POSITION")
+    far.location.x += 5.0
+    robot.robokin.tasks[1].influence, robot.robokin.tasks[1].priority = 0.5, 2
+    baked(scene, robot)
+    assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
+
+
+def test_while_it_rests_it_keeps_away_from_where_an_obstacle_came_to():
+    arm, q = planar_arm(2), np.array([0.3, 0.4])
+    ways = np.stack([at(9.0), at(9.0), at(0.5407, 0.2824)])
+    apart = ClearanceTask(CollisionModel(arm, [Obstacle("ball", Sphere(0.05), ways)]), 0.02, ways[:1])
+
+    def distance(q):
+        return apart.collisions.distances(q, obstacles=ways[2:])[0][..., 0].min(axis=1)
+
+    assert 0.0 < distance(q[None])[0] < 0.02
+    for clearance, is_away in ((apart, True), (None, False)):
+        rest = finish(come_to_rest(rest_segment(arm, q, 20, 1.0 / 24.0, clearance, 3), np.tile(q, (3, 1)), 1.0 / 24.0))
+        assert (distance(rest)[-1] >= 0.02 - 1e-4) == is_away
 
 
 def test_one_frame_stays_one(scene):

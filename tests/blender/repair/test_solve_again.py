@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -16,7 +18,11 @@ from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.scene.repair import attempts, broken_frames
 from robokin_addon.scene.repair.again import repair_steps
+from robokin_addon.scene.tasks.solver_tasks import enabled_tasks
+from robokin_addon.scene.tasks.targets import targets_over
 from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.tracking.segments import Segment
+from scipy.interpolate import CubicHermiteSpline
 from support.blender.scene_tasks import add, place
 from support.blender.windows import called
 from support.command import run
@@ -159,7 +165,10 @@ def test_a_repair_can_be_stopped_while_it_follows(baked, monkeypatch):
     baked.robokin.tasks[0].target.delta_location.x = 5.0
     bpy.context.view_layer.update()
     steps = repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)
+    tries, tried = [], attempts.Repair._tried
+    monkeypatch.setattr(attempts.Repair, "_tried", lambda work, i, j: tries.append((i, j)) or tried(work, i, j))
     shares = [share for share in steps if share >= 0.5]
+    assert tries == [(0, len(FRAMES) - 1)]  # there is no more to add
     assert len(shares) > 8 and shares == sorted(shares)
 
 
@@ -187,15 +196,20 @@ def test_what_cannot_be_met_is_not_tried_with_ever_more_frames(baked, monkeypatc
     assert checked(baked).limits.violations == ()
 
 
-def test_a_stretch_begins_at_the_speed_of_the_frame_before(baked):
+def test_a_stretch_begins_at_the_speed_of_the_frame_before(baked, monkeypatch):
     """Slow drives: from rest it would not get along."""
     needed = abs(checked(baked).motion.a[5:]).max()
     for bone in baked.data.bones:
         bone.robokin.use_acceleration, bone.robokin.acceleration = True, 1.5 * needed
     before = values(baked, FRAMES)
     drag(baked, 20, 0.02)
+    stood, checked_before, stand = [], checked(baked).motion, Segment.stand
+    monkeypatch.setattr(Segment, "stand", lambda each, q, v, *other: stood.append((q, v)) or stand(each, q, v, *other))
     found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
     (stretch,) = [each for each in found.solved if each.first <= 20 <= each.last]
+    for q, v in stood:
+        (frame,) = np.flatnonzero(np.abs(checked_before.q - q).max(axis=1) < 1e-9)
+        np.testing.assert_allclose(v, checked_before.v[frame], atol=1e-6)
     assert stretch.after == 0 and 10 < stretch.first and stretch.last < 30
     assert abs(values(baked, FRAMES) - before)[:, 9:].max() < 5e-3
 
@@ -226,6 +240,55 @@ def test_where_criteria_do_not_lead_back_it_passes_evenly(baked):
     (stretch,) = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)).solved
     assert stretch.after == 0 and stretch.last - stretch.first < 8
     np.testing.assert_allclose(values(baked, FRAMES), before, atol=5e-3)
+
+
+@pytest.fixture
+def work(baked):
+    """A repair of a motion of which nothing is broken."""
+    robot, shown = binding(baked), checked(baked).motion
+    tasks, scene = enabled_tasks(baked, robot), bpy.context.scene
+    targets = finish(targets_over(scene, bpy.context.view_layer, baked, tasks, FRAMES, robot=robot))
+    return attempts.Repair(baked, robot, shown.q, 1.0 / 24.0, tasks, targets, [False] * len(FRAMES), None, None)
+
+
+def test_what_is_passed_evenly_goes_on_as_it_came_and_went(work):
+    """Of a steady motion whose frames from 10 to 15 are lost, the same ones; at an end it rests."""
+    steady = work.Q[0] + 0.0004 * np.arange(len(FRAMES))[:, None] * np.sign(
+        work.model.limits.middle(work.Q[0]) - work.Q[0]
+    )
+    work.Q = steady.copy()
+    work.Q[10:16] += 0.3
+    np.testing.assert_allclose(work._passing(10, 15), steady[10:16], atol=1e-9)
+    work.Q[:9] += 0.001  # then it comes from beside
+    s, h = np.arange(1, 7) / 7.0, 7.0
+    velocity = work.Q[9] - work.Q[8], work.Q[17] - work.Q[16]
+    expected = CubicHermiteSpline([0.0, h], work.Q[[9, 16]], velocity)(h * s)
+    np.testing.assert_allclose(work._passing(10, 15), np.clip(expected, work.model.lower, work.model.upper), atol=1e-9)
+    np.testing.assert_allclose(work._passing(0, 3), np.tile(work.Q[4], (4, 1)))
+    np.testing.assert_allclose(work._passing(36, 39), np.tile(work.Q[35], (4, 1)))
+
+
+def test_criteria_are_preferred_where_they_break_no_more(work, monkeypatch):
+    def followed(broken_without):
+        def follow(i, j, criteria):
+            return SimpleNamespace(broken=2 if criteria is None else broken_without, is_led=criteria is None)
+            yield
+
+        return follow
+
+    work.targets = replace(work.targets, settings=np.zeros((len(FRAMES), 1)))
+    for broken, is_led in ((2, True), (1, False), (3, True)):
+        monkeypatch.setattr(work, "_followed", followed(broken))
+        assert finish(work._tried(3, 5)).is_led == is_led
+
+
+def test_a_task_of_partial_influence_is_not_missed(baked):
+    elbow = add(baked, "POSITION", place(baked, (3.0, 0.0, 0.0)), "panda_joint4", priority=2)
+    elbow.influence = 0.5
+    assert called(bpy.ops.robokin.bake, baked) == {"FINISHED"}
+    drag(baked, 20, 0.3)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.before > 0 and found.after == 0
 
 
 def test_limits_with_keys_are_those_of_the_frames(baked):

@@ -11,6 +11,7 @@ from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.selected.selection import select
 from robokin_addon.robokin import read_urdf_text
+from robokin_addon.robokin.collision.convex_hull import hull_triangles
 from support.blender.scene_robots import add_target, build
 from support.problems.obstructed import planar_arm, planar_urdf
 
@@ -126,6 +127,27 @@ def test_a_link_that_is_a_ring_keeps_its_hole(arm, tmp_path, capfd):
     assert check(other, path) == []
     bpy.ops.robokin.import_urdf(filepath=str(file), root="fixed", convex_parts=True)
     assert {type(each.shape).__name__ for each in robot_model(bpy.context.object).links[2].collisions} == {"Hull"}
+
+
+def test_parts_of_a_collision_mesh_are_where_it_was(scene, tmp_path, capfd):
+    """Beside the link's other shapes, which stay; what is told is how far they reach beyond."""
+    ball = np.random.default_rng(0).normal(size=(400, 3))
+    ball *= 0.1 / np.linalg.norm(ball, axis=1)[:, None]
+    lines = [f"v {x} {y} {z}" for x, y, z in ball] + [f"f {a} {b} {c}" for a, b, c in hull_triangles(ball) + 1]
+    (tmp_path / "ball.obj").write_text("\n".join(lines), "utf-8")
+    shapes = [
+        '<origin xyz="0 0 1"/><geometry><mesh filename="ball.obj"/></geometry>',
+        '<geometry><sphere radius="0.3"/></geometry>',
+    ]
+    link = "".join(f"<collision>{each}</collision>" for each in shapes)
+    (tmp_path / "ball.urdf").write_text(f'<robot name="ball"><link name="base">{link}</link></robot>', "utf-8")
+    bpy.ops.robokin.import_urdf(filepath=str(tmp_path / "ball.urdf"), convex_parts=True)
+    told = float(capfd.readouterr().out.split("at most ")[1].split(" mm")[0])
+    sphere, hull = robot_model(bpy.context.object).links[0].collisions
+    assert (sphere.shape.radius, type(hull.shape).__name__) == (pytest.approx(0.3), "Hull")
+    places = hull.shape.points @ hull.placement[:3, :3].T + hull.placement[:3, 3]
+    np.testing.assert_allclose(0.5 * (places.min(axis=0) + places.max(axis=0)), [0.0, 0.0, 1.0], atol=0.02)
+    assert 0.0 < 1e3 * hull.shape.radius <= 1.01 * told
 
 
 def told(found):

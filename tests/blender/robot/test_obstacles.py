@@ -151,6 +151,24 @@ def test_a_mirrored_mesh_is_as_solid_as_it_was(arm):
     assert [1.0] == now(arm)  # one part: a skin would be six
 
 
+def test_a_size_is_another_where_it_is_mirrored_or_units_are_others(arm):
+    """Parts are in metres, and of the side that they are on."""
+    bpy.ops.mesh.primitive_cone_add(radius1=1.0, radius2=0.0, depth=1.0)
+    cone = bpy.context.object
+    cone.robokin.is_obstacle = True
+    for sign in (1.0, -1.0):
+        cone.scale.z = sign
+        bpy.context.view_layer.update()
+        (found,) = finish(collisions_now(bpy.context.scene, arm, binding(arm))).obstacles
+        z = found.shape.points[:, 2]
+        assert np.median(z) == pytest.approx(-0.5 * sign)
+    cone.scale.z = 1.0
+    arm.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    (found,) = finish(collisions_now(bpy.context.scene, arm, binding(arm))).obstacles
+    assert np.ptp(found.shape.points[:, 2]) == pytest.approx(0.5)
+
+
 def test_what_is_skinned_to_the_robot_is_no_obstacle_of_it(arm):
     post = cube()
     post.modifiers.new("skin", "ARMATURE").object = arm

@@ -66,6 +66,48 @@ def test_a_room_is_its_walls_exactly():
         assert clearance(parts, place) < 0.0
 
 
+def test_what_is_solid_between_cuts_is_covered():
+    """Four hollows in a cube, aside of one another: pieces have corners that are on no face of the mesh."""
+    cube, (corners, inwards) = box(np.ones(3)), box(np.full(3, 0.1), True)
+    places = np.array([(-0.5, -0.5, -0.5), (0.5, 0.5, -0.6), (0.6, -0.5, 0.5), (-0.4, 0.6, 0.4)])
+    parts = hulls(parts_of(*together(cube, *((corners + at, inwards) for at in places))))
+    for point in np.random.default_rng(0).uniform(-1.0, 1.0, (60, 3)):
+        if (abs(point - places).max(axis=1) > 0.11).all():
+            assert clearance(parts, point) < 0.0
+    assert all(clearance(parts, at) > 0.09 for at in places)
+
+
+@pytest.mark.parametrize(("most", "beyond"), [(1, 1.5), (64, 0.0)])
+def test_a_slot_is_told_by_how_far_a_part_is_beyond_its_walls(most, beyond):
+    """A block 2 m wide with a slot of 1 m, the far side of which is 1.5 m beyond the near wall."""
+    rim = np.array([(-1, -1), (1, -1), (1, 1), (0.5, 1), (0.5, 0), (-0.5, 0), (-0.5, 1), (-1, 1)], float)
+    points = np.concatenate([np.column_stack((rim, np.full(8, z))) for z in (-0.2, 0.2)])
+    i, j = np.arange(8), (np.arange(8) + 1) % 8
+    end = np.array([(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)])
+    faces = np.concatenate(
+        (np.stack((i, j, j + 8), axis=1), np.stack((i, j + 8, i + 8), axis=1), end + 8, end[:, ::-1])
+    )
+    found = finish(convex_parts(points, faces, most=most))
+    assert found.excess == pytest.approx(beyond, abs=1e-9)
+    assert (clearance(hulls(found), [0.0, 0.5, 0.0]) < 0.0) == (most == 1)
+
+
+def test_loose_parts_count_for_themselves():
+    """Two rings, of which one cut is allowed; and of too many none is looked into."""
+    ring = torus(1.0, 0.3, 12, 6)
+    other = ring[0] + np.array([4.0, 0.0, 0.0]), ring[1]
+    assert len(finish(convex_parts(*together(ring, other), most=3)).parts) == 4
+    boxes = together(*((box(np.full(3, 0.1))[0] + [k, 0, 0], box(np.ones(3))[1]) for k in range(1025)))
+    found = parts_of(*boxes)
+    assert len(found.parts) == 1 and found.excess == pytest.approx(1024.2)
+
+
+def test_parts_reach_beyond_the_mesh_as_far_as_allowed():
+    one, other = (finish(convex_parts(*torus(1.0, 0.3), share=share)) for share in (0.1, 0.02))
+    assert len(one.parts) < len(other.parts) and 0.02 * 2.6 < one.excess <= 0.1 * 2.6
+    assert other.excess <= 0.02 * 2.6
+
+
 def test_a_crate_that_is_open_above_is_a_skin():
     points, triangles = box(np.array([0.3, 0.2, 0.1]))
     centres = points[triangles].mean(axis=1)

@@ -32,7 +32,10 @@ def test_few_corners_with_a_radius_hold_all() -> None:
     points = ball / np.linalg.norm(ball, axis=1)[:, None] * [1.0, 0.4, 0.2]
     hull = swept_hull(points)
     assert len(hull.points) <= CORNERS and 0.0 < hull.radius < 0.04
-    assert fitted(points, ("hull",)).gap <= 0.04
+    gap = fitted(points, ("hull",)).gap
+    directions = ball[:100] / np.linalg.norm(ball[:100], axis=1)[:, None]
+    beside = (directions @ hull.points.T).max(axis=1) + hull.radius - (directions @ points.T).max(axis=1)
+    assert 0.7 * gap < beside.max() <= gap <= 0.04
     triangles, beyond = polytope_around(hull)
     assert 0.0 < beyond < 0.26 * hull.radius
     around = Hull(triangles.reshape(-1, 3))
@@ -51,10 +54,13 @@ def test_a_rounded_bar_becomes_that_bar() -> None:
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-0.5, 0.5) for z in (-0.2, 0.2)])
     fit = fitted((corners[:, None] + ball).reshape(-1, 3), ("rounded box",))
     assert fit.shape.radius == pytest.approx(0.1, abs=0.01) and fit.gap < 0.01
+    faces, edges = 2.0 * 0.1 * (2.0 * 1.0 + 1.0 * 0.4 + 0.4 * 2.0), np.pi * 0.01 * (2.0 + 1.0 + 0.4)
+    assert fit.volume == pytest.approx(2.0 * 1.0 * 0.4 + faces + edges + 4.0 / 3.0 * np.pi * 1e-3, rel=0.01)
     angles = np.arange(64) * np.pi / 32
     ring = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(64)))
     fit = fitted(np.concatenate((ring, ring + np.array([0.0, 0.0, 3.0]))), ("cylinder",))
     assert (fit.shape.radius, fit.shape.length) == pytest.approx((1.0, 3.0)) and fit.gap < 0.01
+    assert fit.volume == pytest.approx(3.0 * np.pi)
 
 
 def test_what_is_a_box_becomes_that_box() -> None:
@@ -70,6 +76,14 @@ def test_the_gap_of_a_ball_around_a_cube() -> None:
     fit = fitted(cube, ("sphere",))
     assert fit.shape.radius == pytest.approx(np.sqrt(3.0), rel=1e-2)
     assert fit.gap == pytest.approx(np.sqrt(3.0) - 1.0, rel=3e-2)
+
+
+def test_the_gap_of_a_cylinder_around_a_bar() -> None:
+    """Of triangular section: a circle of radius 1 is at most 0.5 off."""
+    section = [(np.cos(angle), np.sin(angle)) for angle in np.arange(3) * 2.0 * np.pi / 3.0]
+    fit = fitted(np.array([(*each, z) for each in section for z in (0.0, 4.0)]), ("cylinder",))
+    assert (fit.shape.radius, fit.shape.length) == pytest.approx((1.0, 4.0), rel=0.01)
+    assert fit.gap == pytest.approx(0.5, rel=0.05)
 
 
 def test_bad_input() -> None:

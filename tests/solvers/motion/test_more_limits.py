@@ -96,6 +96,28 @@ def test_it_tips_where_the_zero_moment_point_leaves_the_support() -> None:
     assert broken(motion, "tipping", gravity=G, support=[np.zeros((0, 3))] * len(T)) == []
 
 
+def test_what_rounding_to_single_precision_makes_of_a_tool_is_no_violation() -> None:
+    steady = cart((5.0 + T).astype(np.float32).astype(float))
+    limits = {"jerk": 1e-3, "tools": {"mass": {"speed": 1.0, "acceleration": 1e-3}}}
+    assert not [v for v in check_motion(steady, limits=limits, float32=True).violations if v.frame > 2]
+    faster = cart((5.0 + 1.02 * T).astype(np.float32).astype(float))
+    assert {v.kind for v in check_motion(faster, limits=limits, float32=True).violations if v.frame > 2} == {
+        "tool speed"
+    }
+
+
+def test_what_falls_faster_than_a_stone_does_not_tip() -> None:
+    """A mass beside its support, which ever stronger springs pull down: nothing presses on the ground any more."""
+    place = np.eye(4)
+    place[0, 3] = 1.0
+    slide = Joint("slide", "prismatic", "base", "mass", placement=place, axis=(0, 0, 1), lower=-9.0, upper=9.0)
+    model = RobotModel("fall", [Link("base"), Link("mass", mass=2.0, inertia=0.01 * np.eye(3))], [slide])
+    motion = Motion.of(model, T, -10.0 * T[:, None] ** 3)
+    square = np.array([[-0.2, -0.2, 0.0], [0.2, -0.2, 0.0], [0.2, 0.2, 0.0], [-0.2, 0.2, 0.0]])
+    found = broken(motion, "tipping", gravity=G, support=[square] * len(T))
+    assert found == np.flatnonzero(motion.a[:, 0] > -9.81).tolist() and 0 < len(found) < len(T)
+
+
 def test_distance_to_what_is_no_polygon() -> None:
     assert outside(np.array([[0.0, 0.0]]), np.array([3.0, 4.0])) == pytest.approx(5.0)
     assert outside(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([1.0, 0.5])) == pytest.approx(0.5)

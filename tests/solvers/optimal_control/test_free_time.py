@@ -46,6 +46,14 @@ def test_nothing_faster_keeps_the_limits(limits):
     assert again.dt == pytest.approx(fastest.dt, rel=1e-5)
 
 
+@pytest.mark.parametrize("dt", [0.01, 0.06])
+def test_a_start_that_breaks_other_limits_gets_more_time(dt):
+    """A jerk is that of a motion, over the cube of the time."""
+    one, other = (optimize_motion(*problem(), dt=dt, cost="duration", limits={"jerk": jerk}) for jerk in (20.0, 5.0))
+    assert one.converged.all() and other.converged.all()
+    assert other.dt == pytest.approx(one.dt * 4.0 ** (1.0 / 3.0), rel=1e-3)
+
+
 def test_efforts_hold_in_free_time():
     given = problem(acceleration=30.0)
     free = optimize_motion(*given, dt=0.1, cost={"acceleration": 1.0, "duration": 300.0}, gravity=[0.0, 0.0, -9.81])

@@ -6,6 +6,8 @@ import numpy as np
 from robokin_addon.robokin import forward_kinematics, library_robot
 from robokin_addon.solvers import Move, run_moves
 from robokin_addon.solvers.program.bindings import KINDS, binding_labels
+from robokin_addon.solvers.program.run import PartOfMotion
+from robokin_addon.solvers.retiming.timing import Retimed
 from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
 
 PANDA = library_robot("panda")
@@ -43,6 +45,10 @@ def test_what_binds_is_at_its_limit_and_nothing_else_is_named() -> None:
         assert label is not None
         seen.add((at, label[0]))
         if at > 1:
+            assert isinstance(part, PartOfMotion) and isinstance(part.whole, Retimed)
+            now = min(part.start + own, part.whole.duration)
+            (binding,) = part.whole.binding_at(np.array([now]))
+            assert label == (binding.kind, binding.joint)
             continue
         assert label[1] == "joint_2"
         bound = MotionLimits.of(PANDA).slower(move.speed).rows[1]

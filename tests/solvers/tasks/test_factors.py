@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import library_robot
+from robokin_addon.robokin import Joint, Link, RobotModel, library_robot
 from robokin_addon.robokin.errors import RobokinError
 from robokin_addon.solvers import LinearVelocityTask, track
+from robokin_addon.solvers.tasks.whole_robot.factors import Factors
 
 ROW = {"joint_1": "cos(joint_2) + 0.2", "joint_2": 0.5, "joint_4": 'min(1, q["joint_1"] ** 2)'}
 
@@ -45,12 +46,20 @@ def test_what_cannot_be_an_expression_is_refused_before_a_robot_is_known() -> No
             LinearVelocityTask({"joint_1": factor}, 0.3)
 
 
+def test_a_joint_named_q_is_meant_by_its_name() -> None:
+    joint = Joint("q", "revolute", "base", "arm", axis=(0, 0, 1), lower=-3.0, upper=3.0)
+    model = RobotModel("one", [Link("base"), Link("arm")], [joint])
+    assert Factors({"q": "q + 0.5"}, "row").row(model, np.array([0.25])).tolist() == [[0.75]]
+
+
 @pytest.mark.parametrize(
     ("factors", "message"),
     [
         ({"joint_1": "joint_9"}, "factor 'joint_9' of joint 'joint_1': no joint or function named 'joint_9'"),
         ({"joint_1": "2 +"}, "factor of joint 'joint_1': '2 \\+': "),
         ({"joint_1": "'a'"}, "is 'a', not a number"),
+        ({"joint_1": "1 < 2"}, "is True, not a number"),
+        ({"joint_1": "1e31"}, "is 1e\\+31, not a number"),
         ({"joint_1": "sqrt(-1)"}, "factor 'sqrt\\(-1\\)' of joint 'joint_1'"),
         ({"joint_1": "open"}, "no joint or function named 'open'"),
         ({"joint_9": "1"}, "no joint with a motion of its own"),

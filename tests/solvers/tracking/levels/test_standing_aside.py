@@ -12,9 +12,20 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, random_configuration
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
-from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, PostureTask, Status, Task, Tracker, track
+from robokin_addon.solvers import (
+    ClearanceTask,
+    OrientationTask,
+    PinTask,
+    PositionTask,
+    PostureTask,
+    Status,
+    Task,
+    Tracker,
+    track,
+)
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.tracking.precedence import standing_aside
 from robokin_addon.solvers.tracking.segments import Segment, follow
 from support.engine.robots import SLOW, engine_robot
 from support.engine.stacks import DT, calm_stack
@@ -90,6 +101,70 @@ def test_a_level_alone_is_there_as_soon_as_it_is_among_levels(seed: int) -> None
     tracker.start(first[0], q0)
     among = tracker.run(tracker.check_targets(first[1:]))
     np.testing.assert_allclose(among.residuals, alone.residuals[1:], rtol=0.0, atol=1e-5)
+
+
+def jumping_twice() -> tuple[RobotModel, list[Task], list[list[Any]], Array]:
+    """The posture is in the way before either jump, at frames 25 and 50 of 75."""
+    rng, model = np.random.default_rng(54), engine_robot("planar 4R")
+    poses = [model.limits.clamp(random_configuration(model, rng)) for _ in range(3)]
+    places = [forward_kinematics(model, q)["end_effector"][:3, 3] for q in poses]
+    posture = random_configuration(model, rng)
+    tasks: list[Task] = [PositionTask("end_effector", places[0]), PostureTask(posture, priority=2)]
+    return model, tasks, [[places[frame // 25], posture] for frame in range(75)], poses[0]
+
+
+def test_each_jump_has_the_posture_aside_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many frames are followed at once; where the search is given up the posture is aside all the time."""
+    model, tasks, targets, q0 = jumping_twice()
+    alone = missed(track(model, tasks[:1], [each[:1] for each in targets], q0, DT).residuals)
+    assert missed(np.concatenate([part.residuals for part in frame_by_frame(model, tasks, targets, q0)])) > (
+        1.15 * alone + 2
+    )
+    found = track(model, tasks, targets, q0, DT)
+    assert missed(found.residuals) <= 1.15 * alone + 2
+    assert found.aside is not None and found.aside[:25, 1].any() and found.aside[25:, 1].any()
+    assert found.aside[:, 1].sum() < 30
+    monkeypatch.setattr(Tracker, "chunk", 7)
+    again = track(model, tasks, targets, q0, DT)
+    np.testing.assert_allclose(again.q, found.q, atol=0.02)
+    assert len(again) == 75 and missed(again.residuals) == missed(found.residuals)
+    monkeypatch.setattr(standing_aside, "WORK", -1)
+    given_up = track(model, tasks, targets, q0, DT)
+    assert missed(given_up.residuals) <= 1.15 * alone + 2
+    assert given_up.aside is not None and given_up.aside[:, 1].all()
+
+
+def test_a_third_level_stands_aside_for_the_second() -> None:
+    """A place and an orientation that jump at different frames, and a posture; the place alone is not in its way."""
+    rng, model = np.random.default_rng(57), engine_robot("ur5")
+    first, last = (model.limits.clamp(random_configuration(model, rng)) for _ in range(2))
+    here, there = (forward_kinematics(model, q)["tool0"] for q in (first, last))
+    posture, jumps = random_configuration(model, rng), rng.integers(6, 20, 2)
+    tasks = [
+        PositionTask("tool0", here[:3, 3]),
+        OrientationTask("tool0", here[:3, :3], priority=2),
+        PostureTask(posture, priority=3),
+    ]
+    targets = [
+        [(here if k < jumps[0] else there)[:3, 3], (here if k < jumps[1] else there)[:3, :3], posture]
+        for k in range(FRAMES)
+    ]
+
+    def misses(residuals: Array) -> int:
+        return int((residuals[:, :2] > TOLERANCE).any(axis=(1, 2)).sum())
+
+    alone = misses(track(model, tasks[:2], [each[:2] for each in targets], first, DT).residuals)
+    before = np.concatenate([part.residuals for part in frame_by_frame(model, tasks, targets, first)])
+    found = track(model, tasks, targets, first, DT)
+    assert misses(found.residuals) <= 1.15 * alone + 2 < misses(before)
+    assert found.aside is not None and found.aside[:, 2].any() and not found.aside[:, :2].any()
+
+
+def test_the_posture_stands_aside_from_a_start_that_was_looked_for_too() -> None:
+    model, tasks, targets, _ = jumping("planar 4R", 64, False)
+    alone = missed(track(model, tasks[:1], [each[:1] for each in targets], None, DT).residuals)
+    found = track(model, tasks, targets, None, DT)
+    assert found.aside is not None and found.aside[:, 1].any() and missed(found.residuals) <= 1.15 * alone + 2
 
 
 def test_what_misses_nothing_is_as_it_was() -> None:
