@@ -1,9 +1,9 @@
-"""A frame of the tracker with and without avoidance: the Talos with 30 shapes among 20 obstacles.
+"""A frame of the tracker, and a step, with and without avoidance: the Talos with 30 shapes among 20 obstacles.
 
 `python benchmarks/avoidance.py [--frames 100] [--rounds 3]`. A hand follows a line, the feet are pinned. "far": nothing
 is near, so a frame is the plain one, and a look at how the robot would stop. "near": a wall is on the hand's way, so
-frames are solved with the clearance before all tasks. The trackers take turns, by the processor's time; the fastest of
-the rounds counts.
+frames are solved with the clearance before all tasks; its step is where the hand presses against it. The trackers take
+turns, by the processor's time; the fastest of the rounds counts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from robokin_addon.robokin import RobotModel, load_urdf  # noqa: E402
 from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Obstacle, Sphere  # noqa: E402
 from robokin_addon.robokin.kinematics import forward_kinematics  # noqa: E402
 from robokin_addon.robokin.model.geometry import Geometry  # noqa: E402
-from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Task  # noqa: E402
+from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Task, velocity_step  # noqa: E402
 from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of  # noqa: E402
 
-SHAPES, OBSTACLES = 30, 20
+SHAPES, OBSTACLES, STEPS = 30, 20, 100
 HAND, FEET = "gripper_left_base_link", ("left_sole_link", "right_sole_link")
 DT = 1.0 / 50.0
 
@@ -79,7 +79,7 @@ def main() -> None:
     cases: dict[str, list[Task]] = {"without": tasks()}
     for name, is_near in (("far", False), ("near", True)):
         cases[name] = [*tasks(), ClearanceTask(scene(model, q, is_near))]
-    best = dict.fromkeys(cases, np.inf)
+    best, step = (dict.fromkeys(cases, np.inf) for _ in range(2))
     met = dict.fromkeys(cases, 0.0)
     for _ in range(arguments.rounds):
         for name, own in cases.items():
@@ -91,10 +91,21 @@ def main() -> None:
             result = tracker.run(targets)
             best[name] = min(best[name], (time.process_time() - began) / len(line))
             met[name] = float(result.converged.mean())
+            step[name] = min(step[name], _step(model, result.q[-1 if name == "near" else 0], own))
     shapes = sum(len(link.collisions) for link in model.links)
     print(f"{model.name}: {model.nv} degrees of freedom, {shapes} shapes, {OBSTACLES} obstacles")
     for name, seconds in best.items():
         print(f"{name:8} {1e3 * seconds:8.3f} ms a frame, {seconds / best['without']:6.1f} times, {met[name]:.0%} met")
+    for name, seconds in step.items():
+        print(f"{name:8} {1e3 * seconds:8.3f} ms a step,  {seconds / step['without']:6.1f} times")
+
+
+def _step(model: RobotModel, q: np.ndarray, tasks: list[Task]) -> float:
+    velocity_step(model, q, tasks, dt=DT)  # compiles the tasks
+    began = time.process_time()
+    for _ in range(STEPS):
+        velocity_step(model, q, tasks, dt=DT)
+    return (time.process_time() - began) / STEPS
 
 
 if __name__ == "__main__":

@@ -62,10 +62,8 @@ def run(arguments: argparse.Namespace) -> bool:
     for b in found.bindings:
         what = f"{b.kind} of {b.joint}" if b.joint else "the animation itself"
         shares[what] = shares.get(what, 0.0) + b.end - b.start
-    lines = [
-        f"{arguments.output}: {found.duration:.3f} s, before {motion.duration:.3f} s",
-        "what keeps it from being faster:",
-    ]
+    lines = [f"{arguments.output}: {found.duration:.3f} s, before {motion.duration:.3f} s"]
+    lines.append("what keeps it from being faster:" if shares else "nothing moves in it")
     lines += [f"  {what}: {time:.3f} s" for what, time in sorted(shares.items(), key=lambda item: -item[1])]
     write_report(report, arguments.json, "\n".join(lines))
     return True

@@ -97,11 +97,11 @@ def convex_parts(
 ) -> Generator[float, None, ConvexParts]:
     """Yield the share of the cuts made (0..1) now and then; return the parts of a mesh: points (n, 3), triangles
     (m, 3); a wire is a triangle with one point twice. A closed mesh whose faces look outwards is solid. Any other is a
-    skin, with room on both sides. share: of the largest extent; parts reach no farther beyond the mesh, unless `most`
-    are too few.
+    skin, with room on both sides: a box whose faces look inwards is a room. share: of the largest extent; parts reach
+    no farther beyond the mesh, unless `most` are too few.
 
     Greedy cuts by planes of faces, which are exact for walls with openings, or across the extents (after Mamou and
-    Ghorbel 2009). Points without triangles make one part.
+    Ghorbel 2009). A mesh without triangles is one part; beside triangles, points that no triangle has do not count.
     """
     points = np.asarray(points, float)
     triangles = np.asarray(triangles, int).reshape(-1, 3)

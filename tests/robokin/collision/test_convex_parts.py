@@ -64,6 +64,8 @@ def test_a_room_is_its_walls_exactly():
     assert clearance(parts, np.zeros(3)) == pytest.approx(1.15)
     for place in ([1.95, 0, 0], [1.95, 1.45, 1.2], [-1.95, 1.45, 0.3], [0.1, 0.2, -1.2]):
         assert clearance(parts, place) < 0.0
+    without_walls = hulls(parts_of(*box(np.array([1.9, 1.4, 1.15]), True)))  # faces that look inwards, alone
+    assert clearance(without_walls, np.zeros(3)) == pytest.approx(1.15, abs=1e-5)
 
 
 def test_what_is_solid_between_cuts_is_covered():

@@ -116,6 +116,10 @@ def test_the_commands(capsys, tmp_path) -> None:
     slow = run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--duration", "9", "-o", faster)
     assert slow.code == 0 and read_motion(faster, PANDA).duration == pytest.approx(9.0)
     assert run(capsys, "retime", tmp_path / "panda.urdf", "-o", faster).refused("--motion")
+    header, first = made.read_text().splitlines()[:2]
+    (tmp_path / "still.csv").write_text("\n".join((header, first, "1" + first[first.index(",") :])))
+    still = run(capsys, "retime", tmp_path / "panda.urdf", "--motion", tmp_path / "still.csv", "-o", faster)
+    assert still.code == 0 and "nothing moves in it" in still.out and "faster:" not in still.out
     limits = ("--jerk", "60", "--power", "15", "--gravity", "--tool", TIP, "--tool-speed", "0.1")
     report = tmp_path / "report.json"
     retimed = ("retime", tmp_path / "panda.urdf", "--motion", made, "-o", faster)
