@@ -26,7 +26,7 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
         row.prop(item, "name", text="", emboss=False, icon=KINDS[item.kind].icon)
         if ROBOKIN_UL_tasks.levelled and not KINDS[item.kind].is_hard:
             level = row.row()
-            level.ui_units_x = 1.0  # one digit
+            level.ui_units_x = 1.5  # less shows no number
             level.prop(item, "priority", text="", emboss=False)
         readout = ROBOKIN_UL_tasks.shown[index] if index < len(ROBOKIN_UL_tasks.shown) else None
         if readout is not None:
