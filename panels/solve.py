@@ -184,9 +184,8 @@ def _draw_failures(
     for index, failure in enumerate(failures[:SHOWN]):
         box = layout.box()
         box.active = is_present
-        alone = failure.first == failure.last
-        frames = f"Frame {failure.first}" if alone else f"Frames {failure.first} - {failure.last}"
-        shown = box.operator("robokin.failure_show", text=frames, icon="TIME")
+        frames = "Frame" if failure.first == failure.last else "Frames"
+        shown = box.operator("robokin.failure_show", text=f"{frames} {_frames(failure)}", icon="TIME")
         shown.index, shown.of = index, of
         words = status_words(failure.status, failure.reason)
         reason = in_scene_units(context.scene, failure.reason)
@@ -204,10 +203,14 @@ def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) 
     column.label(text="What keeps it from being faster:", icon="TIME")
     for index, row in enumerate(rows[:SHOWN]):
         what = f"{row.status} of {row.reason}" if row.reason else "the animation itself"
-        shown = column.operator("robokin.failure_show", text=f"{row.first} - {row.last}: {what}")
+        shown = column.operator("robokin.failure_show", text=f"{_frames(row)}: {what}")
         shown.index, shown.of = index, "RETIME"
     if len(rows) > SHOWN:
         column.label(text=f"and {len(rows) - SHOWN} more segments of frames")
+
+
+def _frames(row: bpy.types.PropertyGroup) -> str:
+    return f"{row.first}" if row.first == row.last else f"{row.first} - {row.last}"
 
 
 def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:

@@ -26,7 +26,7 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
         row.prop(item, "name", text="", emboss=False, icon=KINDS[item.kind].icon)
         if ROBOKIN_UL_tasks.levelled and not KINDS[item.kind].is_hard:
             level = row.row()
-            level.ui_units_x = 1.5
+            level.ui_units_x = 1.5  # less shows no number
             level.prop(item, "priority", text="", emboss=False)
         readout = ROBOKIN_UL_tasks.shown[index] if index < len(ROBOKIN_UL_tasks.shown) else None
         if readout is not None:
@@ -118,6 +118,8 @@ def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.ty
             own.prop_search(task, name, obj.robokin, "postures", icon="POSE_HLT")
         elif name == "surface":
             _wide(own, "Surface").prop(task, name, text="")
+        elif name == "coefficients":
+            _wide(own, "Factors").prop(task, name, text="")
         elif labels is None:
             own.prop(task, name)
         else:

@@ -31,6 +31,7 @@ from ...scene.bake.whole import (
     frees_time,
     is_too_fast,
     rest_segment,
+    time_note,
     timed_cost,
     whole_motion,
     whole_note,
@@ -148,7 +149,8 @@ def bake_steps(
                 *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments),
             )
             return (yield from scaled(in_time, 0.6, 1.0))
-        note = "; ".join(filter(None, (whole_note(parts), note)))
+        time = "" if moments is None else time_note(dt * (len(frames) - 1), frame_seconds(scene) * (seen[-1] - seen[0]))
+        note = "; ".join(filter(None, (time, whole_note(parts), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     preferences = [(plan.segment, plan.criteria) for plan in plans]

@@ -61,6 +61,11 @@ def whole_note(parts: Sequence[BakedSegment]) -> str:
     return f"cost {found.cost_before:.4g} to {found.cost_after:.4g}; {found.note}"
 
 
+def time_note(taken: float, given: float) -> str:
+    """One line on the time [s] that a motion takes where it is free, and what the range gave."""
+    return f"it takes {taken:.3g} s in place of {given:.3g} s"
+
+
 def motion_bounds(
     obj: bpy.types.Object, robot: Binding, efforts: bool | None = None, jerk: bool | None = None
 ) -> MotionBounds:

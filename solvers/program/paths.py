@@ -54,13 +54,14 @@ def path_of(model: RobotModel, move: Move, q: Array) -> Array:
     followed = track(model, [PoseTask(move.tip, poses[0], name=move.tip)], poses[:, None], q, UNHURRIED)
     missed, last = np.flatnonzero(~followed.converged), len(poses) - 1
     if len(missed):
-        until = f"{missed[0] / last:.0%}"
         end = solve_ik(model, [PoseTask(move.tip, poses[-1], name=move.tip)], followed.q[int(missed[0])])
         if not end.converged:
-            reason = end.diagnose().reason
-            raise ConfigurationError(f"its end is not reached, and its path only up to {until}: {reason}")
+            reason, met = end.diagnose().reason, 100 * max(int(missed[0]) - 1, 0) // last
+            raise ConfigurationError(f"its end is not reached, and its path only up to {met}%: {reason}")
         reason = followed.diagnosis(int(missed[0])).reason
-        raise ConfigurationError(f"its path is not met at {until}, though its end can be reached: {reason}")
+        raise ConfigurationError(
+            f"its path is not met at {missed[0] / last:.0%}, though its end can be reached: {reason}"
+        )
     q_path = followed.q.copy()
     q_path[0] = q
     leap = abs(get_backend().difference(model.tree, q_path[:-1], q_path[1:])).max(axis=1, initial=0.0)

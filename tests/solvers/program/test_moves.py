@@ -98,6 +98,9 @@ def test_what_cannot_be_reached_names_the_move() -> None:
     for kind in ("joint", "line"):
         with pytest.raises(RobokinError, match="move 'far': its"):
             run_moves(PANDA, [Move("far", kind, tip=TIP, position=(9.0, 0.0, 0.0))], START)
+    beyond = forward_kinematics(PANDA, START)[TIP][:3, 3] + (0.1325, 0.0, 0.0)  # only its last place is missed
+    with pytest.raises(RobokinError, match="its path only up to 99%"):
+        run_moves(PANDA, [Move("far", "line", tip=TIP, position=tuple(beyond))], START)
 
 
 def test_the_commands(capsys, tmp_path) -> None:
