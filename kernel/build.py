@@ -62,12 +62,21 @@ TARGETS = {
 }
 
 
-def version() -> str:
-    """The kernel's version, written once in its header."""
+def release() -> str:
+    """The version that its header states."""
     found = re.search(r'#define RK_VERSION "([^"]+)"', (HEADERS / "robokin_kernel.h").read_text("utf-8"))
     if not found:
         raise SystemExit("robokin_kernel.h defines no RK_VERSION")
     return found[1]
+
+
+def version() -> str:
+    """The version of its wheels (PEP 440): the release, and a digest of what is compiled. Blender keeps an installed
+    wheel whose version it is given again, so that other sources need another version."""
+    digest = hashlib.sha256(" ".join(FLAGS).encode())
+    for path in [*sorted(HEADERS.rglob("*.h")), *sorted(SOURCES.rglob("*.[ch]"))]:
+        digest.update(path.read_bytes())
+    return f"{release()}+k{digest.hexdigest()[:8]}"
 
 
 def host() -> str:

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge import robot_model
+from ..properties.bridge import is_robot, robot_model
+from ..properties.bridge.editing.link_shapes import link_shapes
+from ..properties.bridge.parents import with_parents
 from ..properties.collection import marked_collections
+from ..properties.selected.active_shape import shape_bone
 from ..robokin import RobokinError
-from ..robokin.model.geometry import Mesh
-from .prepared.joint_rows import common_start
+from ..robokin.model.geometry import Box, Capsule, Cylinder, Hull, Mesh, RoundedBox, Shape, Sphere
+from ..robokin.structure.short_names import common_start
 from .prepared.robot_panel import RobotPanel
 
-_SHOWN = 8  # obstacles listed
+_SHOWN = 8  # obstacles listed, and shapes
+_KINDS = {
+    Sphere: ("Sphere", "MESH_UVSPHERE"),
+    Capsule: ("Capsule", "MESH_CAPSULE"),
+    Cylinder: ("Cylinder", "MESH_CYLINDER"),
+    Box: ("Box", "MESH_CUBE"),
+    RoundedBox: ("Rounded Box", "META_CUBE"),
+    Hull: ("Hull", "MESH_ICOSPHERE"),
+    Mesh: ("Mesh", "MESH_DATA"),
+}
 
 
 class ROBOKIN_UL_link_pairs(bpy.types.UIList):
@@ -66,6 +78,80 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.plan_path", icon="CURVE_PATH")
 
 
+def draw_obstacle(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None:
+    """A button that marks the active object, or takes its mark away; not of what hangs on a robot."""
+    if obj is None or (obj.type != "MESH" and obj.instance_type != "COLLECTION"):
+        return
+    if any(map(is_robot, with_parents(obj))):
+        return
+    row = layout.row(align=True)
+    row.label(text=obj.name, icon="MESH_CUBE")
+    if obj.robokin.is_obstacle:
+        row.operator("robokin.obstacle", text="Unmark as Obstacle", icon="X", depress=True).clear = True
+    else:
+        row.operator("robokin.obstacle", text="Mark as Obstacle")
+
+
+class ROBOKIN_PT_shapes(RobotPanel, bpy.types.Panel):
+    bl_label = "Shapes of the Link"
+    bl_idname = "ROBOKIN_PT_shapes"
+    bl_parent_id = "ROBOKIN_PT_collisions"
+    page = "ROBOT"
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        overlays = context.scene.robokin.overlays
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(overlays, "shape_gizmo", text="Edit Shapes", icon="GIZMO", toggle=True)
+        try:
+            bone = shape_bone(obj)
+            shapes = link_shapes(obj, bone) if bone else ()
+        except RobokinError:
+            return  # the panel Robot says what is wrong
+        if bone is None:
+            layout.label(text="No bone of a joint is active: click one in Pose Mode", icon="INFO")
+            return
+        layout.label(text=bone, icon="BONE_DATA")
+        active = min(obj.robokin.active_shape, len(shapes) - 1)
+        row = layout.row()
+        column = row.column(align=True)
+        first = min(max(active - _SHOWN + 1, 0), max(len(shapes) - _SHOWN, 0))
+        for index in range(first, min(first + _SHOWN, len(shapes))):
+            text = shapes[index].name or _KINDS[type(shapes[index].shape)][0]
+            icon = _KINDS[type(shapes[index].shape)][1]
+            chosen = column.operator(
+                "robokin.shape_select", text=f"{index + 1}  {text}", icon=icon, depress=index == active
+            )
+            chosen.index = index
+        if len(shapes) > _SHOWN:
+            column.label(text=f"{first + 1} to {first + _SHOWN} of {len(shapes)}")
+        if not shapes:
+            column.label(text="No shape")
+        buttons = row.column(align=True)
+        buttons.operator_menu_enum("robokin.shape_add", "kind", text="", icon="ADD")
+        buttons.operator("robokin.shape_remove", text="", icon="REMOVE")
+        buttons.operator("robokin.shape_duplicate", text="", icon="DUPLICATE")
+        if shapes:
+            _draw_shape(layout, obj.robokin.shape, shapes[active].shape)
+        row = layout.row(align=True)
+        row.operator("robokin.shapes_copy", text="Copy to Selected", icon="COPYDOWN")
+        row.operator("robokin.shapes_mirror", text="Mirror", icon="MOD_MIRROR")
+
+
+def _draw_shape(layout: bpy.types.UILayout, shown: bpy.types.PropertyGroup, shape: Shape) -> None:
+    column = layout.column()
+    if isinstance(shape, Mesh):
+        column.label(text="A mesh counts as its convex hull", icon="INFO")
+    else:
+        if isinstance(shape, Box):
+            column.prop(shown, "size")
+        column.prop(shown, "radius")
+        if isinstance(shape, Capsule | Cylinder):
+            column.prop(shown, "length")
+    column.prop(shown, "location")
+    column.prop(shown, "rotation")
+
+
 def _draw_pairs(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> None:
     if robot.link_pairs:
         layout.label(text="May touch:")
@@ -77,5 +163,5 @@ def _draw_pairs(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> N
     layout.operator("robokin.find_touching", icon="LINENUMBERS_ON")
 
 
-CLASSES = (ROBOKIN_UL_link_pairs, ROBOKIN_PT_collisions)
+CLASSES = (ROBOKIN_UL_link_pairs, ROBOKIN_PT_collisions, ROBOKIN_PT_shapes)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

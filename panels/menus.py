@@ -18,6 +18,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.operator("robokin.solve_pose", icon="ARMATURE_DATA")
+        layout.operator("robokin.solve_by_method", text="Solve by Method...", icon="ARMATURE_DATA")
         layout.operator("robokin.bake", text="Bake Robot Motion", icon="ACTION")
         layout.operator("robokin.check", text="Check Robot Animation", icon="VIEWZOOM")
         layout.operator("robokin.plan_path", text="Plan Robot Path (Trajectory Around Obstacles)", icon="CURVE_PATH")

@@ -6,6 +6,8 @@ import bpy
 
 from ..properties.pages import PAGE, shown_page
 from ..properties.selected.active_robot import active_robot, why_no_robot
+from ..robokin.backend import why_no_kernel
+from .collisions import draw_obstacle
 from .prepared.redraw_cache import redraw_cache
 from .prepared.robot_panel import CATEGORY, RobotSummary, draw_text, robot_summary
 
@@ -23,6 +25,7 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         obj = active_robot(context)
+        draw_obstacle(layout, context.object)
         if obj is None:
             draw_text(context, layout, why_no_robot(context), "INFO")
             column = layout.column(align=True)
@@ -41,16 +44,21 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         pages = row.row(align=True)
         pages.scale_x = 1.25
         pages.prop(context.window_manager, PAGE, expand=True, icon_only=True)
+        if why_no_kernel():
+            draw_text(context, layout, f"Slow: {why_no_kernel()}", "ERROR")
         if summary.problem:
             _draw_problem(context, layout, summary)
             return
         if summary.unfound:
             draw_text(context, layout, f"Files of {summary.unfound} meshes were not found", "ERROR")
             layout.operator("robokin.find_meshes", icon="FILE_FOLDER")
-        if shown_page(context) == "ROBOT":
+        page = shown_page(context)
+        if page == "ANIMATE":
+            _draw_range(layout, obj.robokin.solver)
+            return
+        if page == "ROBOT":
             _draw_summary(layout, summary)
-        column = layout.column(align=True)
-        row = column.row(align=True)
+        row = layout.row(align=True)
         row.operator("robokin.home", icon="HOME")
         row.operator("robokin.reset_pose", text="To Rest", icon="LOOP_BACK").start = "REST"
 
@@ -65,6 +73,17 @@ def _draw_summary(layout: bpy.types.UILayout, summary: RobotSummary) -> None:
         column.operator("robokin.inertia_from_mesh", icon="MESH_DATA").which = "ALL"
     column.operator("robokin.duplicate_move", icon="DUPLICATE")
     column.operator("robokin.export_urdf", text="Export Robot as URDF", icon="EXPORT")
+
+
+def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
+    """The frames of all that the page offers."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    layout.row().prop(settings, "range", expand=True)
+    if settings.range == "CUSTOM":
+        column = layout.column(align=True)
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
 
 
 def _draw_problem(context: bpy.types.Context, layout: bpy.types.UILayout, summary: RobotSummary) -> None:

@@ -32,6 +32,7 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         if body is not None:
             body.prop(settings, "key")
             body.prop(settings, "seed")
+            body.operator("robokin.solve_by_method", text="Solve by Method...")
 
 
 class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
@@ -42,7 +43,6 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
-        _draw_range(layout, settings)
         column = layout.column()
         column.prop(settings, "bake_mode")
         if settings.bake_mode == "WHOLE":
@@ -82,14 +82,6 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
-        _draw_range(layout, settings)
-        layout.prop(settings, "markers")
-        layout.prop(settings, "efforts")
-        layout.prop(settings, "tipping")
-        row = layout.row(align=True)
-        row.prop(settings, "singularity")
-        row.operator("robokin.key_singularities", text="", icon="FCURVE")
-        row.operator("robokin.clear_singularities", text="", icon="X")
         row = _button(layout, "robokin.check", "VIEWZOOM")
         row.operator("robokin.check_clear", text="", icon="X")
         row = layout.row(align=True)
@@ -102,6 +94,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             layout.prop(settings, "retime_duration")
         body = options(layout, "robokin_retime_options", "Limits of Drives and Tools")
         if body is not None:
+            body.prop(settings, "efforts")
             for name in ("jerk", "power", "tool_speed", "tool_acceleration"):
                 body.prop(settings, f"retime_{name}")
         _draw_limits(layout, obj, [item for item in settings.retime_limits if item.status])
@@ -119,6 +112,14 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             _draw_failures(context, layout, failures, "CHECK", is_present)
             if is_present and failures:
                 _draw_check_remedies(layout, failures)
+        body = options(layout, "robokin_check_options")
+        if body is not None:
+            body.prop(settings, "markers")
+            body.prop(settings, "tipping")
+            row = body.row(align=True)
+            row.prop(settings, "singularity")
+            row.operator("robokin.key_singularities", text="", icon="FCURVE")
+            row.operator("robokin.clear_singularities", text="", icon="X")
 
 
 class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
@@ -129,12 +130,11 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
-        _draw_range(layout, settings)
         column = layout.column()
         column.prop(settings, "format")
         column.prop(settings, "rate", text="Rate Hz")
-        _button(layout, "robokin.export_motion", "EXPORT")
-        layout.operator("robokin.import_motion", icon="IMPORT")
+        row = _button(layout, "robokin.export_motion", "EXPORT")
+        row.operator("robokin.import_motion", icon="IMPORT")
 
 
 def _too_fast(failures: list) -> bool:
@@ -180,19 +180,22 @@ def _draw_bake_remedies(layout: bpy.types.UILayout, settings: bpy.types.Property
 def _draw_failures(
     context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str, is_present: bool
 ) -> None:
-    """Each with a button that goes to its first frame."""
+    """A row for each, which goes to its first frame; below, why the one at the present frame, else the first, fails."""
+    if not failures:
+        return
+    rows, frame = layout.column(align=True), context.scene.frame_current
+    rows.active = is_present
+    chosen = next((failure for failure in failures if failure.first <= frame <= failure.last), failures[0])
     for index, failure in enumerate(failures[:SHOWN]):
-        box = layout.box()
-        box.active = is_present
-        frames = "Frame" if failure.first == failure.last else "Frames"
-        shown = box.operator("robokin.failure_show", text=f"{frames} {_frames(failure)}", icon="TIME")
-        shown.index, shown.of = index, of
         words = status_words(failure.status, failure.reason)
-        reason = in_scene_units(context.scene, failure.reason)
-        begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
-        draw_text(context, box, reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
+        text = f"{_frames(failure)}: {words}"
+        shown = rows.operator("robokin.failure_show", text=text, icon="TIME", depress=failure == chosen)
+        shown.index, shown.of = index, of
     if len(failures) > SHOWN:
-        layout.label(text=f"and {len(failures) - SHOWN} more segments of frames")
+        rows.label(text=f"and {len(failures) - SHOWN} more segments of frames")
+    words, reason = status_words(chosen.status, chosen.reason), in_scene_units(context.scene, chosen.reason)
+    begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
+    draw_text(context, rows.box(), reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
 
 
 def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) -> None:
@@ -211,14 +214,6 @@ def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) 
 
 def _frames(row: bpy.types.PropertyGroup) -> str:
     return f"{row.first}" if row.first == row.last else f"{row.first} - {row.last}"
-
-
-def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
-    layout.row().prop(settings, "range", expand=True)
-    if settings.range == "CUSTOM":
-        column = layout.column(align=True)
-        column.prop(settings, "frame_start")
-        column.prop(settings, "frame_end")
 
 
 def _button(layout: bpy.types.UILayout, operator: str, icon: str) -> bpy.types.UILayout:

@@ -75,6 +75,8 @@ def _draw_task(
         row.use_property_decorate = True
         row.prop(task, "influence", slider=True)
         column.prop(task, "priority")
+        if obj.robokin.solver.bake_mode == "WHOLE":
+            column.prop(task, "soft_weight")
     readout = ROBOKIN_UL_tasks.shown[obj.robokin.active_task]
     if readout is not None:
         row = layout.row()

@@ -21,6 +21,7 @@ from . import (
 )
 from .joint_values import ball_angles, joint_range
 from .pairs import link_pairs, retarget_pairs
+from .selected import active_shape
 
 CLASSES = (
     *tasks.CLASSES,
@@ -31,6 +32,7 @@ CLASSES = (
     *moves.CLASSES,
     *link_pairs.CLASSES,
     *retarget_pairs.CLASSES,
+    *active_shape.CLASSES,
     *robot.CLASSES,
     *collection.CLASSES,
     *overlays.CLASSES,

@@ -171,7 +171,12 @@ class RobokinJoint(bpy.types.PropertyGroup):
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]", min=0.0)
     friction: _number("Friction", "Dry friction [N m or N]", min=0.0)
     rotor_inertia: _number("Rotor Inertia", "Reflected inertia of the drive [kg m2 or kg]", min=0.0)
-    stiffness: _number("Stiffness", "How strongly the joint prefers its rest position", default=1.0, min=0.0)
+    stiffness: _number(
+        "Stiffness",
+        "How strongly the joint prefers its rest position; with one, also its spring [N m/rad or N/m]",
+        default=1.0,
+        min=0.0,
+    )
     use_rest_position: _switch("Rest Position", "The joint prefers a position other than mid-range")
     rest_position: _number("Rest Position", "Preferred position [rad or m]")
     mimic_joint: bpy.props.StringProperty(

@@ -30,6 +30,11 @@ class RobokinOverlays(bpy.types.PropertyGroup):
         "Selected Only", "Only of the robot that is selected, and in Pose Mode only the joints of selected bones"
     )
     joint_gizmo: _switch("Joint Gizmo", "Handles of the active joint in Pose Mode: drag its value and its limits", True)
+    shape_gizmo: _switch(
+        "Shape Handles",
+        "Handles of the active collision shape, in place of those of the joint: drag its sizes and where it is. Dots "
+        "choose another one",
+    )
     axes: _switch("Axes", "The axis of each joint, an arrow in its positive direction")
     names: _switch("Names", "The name of each joint")
     limits: _switch("Limits", "The range of each joint and where it stands in it, red near a limit")

@@ -12,6 +12,7 @@ from .overrides import LIST, STATIC, VALUE, field, static_field
 from .pairs.link_pairs import RobokinLinkPair
 from .pairs.retarget_pairs import RobokinRetargetPair
 from .postures import RobokinPosture
+from .selected.active_shape import RobokinShape
 from .selected.selection import select
 from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
@@ -123,6 +124,8 @@ class RobokinRobot(bpy.types.PropertyGroup):
         override=LIST, type=RobokinLinkPair, name="Pairs of Links", description="Which links may touch each other"
     )
     active_link_pair: field(IntProperty, "Active Pair", "Pair chosen in the panel")
+    active_shape: field(IntProperty, "Active Shape", "Collision shape of the active bone shown in the panel", min=0)
+    shape: bpy.props.PointerProperty(override=VALUE, type=RobokinShape, name="Shape")
     retarget_source: field(
         PointerProperty,
         "Source",

@@ -158,6 +158,14 @@ class RobokinTask(bpy.types.PropertyGroup):
         max=1.0,
         subtype="FACTOR",
     )
+    soft_weight: static_field(
+        FloatProperty,
+        "Soft Weight",
+        "What it costs a whole motion to miss the task, per second and squared radian (lengths count in the robot's "
+        "length): it holds nothing then. 0: the task is hard, and comes before the cost",
+        min=0.0,
+        soft_max=1e4,
+    )
     use_location: static_field(
         BoolVectorProperty,
         "Position Axes",

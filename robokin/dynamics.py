@@ -6,7 +6,7 @@ Forces are those of the rigid links alone, except in `drive_effort`, which adds 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,37 +59,64 @@ class Drives:
     """What the drives of a robot add to its links, as seen by each velocity; mimic joints are in those they follow.
 
     rotor_inertia: (nv,) [kg m^2 or kg], with the square of the gear ratio in it.   damping: (nv,) [N m s/rad or N s/m].
-    friction: (nv,) [N m or N], dry.
+    friction: (nv,) [N m or N], dry.   spring: (nv,) [N m/rad or N/m], and wound: (nv,) [N m or N] what it pulls with at
+    q = 0. Joints with one degree of freedom and a rest position have springs: their stiffness.   coordinate: (nv,)
+    index in q of what a spring stretches.   slack: [J] their energy at q = 0.
     """
 
     rotor_inertia: Array
     damping: Array
     friction: Array
+    spring: Array
+    wound: Array
+    coordinate: Array
+    slack: float = 0.0
 
     @classmethod
     def of(cls, model: RobotModel) -> Drives:
-        found = cls(*np.zeros((3, checked_model(model).nv)))
+        nv, slack = checked_model(model).nv, 0.0
+        zero = np.zeros((5, nv))
+        found = cls(zero[0], zero[1], zero[2], zero[3], zero[4], np.zeros(nv, int))
         for joint, slot in zip(model.joints, model.slots, strict=True):
             if joint.nv:
-                ratio = model.mimic_map(joint.name)[0]
+                ratio, offset = model.mimic_map(joint.name)
                 found.rotor_inertia[slot.v] += ratio**2 * joint.rotor_inertia
                 found.damping[slot.v] += ratio**2 * joint.damping
                 found.friction[slot.v] += abs(ratio) * joint.friction
-        return found
+            if joint.nv == 1 and joint.rest_position is not None:
+                found.coordinate[slot.v] = slot.q.start
+                found.spring[slot.v] += ratio**2 * joint.stiffness
+                found.wound[slot.v] += ratio * joint.stiffness * (joint.rest_position - offset)
+                slack += 0.5 * joint.stiffness * (joint.rest_position - offset) ** 2
+        return replace(found, slack=slack)
 
-    def effort(self, v: Array, a: Array) -> Array:
-        """(..., nv) what it takes to move them at v and a (..., nv). Dry friction acts against what moves; a joint that
-        stands still has none here."""
+    def effort(self, q: Array, v: Array, a: Array) -> Array:
+        """(..., nv) what it takes to hold and move them at q (..., nq), v and a (..., nv). Dry friction acts against
+        what moves; a joint that stands still has none here."""
+        return self.spring_effort(q) + self.rates_effort(v, a)
+
+    def rates_effort(self, v: Array, a: Array) -> Array:
+        """(..., nv) without springs."""
         return self.rotor_inertia * a + self.damping * v + self.friction * np.sign(v)
+
+    def spring_effort(self, q: Array) -> Array:
+        """(..., nv) what holds the springs."""
+        return self.spring * q[..., self.coordinate] - self.wound if self.spring.any() else np.zeros(len(self.spring))
+
+    def spring_energy(self, q: Array) -> Array:
+        """(...) [J] in the springs."""
+        x = q[..., self.coordinate]
+        return (0.5 * self.spring * x * x - self.wound * x).sum(axis=-1) + self.slack
 
 
 def drive_effort(
     model: RobotModel, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto"
 ) -> Array:
-    """(nv,) [N m or N] what the drives give: `inverse_dynamics`, rotor inertia, damping and dry friction.
+    """(nv,) [N m or N] what the drives give: `inverse_dynamics`, rotor inertia, damping, dry friction and springs.
 
     Rotors count as inertia about their joint alone (Featherstone 2008, section 9.6, without gyroscopic effects).
     Raises ConfigurationError for a bad q, v, a or gravity.
     """
     of_links = inverse_dynamics(model, q, v, a, gravity, backend=backend)
-    return of_links + Drives.of(model).effort(check_tangent(model, v, "v"), check_tangent(model, a, "a"))
+    q, v, a = model.check_configuration(q), check_tangent(model, v, "v"), check_tangent(model, a, "a")
+    return of_links + Drives.of(model).effort(q, v, a)

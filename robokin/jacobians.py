@@ -60,12 +60,19 @@ def rpy_jacobian(model: RobotModel, q: Array, link: str, *, backend: str = "auto
     there and have no rates. Near it the rates grow as 1 / cos(pitch). Raises UnknownNameError for a wrong link.
     """
     R = forward_kinematics(model, q, backend=backend)[link][:3, :3]
-    _, pitch, yaw = so3.to_rpy(R)
+    rates = rpy_rates(R, frame_jacobian(model, q, link, backend=backend))
+    if rates is None:
+        pitch = np.degrees(so3.to_rpy(R)[1])
+        raise ConfigurationError(f"the pitch of {link!r} is {pitch:+.0f} degrees: roll and yaw have no rates there")
+    return rates
+
+
+def rpy_rates(R: Array, J: Array) -> Array | None:
+    """(6, nv) rates of x, y, z, roll, pitch, yaw of a frame turned by R (3, 3), from its Jacobian (6, nv) in root axes.
+    None where the pitch is +-90 degrees."""
     if np.hypot(R[0, 0], R[1, 0]) < UPRIGHT:
-        raise ConfigurationError(
-            f"the pitch of {link!r} is {np.degrees(pitch):+.0f} degrees: roll and yaw have no rates there"
-        )
-    J = frame_jacobian(model, q, link, backend=backend)
+        return None
+    _, pitch, yaw = so3.to_rpy(R)
     # w = Rz(yaw) (0, pitch', 0) + Rz(yaw) Ry(pitch) (roll', 0, 0) + (0, 0, yaw'), solved for the rates.
     x = np.cos(yaw) * J[3] + np.sin(yaw) * J[4]
     y = np.cos(yaw) * J[4] - np.sin(yaw) * J[3]

@@ -102,8 +102,8 @@ def within_limits(model: RobotModel, q: Array) -> tuple[Array, list[str]]:
     for joint in model.moving_joints:
         own = model.slot(joint.name).q
         if abs(q[own] - inside[own]).max(initial=0.0) > _SLACK:
-            asked, taken = _shown(joint, q[own]), _shown(joint, inside[own])
-            notes.append(f"joint {joint.name!r}: {asked} is outside its limits, {taken} taken")
+            given, taken = _shown(joint, q[own]), _shown(joint, inside[own])
+            notes.append(f"joint {joint.name!r}: {given} is outside its limits, {taken} taken")
     return inside, notes
 
 

@@ -76,6 +76,20 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
     return Mirrored(inside, kept, tuple(outside), {name: other for name, (other, _) in images.items()}, S)
 
 
+def mirrored_links(model: RobotModel) -> dict[str, tuple[str, Array]]:
+    """{link: (link of the other side, (4, 4) reflection from its axes to those of that one)} at the neutral
+    configuration, through the robot's plane of symmetry; of those that have one by their names (`other_side`)."""
+    rest, names = rest_placements(model), set(model.link_names)
+    S = _found_plane(model, counterparts(model), rest)
+    place = dict(zip(model.link_names, rest, strict=True))
+    others = {name: next(iter(other_side(name, names)), "") for name in names}
+    return {
+        name: (other, se3.inverse(place[other]) @ S @ place[name])
+        for name, other in others.items()
+        if other and others[other] == name
+    }
+
+
 def other_side(name: str, names: Mapping[str, object] | set[str]) -> list[str]:
     """The names among `names` that are `name` with its sides swapped: left and right, L and R as a word of their own or
     one of the letters of a short one (`LF_knee`, `arm.L`, `FR_hip`, `leftElbow`). Best ones first."""

@@ -48,20 +48,24 @@ def _kept(steps: tuple[Elementary, ...], images: tuple[Elementary, ...], S: Arra
 
 def reflected_link(link: Link, S: Array) -> Link:
     """The image of a link. S: (3, 3) reflection in the axes of its frame. Meshes get a negative scale in x."""
+    placed = np.eye(4)
+    placed[:3, :3] = S
     return dataclasses.replace(
         link,
         com=S @ link.com,
         inertia=S @ link.inertia @ S.T,
-        visuals=tuple(_reflected_geometry(g, S) for g in link.visuals),
-        collisions=tuple(_reflected_geometry(g, S) for g in link.collisions),
+        visuals=tuple(reflected_geometry(g, placed) for g in link.visuals),
+        collisions=tuple(reflected_geometry(g, placed) for g in link.collisions),
     )
 
 
-def _reflected_geometry(geometry: Geometry, S: Array) -> Geometry:
-    """All shapes but meshes and hulls are their own image in x."""
-    placement = np.eye(4)
-    placement[:3, :3] = S @ geometry.placement[:3, :3] @ _MIRROR_X
-    placement[:3, 3] = S @ geometry.placement[:3, 3]
+def reflected_geometry(geometry: Geometry, S: Array) -> Geometry:
+    """The image of a shape. S: (4, 4) reflection from the axes of its link to those of the image's.
+
+    All shapes but meshes and hulls are their own image in x.
+    """
+    placement = S @ geometry.placement
+    placement[:3, :3] = placement[:3, :3] @ _MIRROR_X
     shape = geometry.shape
     if isinstance(shape, Mesh):
         x, y, z = shape.scale

@@ -10,11 +10,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import Binding, binding
-from ..properties.bridge.editing.records import bone_record, edit_records
-from ..properties.bridge.record.reading import read_robot
-from ..properties.bridge.record.rescale import rescaled_link
-from ..properties.bridge.record.snapshot import metres_per_unit
-from ..properties.bridge.record.stored import ROBOT_KEY
+from ..properties.bridge.editing.link_shapes import put_link_shapes
 from ..properties.bridge.visuals.link_meshes import link_meshes, link_triangles
 from ..properties.bridge.visuals.mesh_hulls import mesh_triangles
 from ..robokin import Link, RobokinError
@@ -55,9 +51,8 @@ def fit_shapes(
     their links have; or the links' own collision meshes, in place of these. Raises RobokinError.
     """
     robot = binding(obj)
-    ratio = read_robot(obj.data[ROBOT_KEY], obj.data.name).metres_per_unit / metres_per_unit(obj)
     depsgraph = context.evaluated_depsgraph_get()
-    records, worst, count = {}, (0.0, ""), 0
+    found_on, worst, count = dict[str, tuple[Geometry, ...]](), (0.0, ""), 0
     for k, bone in enumerate(robot.bones):
         link = robot.model.links[k]
         others = [] if around == VISUALS else [g for g in link.collisions if not isinstance(g.shape, Mesh)]
@@ -68,15 +63,13 @@ def fit_shapes(
             shapes += [dataclasses.replace(each, placement=T @ each.placement) for each in found]
             worst = max(worst, (gap, bone))
         if shapes:
-            record = bone_record(obj.data.bones[bone])
-            own = rescaled_link(Link("shapes", collisions=(*others, *shapes)), ratio).collisions
-            records[bone] = dataclasses.replace(record, link=dataclasses.replace(record.link, collisions=own))
+            found_on[bone] = (*others, *shapes)
             count += len(shapes)
-    if not records:
+    if not found_on:
         where = "parented to a bone" if around == VISUALS else "among the collision shapes"
         raise RobokinError(f"no mesh with faces is {where} of {obj.name!r}")
-    edit_records(context, obj, records)
-    return FitReport(count, len(records), *worst, kind)
+    put_link_shapes(obj, found_on)
+    return FitReport(count, len(found_on), *worst, kind)
 
 
 def _meshes(

@@ -7,6 +7,8 @@ from . import tasks
 if TYPE_CHECKING:
     from .ik.problem import IKProblem
     from .ik.solve import solve_ik
+    from .methods.result import MethodResult
+    from .methods.solve_by import solve_by
     from .motion.check import MotionCheck, Violation, check_motion
     from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
@@ -55,6 +57,8 @@ else:
             "planning.plan": ["PathPlan", "plan_path"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
+            "methods.result": ["MethodResult"],
+            "methods.solve_by": ["solve_by"],
             "tasks": tasks.__all__,
             "tasks.clearance": ["ClearanceTask"],
             "tracking.result": ["TrackResult"],
@@ -80,6 +84,7 @@ __all__ = [
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",
+    "MethodResult",
     "Motion",
     "MotionCheck",
     "MotionDynamics",
@@ -117,6 +122,7 @@ __all__ = [
     "retime",
     "run_moves",
     "smooth_motion",
+    "solve_by",
     "solve_ik",
     "tool_at",
     "tools_of",

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md")
@@ -31,13 +32,27 @@ def packing_tool() -> Path:
     return found[-1]
 
 
+def kernel_build() -> ModuleType:
+    """kernel/build.py."""
+    spec = importlib.util.spec_from_file_location("kernel_build", ROOT / "kernel" / "build.py")
+    assert spec and spec.loader
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where its dataclasses look for names
+    spec.loader.exec_module(module)
+    return module
+
+
 def stage(folder: Path, wheels: Path) -> dict:
-    """Put what belongs into the extension, and nothing else, into `folder`; return its manifest."""
+    """Put what belongs into the extension, and nothing else, into `folder`; return its manifest, which names the
+    kernel's wheels by the version that they have now."""
     for name in FILES:
         shutil.copy(ROOT / name, folder / name)
     for name in PACKAGES:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    manifest = tomllib.loads((folder / "blender_manifest.toml").read_text("utf-8"))
+    text = (folder / "blender_manifest.toml").read_text("utf-8")
+    kernel = kernel_build()
+    text = text.replace(f"/{kernel.PACKAGE}-{kernel.release()}-", f"/{kernel.PACKAGE}-{kernel.version()}-")
+    (folder / "blender_manifest.toml").write_text(text, "utf-8")
+    manifest = tomllib.loads(text)
     (folder / "wheels").mkdir()
     for wheel in manifest["wheels"]:
         target = folder / wheel

@@ -54,6 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cost", metavar="COST", help=f"what the whole motion has little of: {COSTS}")
     parser.add_argument(
+        "--soft",
+        action="append",
+        default=[],
+        metavar="NAME=WEIGHT",
+        help="a task that the whole motion need not meet: missing it costs so much; 0: it is hard",
+    )
+    parser.add_argument(
         "--efforts",
         action=argparse.BooleanOptionalAction,
         help="hold the drives of a whole motion to their effort limits, under the scene's gravity",
@@ -90,7 +97,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.start import bake_start, keep_start
         from ...scene.bake.traversal import chosen_traversal
-        from ...scene.bake.whole import chosen_cost, motion_bounds
+        from ...scene.bake.whole import chosen_cost, motion_bounds, parse_soft
         from ...scene.surroundings import still_collisions
         from ...solvers import Past
 
@@ -113,6 +120,8 @@ def run(arguments: argparse.Namespace) -> bool:
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
         if cost is None and (arguments.efforts or arguments.jerk):
             raise UsageError("--efforts and --jerk are of a whole motion: give --mode whole")
+        if cost is None and arguments.soft:
+            raise UsageError("--soft is of a whole motion: give --mode whole")
         bounds = None if cost is None else motion_bounds(robot, bound, arguments.efforts, arguments.jerk)
         deviations = (None, None)
         if arguments.deviation is not None:
@@ -126,11 +135,13 @@ def run(arguments: argparse.Namespace) -> bool:
             *(scene, view_layer, robot, frames, q0, seed, new, criteria, ad_hoc, use_own, cost, past),
             arguments.avoid,
             bounds,
+            soft=parse_soft(arguments.soft),
         )
         result = run_steps(steps)
         keep_start(robot, bound, start, q0)
         record = result.to_dict()
         report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}
+        report["soft"] = record["soft"]
         target = save_with_report(arguments, report)
     status, reason = result.summary()
     lines = [

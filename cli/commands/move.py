@@ -22,6 +22,7 @@ import argparse
 from ...robokin import clamp
 from ...robokin.backend import STANDARD_GRAVITY
 from ...solvers.motion.files import write_motion
+from ...solvers.program.bindings import binding_labels, binding_spans
 from ...solvers.program.moves import read_moves
 from ...solvers.program.run import program_motion, run_moves
 from ..arguments import add_json, add_posture, add_robot_file
@@ -65,7 +66,9 @@ def run(arguments: argparse.Namespace) -> bool:
             {"name": move.name, "kind": move.kind, "start": start, "duration": part.duration, "wait": move.wait}
         )
         start += part.duration + move.wait
+    spans = list(binding_spans(binding_labels(done, motion.times), motion.times))
+    bindings = [{"start": a, "end": b, "kind": kind, "joint": joint} for a, b, kind, joint in spans]
     lines = [f"{arguments.output}: {len(motion)} samples, {motion.duration:.3f} s"]
     lines += [f"  {move.name}: {move.kind}, {part.duration:.3f} s" for move, part in done]
-    write_report({"robot": model.name, "moves": rows}, arguments.json, "\n".join(lines))
+    write_report({"robot": model.name, "moves": rows, "bindings": bindings}, arguments.json, "\n".join(lines))
     return True

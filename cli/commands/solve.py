@@ -25,6 +25,7 @@ from ..report import read_joint_values, write_report
 from ..robot_file import load_posed, posed_of_blend
 from ..text.criteria import GRAMMAR as CRITERIA
 from ..text.criteria import parse_criterion
+from ..text.methods import add_method, check_method, tell_method
 from ..text.scene_tasks import parse_scene_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.tasks import check_task, parse_task
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="all postures that meet the tasks, the nearest to the start first"
     )
+    add_method(parser)
     parser.add_argument("--avoid", action="store_true", help="keep links away from one another and from obstacles")
     add_obstacles(parser)
     add_margin(parser)
@@ -64,6 +66,7 @@ def run(arguments: argparse.Namespace) -> bool:
         raise UsageError("--q0 and --posture both say where to start: give one")
     if arguments.all and arguments.criterion:
         raise UsageError("--criterion says which posture to prefer, --all asks for every one: give one")
+    check_method(arguments)
     keeps_far = any("far_from_obstacles" in text for text in arguments.criterion)
     if not arguments.avoid and (arguments.margin is not None or (arguments.obstacles is not None and not keeps_far)):
         raise UsageError("--obstacles and --margin are for --avoid")
@@ -76,6 +79,8 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.lock:
         q0 = model.limits.middle(model.neutral()) if q0 is None else q0
         model = locked_model(model, arguments.lock, q0)
+    if arguments.method is not None:
+        return tell_method(arguments, model, tasks, q0)
     if arguments.all:
         return _tell_all(model, tasks, q0, arguments)
     result = solve_ik(model, [*tasks, *apart], q0, arguments.seed, arguments.backend, criteria=criteria)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 
 from ...properties.bridge import (
     Binding,
@@ -28,9 +26,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial import quaternion
-from ..common import RobotOperator
 from ..tools.gesture import settle
-from ..tools.typed import TypedNumber
+from .drag_operator import DragOperator
 from .mouse_drag import Sliding, Turning, snapped
 
 ENDS = (
@@ -39,7 +36,6 @@ ENDS = (
     ("UPPER", "Upper Limit", "Its upper limit moves"),
 )
 STEPS = {"ROTATION": (math.radians(5.0), math.radians(1.0)), "LENGTH": (0.01, 0.001)}  # with Ctrl, and Shift too
-FINE = 0.1  # of the way of the mouse, with Shift
 
 
 @dataclass(frozen=True)
@@ -98,12 +94,11 @@ def present_value(robot: Binding, q: Array, freedom: Freedom) -> float:
     return float(tree.scale[freedom.node] * q[tree.iq[freedom.node]] + tree.offset[freedom.node])
 
 
-class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
     """Drag to move the joint inside its limits. Ctrl snaps, Shift is finer, numbers are typed"""
 
     bl_idname = "robokin.drag_joint"
     bl_label = "Drag Joint"
-    bl_options = {"REGISTER", "UNDO", "GRAB_CURSOR", "BLOCKING"}
 
     bone: bpy.props.StringProperty(
         name="Bone", description="Bone of the joint; empty: the active one", options={"SKIP_SAVE"}
@@ -170,22 +165,10 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
 
     # -- with the mouse ------------------------------------------------------------------------------------------------
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        obj = active_robot(context)
-        try:
-            self._begin(context, obj, event)
-        except RobokinError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self._paused = ExitStack()
-        self._paused.enter_context(posing_paused())
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def _begin(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
+    def begin(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> Turning | Sliding:
         robot = binding(obj)
         self._freedom = chosen = self._chosen(obj, robot)
-        self._q, self._typed, self._way, self._value = read_configuration(obj), TypedNumber(), 0.0, 0.0
+        self._q = read_configuration(obj)
         self._name = robot.joint_of_bone[self.bone].name
         tree, index = robot.model.tree, chosen.index
         settings = obj.data.bones[self.bone].robokin
@@ -197,91 +180,45 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
         world[:3] /= robot.metres_per_unit
         before, after = motion_frames(tree, self._q, world)
         T = after[chosen.node] @ _turned_to(chosen.axis) if chosen.is_ball else before[chosen.node]
-        ray = self._ray(context, event)
+        ray = self.ray(context, event)
         if chosen.kind == "LENGTH":
-            self._drag: Turning | Sliding = Sliding(T, *ray)
-        else:
-            bone = obj.pose.bones[self.bone]
-            size = bone.custom_shape_scale_xyz[0] if bone.custom_shape else bone.length
-            self._drag = Turning(T, *ray, max(abs(size) * robot.metres_per_unit, 1e-6))
-        self._last = self._drag.moved(*ray)
-        self._tell(context)
+            return Sliding(T, *ray)
+        bone = obj.pose.bones[self.bone]
+        size = bone.custom_shape_scale_xyz[0] if bone.custom_shape else bone.length
+        return Turning(T, *ray, max(abs(size) * robot.metres_per_unit, 1e-6))
 
-    def _ray(self, context: bpy.types.Context, event: bpy.types.Event) -> tuple[Array, Array]:
-        region, view, at = context.region, context.region_data, (event.mouse_region_x, event.mouse_region_y)
-        return np.array(region_2d_to_origin_3d(region, view, at)), np.array(region_2d_to_vector_3d(region, view, at))
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        obj = active_robot(context)
-        if obj is None or event.type in ("ESC", "RIGHTMOUSE"):
-            return self._end(context, obj, False)
-        is_release = event.type == "LEFTMOUSE" and event.value == "RELEASE"
-        is_enter = event.type in ("RET", "NUMPAD_ENTER") and event.value == "PRESS"
-        if is_enter or (is_release and self._typed.value is None):
-            return self._end(context, obj, True)
-        if event.type == "MOUSEMOVE":
-            now = self._drag.moved(*self._ray(context, event))
-            self._way += (now - self._last) * (FINE if event.shift and not event.ctrl else 1.0)
-            self._last = now
-        elif event.value == "PRESS" and self._typed.take(event.type, event.unicode):
-            pass
-        elif event.type not in ("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"):
-            return {"RUNNING_MODAL"}
-        try:
-            self._value = self._wanted(context, event)
-            self._put(context, obj, self._freedom, self._q, self._value)
-        except RobokinError as error:
-            self.report({"ERROR"}, str(error))
-            return self._end(context, obj, False)
-        self._tell(context)
-        return {"RUNNING_MODAL"}
+    def apply(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
+        self._value = self._wanted(context, event)
+        self._put(context, obj, self._freedom, self._q, self._value)
 
     def _wanted(self, context: bpy.types.Context, event: bpy.types.Event) -> float:
         typed = self._number(context)
         if typed is not None:
             return typed
-        value = self._start + self._way
+        value = self._start + self.moved
         if event.ctrl:
             value = snapped(value, STEPS[self._freedom.kind][event.shift])
         return value if self.end != "VALUE" else clamped(binding(active_robot(context)), self._freedom, value)
 
     def _number(self, context: bpy.types.Context) -> float | None:
         """What is typed, in the unit that the scene shows; None when it is no number yet."""
-        if self._freedom.kind == "LENGTH" and self._typed.value is not None:
-            return self._typed.value * binding(active_robot(context)).metres_per_unit
-        return self._typed.angle(context.scene)
+        if self._freedom.kind == "LENGTH" and self.typed.value is not None:
+            return self.typed.value * binding(active_robot(context)).metres_per_unit
+        return self.typed.angle(context.scene)
 
-    def _tell(self, context: bpy.types.Context) -> None:
+    def header_text(self, context: bpy.types.Context) -> str:
         shown = quantity_text(context.scene, self._freedom.kind, self._value)
         what = {"VALUE": "", "LOWER": " lower limit", "UPPER": " upper limit"}[self.end]
-        context.area.header_text_set(f"{self._name}{what}: {shown}")
-        context.workspace.status_text_set("Ctrl: snap   Shift: finer   0-9: value   Enter: confirm   Esc: cancel")
+        return f"{self._name}{what}: {shown}"
 
-    def cancel(self, context: bpy.types.Context) -> None:
-        self._paused.close()
-        context.workspace.status_text_set(None)
-
-    def _end(self, context: bpy.types.Context, obj: bpy.types.Object | None, is_kept: bool) -> set[str]:
-        with self._paused:
-            return self._ended(context, obj, is_kept)
-
-    def _ended(self, context: bpy.types.Context, obj: bpy.types.Object | None, is_kept: bool) -> set[str]:
-        if context.area is not None:
-            context.area.header_text_set(None)
-        context.workspace.status_text_set(None)
-        if obj is None or is_kept is False:
-            if obj is not None:
-                self._put_back(obj)
-            return {"CANCELLED"}
+    def keep(self, context: bpy.types.Context, obj: bpy.types.Object) -> None:
         if self._freedom.kind == "LENGTH":
             self.length = self._value / binding(obj).metres_per_unit
         else:
             self.angle = self._value
         self._key(context, obj)
-        obj.update_tag()
-        return {"FINISHED"}
 
-    def _put_back(self, obj: bpy.types.Object) -> None:
+    def put_back(self, obj: bpy.types.Object) -> None:
         if self._before is None:
             write_configuration(obj, self._q)
             return

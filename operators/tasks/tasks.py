@@ -17,6 +17,7 @@ from ...properties.selected.selection import selected_bones
 from ...properties.selected.tips import possible_tips
 from ...properties.task_kinds import ITEMS, KINDS
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
+from ...robokin.structure.short_names import short_names
 from ...scene.animation.lists import add_entry, remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
@@ -32,11 +33,14 @@ def default_other(obj: bpy.types.Object, tip: str) -> str:
 
 
 def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
-    """A new task at the end of the list, active, with a name of its own: that of the tip's link, or of its kind.
+    """A new task at the end of the list, active, with a name of its own: that of the tip's link without what those of
+    all links begin with, or of its kind.
 
     `pose`: in the world, its fixed pose should it not follow an object.
     """
-    task = add_entry(obj, "tasks", link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label, kind)
+    links = link_of_bone(obj)
+    name = short_names(links.values())[links[tip]] if KINDS[kind].tip else KINDS[kind].label
+    task = add_entry(obj, "tasks", name, kind)
     task.tip = tip if KINDS[kind].tip else ""
     task.location, task.rotation = pose.translation, pose.to_euler()
     task.position_tolerance /= metres_per_unit(obj)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from . import joint_gizmo
+import bpy
 
-CLASSES = joint_gizmo.CLASSES
-register, unregister = joint_gizmo.register, joint_gizmo.unregister
+from . import handle_gizmo, joint_gizmo, shape_gizmo
+
+CLASSES = (*handle_gizmo.CLASSES, *joint_gizmo.CLASSES, *shape_gizmo.CLASSES)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

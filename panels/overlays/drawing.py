@@ -94,6 +94,18 @@ def _draw_batches(context: bpy.types.Context) -> None:
         batch.draw(program)
 
 
+def _draw_plate(x: float, y: float, width: float, scale: float, shade: float) -> None:
+    """Below a label, which is read on what is as light as its color too."""
+    left, right, low, high = x - 4.0 * scale, x + width + 4.0 * scale, y - 4.0 * scale, y + SIZE * scale
+    program = gpu.shader.from_builtin("UNIFORM_COLOR")
+    content: Any = {"pos": ((left, low), (right, low), (left, high), (right, high))}
+    batch = batch_for_shader(program, "TRI_STRIP", content)
+    gpu.state.blend_set("ALPHA")
+    program.bind()
+    program.uniform_float("color", (shade, shade, shade, 0.45))
+    batch.draw(program)
+
+
 def _draw_labels() -> None:
     context = bpy.context
     if not _is_shown(context):
@@ -113,6 +125,7 @@ def _draw_labels() -> None:
                 width = blf.dimensions(0, label.text)[0]
                 left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
                 x, y = _free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken)
+                _draw_plate(x, y, width, scale, shadow)
                 red, green, blue, opacity = label.color
                 blf.color(0, darker * red, darker * green, darker * blue, opacity)
                 blf.position(0, x, y, 0.0)

@@ -80,10 +80,10 @@ class RobotOverlays:
                 found.add(mass.pieces(obj, self._view))
             if settings.task_errors and len(obj.robokin.tasks):
                 found.add(task_errors(obj, self._view, context.scene))
-            if settings.path:
-                found.add(self._motion().path(obj, self._view, settings))
             if settings.moves and len(obj.robokin.moves):
                 found.add(self._part("moves", lambda: MovesOverlay(structure)).pieces(obj, self._view))
+            if settings.path:  # over the moves: where they are one, its colors are asked for
+                found.add(self._motion().path(obj, self._view, settings))
             if settings.ghosts:
                 found.add(self._motion().ghosts(obj, self._view, settings, context.scene.frame_current_final))
         return found

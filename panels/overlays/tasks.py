@@ -1,4 +1,4 @@
-"""Tasks that are missed: an arrow from where the tip is to where it should be, with the reason."""
+"""Tasks that are missed: an arrow from where the tip is, with the reason, to where it should be."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def task_errors(obj: bpy.types.Object, view: RobotView, scene: bpy.types.Scene) 
         if away <= task.position_tolerance + 1e-6 * view.scale():
             continue
         found.lines.append((arrow(start, end, 0.25, 0.06 * view.scale()), colors.ERROR))
-        missed.append((task, end, away))
+        missed.append((task, start, end, away))
     if not missed:
         return found
     reason = _reason(obj, scene)
-    for task, end, away in missed:
+    for task, _, end, away in missed:
         turned = task.orientation_residual if task.solved and not task.reached else 0.0
         off = residual_text(scene, "POSITION", TaskReadout(away, 0.0, False))
         if turned > task.orientation_tolerance and task.kind == "POSE":
             off = residual_text(scene, "POSE", TaskReadout(away, turned, False))
         found.label(LABEL.format(name=task.name, off=off[:1].lower() + off[1:]), end, colors.ERROR)
     if reason:
-        found.label(reason, missed[0][1], colors.ERROR)
+        found.label(reason, missed[0][1], colors.ERROR)  # beside the tool, which is seen where the target is in a wall
     return found
 
 

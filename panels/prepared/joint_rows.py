@@ -16,6 +16,7 @@ from ...properties.results.result_text import quantity_text
 from ...properties.results.why import why
 from ...robokin import RobokinError
 from ...robokin.structure.locking import can_lock
+from ...robokin.structure.short_names import short_names
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,6 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
         lockable = not follows and bone in robot.bones and can_lock(robot.joint_of_bone[bone])
         rows[bone] = JointRow(short[bone], tuple(labels), ranged, follows, ball, lockable)
     return rows
-
-
-def short_names(names: Collection[str]) -> dict[str, str]:
-    """{name: what tells it from the others}: without the words that all begin with, and the ending "_joint"."""
-    common = common_start(names)
-    short = {name: name[common:].removesuffix("_joint") or name for name in names}
-    return short if len(set(short.values())) == len(short) else {name: name[common:] for name in names}
-
-
-def common_start(names: Collection[str]) -> int:
-    """How many letters all names begin with, in whole words: what says nothing in a list of them."""
-    first, last = min(names, default=""), max(names, default="")
-    alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    return max(first[:alike].rfind(mark) for mark in "_-./ :") + 1
 
 
 def blocking_bones(obj: bpy.types.Object) -> Collection[str]:

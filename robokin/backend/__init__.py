@@ -97,14 +97,23 @@ def _native() -> Backend:
 
 
 @lru_cache(maxsize=1)
-def _best() -> Backend:
+def why_no_kernel() -> str:
+    """Why the native kernel cannot be loaded; "" where it is."""
     try:
-        return _native()
+        _native()
     except BackendError as reason:
-        import logging
-
-        logging.getLogger(__name__).warning("the native kernel is not used, NumPy takes over (slower): %s", reason)
-        return _numpy()
+        return str(reason)
+    return ""
 
 
-__all__ = ["ENVIRONMENT_VARIABLE", "NAMES", "STANDARD_GRAVITY", "Backend", "Reference", "get_backend"]
+@lru_cache(maxsize=1)
+def _best() -> Backend:
+    if not why_no_kernel():
+        return _native()
+    import logging
+
+    logging.getLogger(__name__).warning(f"the native kernel is not used, NumPy takes over (slower): {why_no_kernel()}")
+    return _numpy()
+
+
+__all__ = ["ENVIRONMENT_VARIABLE", "NAMES", "STANDARD_GRAVITY", "Backend", "Reference", "get_backend", "why_no_kernel"]

@@ -81,7 +81,9 @@ def load_library() -> ctypes.CDLL:
     except (OSError, AttributeError) as error:
         raise BackendError(f"the kernel's library cannot be loaded: {error}") from None
     if abi != ABI:
-        raise BackendError(f"{path} has ABI {abi}, this version of Robokin needs {ABI}")
+        raise BackendError(
+            f"{path} has ABI {abi}, this version of Robokin needs {ABI}: start Blender again, or install Robokin again"
+        )
     if size != ctypes.sizeof(ModelStruct):
         raise BackendError(f"{path}: its model struct has {size} bytes, not {ctypes.sizeof(ModelStruct)}")
     missing = [name for name in FUNCTIONS if not hasattr(library, name)]

@@ -44,18 +44,18 @@ def is_free_along(
     path that needs more is taken as not free. Raises ModelError.
     """
     rates = approach.rates(c, h)
-    counted, asked = rates > 0.0, least + resolution
+    counted, wanted = rates > 0.0, least + resolution
     divisors = np.where(counted, rates, 1.0)[:, None]
     open_ = np.array([[0.0, h]])
     while len(open_):
         part, rest = open_[:_TOGETHER], open_[_TOGETHER:]
         most -= len(part)
         middle, half = part.mean(axis=1), 0.5 * (part[:, 1] - part[:, 0])
-        enough = np.maximum(asked, least + rates * float(half.max())).max(initial=0.0)
+        enough = np.maximum(wanted, least + rates * float(half.max())).max(initial=0.0)
         q = places(collisions.model, c, middle)
         # lower bounds of what is beyond `enough`
         values = collisions.checked_distances(q, float(enough), backend, obstacles)[0][..., 0]
-        if (values < asked).any() or most < 0:
+        if (values < wanted).any() or most < 0:
             return False
         # what the nearest pair proves around each middle
         proven = np.where(counted[:, None], (values - least).T / divisors, np.inf)

@@ -52,7 +52,8 @@ class Joint:
     about `axis` between lower[2] and upper[2], within [-pi, pi] (see `swing_twist`).
     drive: the wheels of a wheeled joint; None: they are looked for when the model is made (`wheels.find_drive`).
     damping [N m s/rad or N s/m], friction [N m or N], rotor_inertia [kg m^2 or kg] at the joint.
-    stiffness and rest_position: the spring towards a preferred position; rest_position None means mid-range.
+    stiffness and rest_position: how strongly a position is preferred, mid-range where rest_position is None; with a
+    rest position a joint with one degree of freedom has a spring, too, of this stiffness [N m/rad or N/m].
     """
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from types import MappingProxyType
 
 import bpy
 import numpy as np
@@ -31,8 +32,12 @@ from ...scene.bake.whole import (
     frees_time,
     is_too_fast,
     rest_segment,
+    soft_tasks,
+    soft_weights,
+    task_names,
     time_note,
     timed_cost,
+    tracked_frames,
     whole_motion,
     whole_note,
 )
@@ -71,6 +76,7 @@ def bake_steps(
     avoid: bool | None = None,
     bounds: MotionBounds | None = None,
     moments: Sequence[float] | None = None,
+    soft: Mapping[str, float] = MappingProxyType({}),
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -83,6 +89,7 @@ def bake_steps(
     obstacles and itself, in place of the robot's setting.   bounds: what else a whole motion keeps.
     moments: in place of the frames, those of the scene that targets are read at. A cost with a duration frees the time:
     the bake then has as many frames as it needs from the first one on; then it brakes and rests until the last one.
+    soft: the weights of tasks in a whole motion by their names, in place of the tasks' own; 0: hard.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if past is not None:
@@ -96,6 +103,7 @@ def bake_steps(
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_ad_hoc(obj, ad_hoc)
+    weights = soft_weights(tasks, ad_hoc, soft) if cost is not None else []
     count, seen = len(tasks) + len(ad_hoc), frames if moments is None else moments
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
@@ -119,7 +127,7 @@ def bake_steps(
     animation = yield from _animation(scene, obj, robot, seen, cost)
     is_whole = cost is not None
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, avoid) else None
-    planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance)
+    planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance, soft=weights)
     plans = yield from scaled(planning, 0.4, 0.5)
     segments = [plan.segment for plan in plans]
 
@@ -136,7 +144,7 @@ def bake_steps(
     parts = segments_of(plans, results)
     if is_whole:
         gravity = root_gravity(obj, robot)
-        is_late = frees_time(cost) and is_too_fast(results, frames, seen)
+        is_late = frees_time(cost) and is_too_fast([tracked_frames(part) for part in parts], frames, seen)
         if not is_late:
             whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity)
             parts = yield from scaled(whole, 0.6, 0.9)
@@ -146,11 +154,11 @@ def bake_steps(
             refuse_later_keys(obj, robot, round(seen[-1]), own_frames[-1])
             in_time = bake_steps(
                 *(scene, view_layer, obj, own_frames, q0, seed, new_action, criteria, ad_hoc, use_own),
-                *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments),
+                *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments, soft),
             )
             return (yield from scaled(in_time, 0.6, 1.0))
         time = "" if moments is None else time_note(dt * (len(frames) - 1), frame_seconds(scene) * (seen[-1] - seen[0]))
-        note = "; ".join(filter(None, (time, whole_note(parts), note)))
+        note = "; ".join(filter(None, (time, whole_note(parts, cost if time else None), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     preferences = [(plan.segment, plan.criteria) for plan in plans]
@@ -181,6 +189,7 @@ def bake_steps(
         _parts(plans, count),
         note,
         hits,
+        soft_tasks(parts, task_names(tasks, ad_hoc), weights) if is_whole else (),
     )
 
 

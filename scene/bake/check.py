@@ -80,7 +80,7 @@ class AnimationCheck:
         if near:
             worst = min(near, key=lambda each: each.value)
             count = len({each.frame for each in near})
-            more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]}: {worst.sentence()}"
+            more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]} ({worst.joint})"
         if self.unseen:
             more += f"; collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}"
         if len(parts) > 1:
@@ -145,7 +145,9 @@ def check_steps(
     reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)
     forms = SolverTasks(obj, robot, tasks, ad_hoc)
-    judged = yield from scaled(_task_statuses(forms, motion, targets), 0.6, 0.9)
+    is_whole_motion = obj.robokin.solver.bake_mode == "WHOLE"  # only there tasks may be soft
+    is_hard = [not (is_whole_motion and task.soft_weight) for task in tasks] + [True] * len(ad_hoc)
+    judged = yield from scaled(_task_statuses(forms, motion, targets, np.array(is_hard, bool)), 0.6, 0.9)
     collisions = None
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
@@ -190,15 +192,18 @@ class _Judged:
     units: list[tuple[str, ...]]
 
 
-def _task_statuses(forms: SolverTasks, motion: Motion, targets: Targets) -> Generator[float, None, _Judged]:
-    """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
+def _task_statuses(
+    forms: SolverTasks, motion: Motion, targets: Targets, is_hard: Array
+) -> Generator[float, None, _Judged]:
+    """Each frame is judged by the hard tasks that are whole at it: what those that fade ask for is known in a bake
+    alone. is_hard: (tasks,) bool."""
     statuses = [Status.EMPTY] * len(motion)
     count = len(targets.readings)
     residuals = np.full((len(motion), count, 2), np.nan)
     parts: list[tuple[str, ...]] = [()] * count
     units: list[tuple[str, ...]] = [()] * count
     missed = np.zeros((len(motion), count, 2), bool)
-    counting, group = np.unique(targets.influence >= 1.0, axis=0, return_inverse=True)
+    counting, group = np.unique((targets.influence >= 1.0) & is_hard, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)
         chosen, wanted = forms.at(targets, frames[0], mask.astype(float))

@@ -30,12 +30,14 @@ _CHUNK = 16  # frames between two reports of progress
 
 @dataclass(frozen=True, eq=False)
 class PlannedSegment:
-    """Frames with the same tasks and criteria. counting: indices of the tasks.   influence: (frames, counting)."""
+    """Frames with the same tasks and criteria. counting: indices of the tasks.   influence: (frames, counting).
+    soft: of each of the tracker's tasks the weight in a whole motion, 0 where it is hard."""
 
     counting: list[int]
     criteria: Sequence[Criterion]
     segment: Segment
     influence: Array
+    soft: Sequence[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +69,14 @@ def bake_plans(
     is_whole: bool = False,
     clearance: ClearanceTask | None = None,
     near: Array | None = None,
+    soft: Sequence[float] = (),
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
     in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
     clearance: what the robot keeps away from, with obstacles placed at each frame. near: (frames, nq) what it stays
-    near to in what all tasks leave free.
+    near to in what all tasks leave free.   soft: of each task the weight in a whole motion; empty: all are hard.
     """
     forms, extends = SolverTasks(obj, robot, tasks, ad_hoc), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
@@ -93,6 +96,7 @@ def bake_plans(
         influence = targets.influence[first:last]
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
+        weights = [soft[i] if len(soft) else 0.0 for i in counting]
         wanted, preferred = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else chosen
         if preferred or not is_plain(wanted) or _fades(own).any():
             tracker = tracker_of(model, wanted, dt, criteria=preferred)
@@ -106,10 +110,12 @@ def bake_plans(
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)
             shares = np.hstack((own, np.ones((len(own), len(closing) + len(apart)))))
-            plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own))
+            weights += [0.0] * (len(closing) + len(apart))
+            plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own, weights))
         else:
             plain = Tracker(model, wanted, dt)
-            plans.append(PlannedSegment(counting, chosen, Segment(plain, targets.T[first:last, counting]), own))
+            segment = Segment(plain, targets.T[first:last, counting])
+            plans.append(PlannedSegment(counting, chosen, segment, own, weights))
         yield last / len(targets.influence)
     return plans
 

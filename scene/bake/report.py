@@ -13,6 +13,7 @@ import numpy as np
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
 from ...solvers import Diagnosis, Status, TrackResult, Violation
+from ...solvers.optimal_control.soft_tasks import SoftTask
 from .plans import BakedSegment
 
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
@@ -59,7 +60,7 @@ class BakeResult:
     words; empty when it was given.
     costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
     its cost came to; of animated limits, which count. collisions: of what was written, whose `frame` is an index into
-    `frames`."""
+    `frames`.   soft: what the soft tasks of a whole motion lack."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -73,6 +74,7 @@ class BakeResult:
     parts: Sequence[tuple[str, ...]]
     note: str = ""
     collisions: Sequence[Violation] = ()
+    soft: Sequence[SoftTask] = ()
 
     @property
     def converged(self) -> bool:
@@ -98,10 +100,11 @@ class BakeResult:
         return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
 
     def lines(self) -> list[str]:
-        """A line for each segment of frames that are not met, and for each pair that collides."""
+        """A line for each segment of frames that are not met, each pair that collides, and each soft task."""
         return [
             *(failure.sentence() for failure in self.failures),
             *(f"frame {at}: {what}" for at, what in self.hits()),
+            *(each.sentence() for each in self.soft),
         ]
 
     def hits(self) -> list[tuple[int, str]]:
@@ -128,7 +131,7 @@ class BakeResult:
         failures = [failure.to_dict() for failure in self.failures]
         violations = [each.to_dict() | {"frame": int(self.frames[each.frame])} for each in self.collisions]
         record = {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
-        return record | {"violations": violations}
+        return record | {"violations": violations, "soft": [each.to_dict() for each in self.soft]}
 
 
 def find_failures(segments: Sequence[BakedSegment], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:
@@ -222,6 +225,7 @@ def _missed(segment: BakedSegment, frame: int) -> tuple[str, ...]:
     result, tasks = segment.result, segment.plan.segment.tracker.tasks
     over = (result.residuals[frame] > segment.plan.segment.tracker.tolerance).any(axis=1)
     over[: len(segment.plan.counting)] &= segment.influence[frame] >= 1.0
+    over &= np.equal(segment.plan.soft, 0.0)
     return tuple(task.name for task, is_over in zip(tasks, over, strict=True) if is_over)
 
 

@@ -15,9 +15,9 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
 from ...solvers import Motion, OptimizedMotion, check_motion
-from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from ...solvers.optimal_control.optimize import optimize_steps
 from ...solvers.optimal_control.sqp import ITERATIONS
-from ...solvers.optimal_control.start import near_animation
+from ...solvers.optimal_control.start import TrackedFrames, near_animation
 from ...solvers.progress import mapped, scaled
 
 

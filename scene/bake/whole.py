@@ -9,20 +9,22 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding
-from ...robokin import RobokinError, RobotModel, difference
+from ...properties.task_kinds import KINDS
+from ...robokin import RobokinError, RobotModel, TaskError, UnknownNameError, difference
 from ...robokin.arrays import Array
 from ...solvers import ClearanceTask, OptimizedMotion, PostureTask, Task
-from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from ...solvers.optimal_control.optimize import optimize_steps
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
+from ...solvers.optimal_control.soft_tasks import SoftTask
 from ...solvers.optimal_control.sqp import ITERATIONS
+from ...solvers.optimal_control.start import TrackedFrames
 from ...solvers.progress import mapped
 from ...solvers.tracking.avoidance.avoiding import tracker_of
-from ...solvers.tracking.data import LATE
-from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.segments import Segment
 from ...solvers.trajectories.motion_limits import MotionLimits
 from ..collisions import obstacle_placements
 from ..criteria.solver_criteria import root_gravity
+from ..tasks.ad_hoc import AdHocTask
 from .plans import BakedSegment
 
 WORD = "duration"
@@ -43,22 +45,75 @@ def whole_motion(
 ) -> Generator[float, None, list[BakedSegment]]:
     """Yield the share of the steps done; return the parts with the frames of the optimum. gravity: (3,) in the root
     frame, of the cost "torque". Raises RobokinError."""
-    tracked = []
-    for part in parts:
-        segment = part.plan.segment
-        shares = np.ones((len(part.result), len(segment.tracker.tasks)))  # what links keep away from has no other
-        shares[:, : part.influence.shape[1]] = part.influence
-        tracked.append(TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets, part.plan.criteria))
+    tracked = [tracked_frames(part) for part in parts]
     steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds, gravity=gravity)
     results = yield from mapped(steps, lambda done: done / ITERATIONS)  # begins anew with each level that is missed
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]
 
 
-def whole_note(parts: Sequence[BakedSegment]) -> str:
-    """One line on what the cost came to."""
+def tracked_frames(part: BakedSegment) -> TrackedFrames:
+    """What the optimum of a whole motion starts from."""
+    plan, segment = part.plan, part.plan.segment
+    shares = np.ones((len(part.result), len(segment.tracker.tasks)))  # what links keep away from has no other
+    shares[:, : part.influence.shape[1]] = part.influence
+    return TrackedFrames(segment.tracker.tasks, part.result, shares, segment.targets, plan.criteria, plan.soft)
+
+
+def soft_weights(
+    tasks: Sequence[bpy.types.PropertyGroup], ad_hoc: Sequence[AdHocTask], given: Mapping[str, float]
+) -> list[float]:
+    """The weight of each task in a whole motion, then of each ad-hoc one, 0 where it is hard: the tasks' own, or by
+    their names what is given. Raises UnknownNameError, TaskError."""
+    names = task_names(tasks, ad_hoc)
+    for name in given:
+        if name not in names:
+            raise UnknownNameError("task", name, names)
+    hard = [KINDS[task.kind].is_hard for task in tasks] + [not each.task.priority for each in ad_hoc]
+    own = [*(0.0 if KINDS[task.kind].is_hard else task.soft_weight for task in tasks), *(0.0 for _ in ad_hoc)]
+    for name, is_hard in zip(names, hard, strict=True):
+        if is_hard and given.get(name):
+            raise TaskError(f"{name} comes before all tasks: it cannot be soft")
+    return [given.get(name, weight) for name, weight in zip(names, own, strict=True)]
+
+
+def task_names(tasks: Sequence[bpy.types.PropertyGroup], ad_hoc: Sequence[AdHocTask]) -> list[str]:
+    """What people call the tasks, then the ad-hoc ones."""
+    return [*(task.name for task in tasks), *(each.task.name for each in ad_hoc)]
+
+
+def parse_soft(texts: Sequence[str]) -> dict[str, float]:
+    """ "NAME=WEIGHT" of each. Raises TaskError."""
+    found = {}
+    for text in texts:
+        name, _, weight = text.rpartition("=")
+        try:
+            found[name] = float(weight)
+        except ValueError:
+            found[name] = -1.0
+        if not name or not 0.0 <= found[name] < np.inf:
+            raise TaskError(f"soft {text!r}: a task's name and its weight are needed, NAME=WEIGHT, 0 for a hard task")
+    return found
+
+
+def soft_tasks(parts: Sequence[BakedSegment], names: Sequence[str], weights: Sequence[float]) -> list[SoftTask]:
+    """What the soft ones among tasks lack over all frames."""
+    residuals = np.concatenate([part.residuals(len(names)) for part in parts])
+    found = []
+    for i in np.flatnonzero(weights).tolist():
+        plans = [part.plan for part in parts if i in part.plan.counting]
+        own = [plan.segment.tracker.tasks[plan.counting.index(i)] for plan in plans]
+        if own:
+            found.append(SoftTask.of(names[i], weights[i], own[0].parts, residuals[:, i]))
+    return found
+
+
+def whole_note(parts: Sequence[BakedSegment], settled: object | None = None) -> str:
+    """One line on what the cost came to. settled: the cost in the time that was found, where that was free."""
     found = parts[0].result
     assert isinstance(found, OptimizedMotion)
-    return f"cost {found.cost_before:.4g} to {found.cost_after:.4g}; {found.note}"
+    words = ", ".join(settled if isinstance(settled, Mapping) else [str(settled)]).replace("_", " ")
+    what = "cost" if settled is None else f"in that time cost of {words}"
+    return f"{what} {found.cost_before:.4g} to {found.cost_after:.4g}; {found.note}"
 
 
 def time_note(taken: float, given: float) -> str:
@@ -128,10 +183,10 @@ def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: flo
     return own, np.linspace(moments[0], moments[-1], count).tolist()
 
 
-def is_too_fast(results: Sequence[TrackResult], frames: Sequence[int], moments: Sequence[float]) -> bool:
+def is_too_fast(tracked: Sequence[TrackedFrames], frames: Sequence[int], moments: Sequence[float]) -> bool:
     """Whether frames are late that more time may help."""
     span = moments[-1] - moments[0]
-    return any((each.codes == LATE).any() for each in results) and frames[-1] - frames[0] < MOST * span
+    return any(each.is_late.any() for each in tracked) and frames[-1] - frames[0] < MOST * span
 
 
 def rest_segment(

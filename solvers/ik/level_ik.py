@@ -103,12 +103,12 @@ class LevelIK:
         """(nq,) inside the limits. Raises ConfigurationError."""
         return self.limits.clamp(self.model.check_configuration(q0))
 
-    def excess(self, targets: Sequence[Any], asked: Array | None = None) -> Array:
+    def excess(self, targets: Sequence[Any], counted: Array | None = None) -> Array:
         """(tasks,) metres lower bound of how much farther a resolved target is than the links are long.
-        asked: (tasks,) bool, of which tasks; None: of all."""
+        counted: (tasks,) bool, of which tasks; None: of all."""
         found = np.zeros(len(self.tasks))
         for i in self._reaches:
-            if asked is None or asked[i]:
+            if counted is None or counted[i]:
                 found[i] = max(self._excess_of(i, targets[i]), 0.0)
         return found
 

@@ -49,7 +49,7 @@ def _limb(model: RobotModel, bodies: Bodies, link: str) -> tuple[tuple[int, ...]
     on = bodies.of[link]
     while on in moved_by:
         joint = moved_by[on]
-        if joint.mimic is None and not _is_endless_slide(model, joint):
+        if joint.mimic is None and not _is_unbounded_slide(model, joint):
             slot = model.slot(joint.name).v
             found = (*range(slot.start, slot.stop), *found)
         on = bodies.of[str(joint.parent)]
@@ -58,7 +58,7 @@ def _limb(model: RobotModel, bodies: Bodies, link: str) -> tuple[tuple[int, ...]
     return found, False
 
 
-def _is_endless_slide(model: RobotModel, joint: Joint) -> bool:
+def _is_unbounded_slide(model: RobotModel, joint: Joint) -> bool:
     """Which has no range to be in the middle of: it stays."""
     own = model.slot(joint.name).q
     return joint.type == "prismatic" and not np.isfinite(model.upper[own] - model.lower[own]).all()

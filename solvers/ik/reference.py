@@ -173,7 +173,7 @@ class _Search(Descent):
         generator, drawn = SplitMix64(seed), self.data
         if self.used_from is not None:
             drawn = replace(drawn, half_range=np.where(self.used_from <= self.on, drawn.half_range, 0.0))
-        self.least, self.chosen, self.rival = math.inf, _End(), _End()
+        self.least, self.chosen, self.candidate = math.inf, _End(), _End()
         alike = 0
         for number in range(1, self.attempts + 1):
             if alike >= (IDLE if self.on > 1 else ENOUGH):
@@ -225,7 +225,7 @@ class _Search(Descent):
             return 0
         self.least = min(self.least, error)
         self._offer_end(self.chosen, TIED)
-        self._offer_end(self.rival, ALIKE)
+        self._offer_end(self.candidate, ALIKE)
         return -1 if error * (1.0 + ALIKE) < least else int(error <= least * (1.0 + ALIKE))
 
     def _offer_end(self, end: _End, margin: float) -> None:
@@ -248,15 +248,15 @@ class _Search(Descent):
     def _settle_ends(self) -> bool:
         """Settle the ends of the attempts; the best iterate is then the nearest to the start of those that are as good.
         Whether every residual that counts is within its tolerance."""
-        has_rival = self.rival.distance <= self.chosen.distance * (1.0 + TIED)
+        has_candidate = self.candidate.distance <= self.chosen.distance * (1.0 + TIED)
         self.best = self.chosen.at
         if self._settle():
             return True
-        if not has_rival:
+        if not has_candidate:
             return False
         self.chosen.error = self.least = float(self.best.errors[self.on - 1])
         self.chosen.distance, self.chosen.at = self._distance(), self.best
-        self.best = self.rival.at
+        self.best = self.candidate.at
         if self._settle():
             return True
         self.least = min(self.least, float(self.best.errors[self.on - 1]))

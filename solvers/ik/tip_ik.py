@@ -60,9 +60,9 @@ class TipIK:
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
         return self._engine.solve_batch(targets, q0, seed, threads)
 
-    def excess(self, targets: Any, asked: Array | None = None) -> Array:
+    def excess(self, targets: Any, counted: Array | None = None) -> Array:
         far = np.maximum(out_of_reach(self.data, np.asarray(targets).reshape(self.shape)), 0.0)
-        return far if asked is None else np.where(asked, far, 0.0)
+        return far if counted is None else np.where(counted, far, 0.0)
 
     @property
     def bounded(self) -> Array:

@@ -38,10 +38,10 @@ def why_stopped(levels: TaskLevels, q: Array, targets: Sequence[Any], shares: Ar
 def _displacement(own: Sequence[Level], nv: int) -> tuple[Array, int | None]:
     """(nv,) what gives each level what it asks for; and the number of the first one that cannot be had so."""
     x = np.zeros(nv)
-    least = ROUNDED * max(np.linalg.norm(_lacking(level, x)) for level in own)
+    least = ROUNDED * max(np.linalg.norm(_residual(level, x)) for level in own)
     for k, level in enumerate(own):
         Z = _freedom(nv, own[:k])
-        J, e = level.J @ Z, _lacking(level, x)
+        J, e = level.J @ Z, _residual(level, x)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         kept = s > SINGULAR_VALUE
         step = Vt[kept].T @ ((U[:, kept].T @ e) / s[kept])
@@ -65,7 +65,7 @@ def _freedom(nv: int, above: Sequence[Level]) -> Array:
     return null_space(np.concatenate([np.empty((0, nv)), *equations]), SINGULAR_VALUE)
 
 
-def _lacking(level: Level, x: Array) -> Array:
+def _residual(level: Level, x: Array) -> Array:
     """(m,) what its rows lack after a displacement."""
     reached = level.J @ x
     return np.maximum(level.lower - reached, 0.0) + np.minimum(level.upper - reached, 0.0)

@@ -257,7 +257,7 @@ def _violations(motion: Motion, eps: float, allow_positions: bool, gravity: obje
     collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
     if gravity is not None:
         efforts, _ = least_efforts(motion, check_vector(gravity, 3, "gravity"))
-        slack = effort_rounding(motion, v_slack, a_slack) + efforts.untold(model.effort)
+        slack = effort_rounding(motion, v_slack, a_slack) + efforts.sampling_error(model.effort)
         forces = [FORCES[unit] for unit in v_units]
         is_passed = abs(efforts.value) > model.effort + slack
         collect(v_names, forces, "effort", efforts.value, model.effort, is_passed)

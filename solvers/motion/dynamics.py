@@ -32,7 +32,7 @@ class MotionDynamics:
     frame.
 
     effort: (F, nv) [N m or N] of the drives: `drive_effort`.   power: (F, nv) [W] = effort v.
-    kinetic_energy, potential_energy: (F,) [J]; rotors move too; heights are counted from the root frame's origin.
+    kinetic_energy, potential_energy: (F,) [J]; rotors and springs count too; heights are from the root frame's origin.
     center_of_mass: (F, 3) [m].   momentum: (F, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s].
     base_wrench: (F, 6) force [N], and moment [N m] about the root frame's origin, by which the world carries the robot.
     zero_moment_point: (F, 3) [m] where in the plane through the origin, across gravity, that wrench has no moment but
@@ -71,7 +71,7 @@ class MotionDynamics:
             effort,
             effort * v,
             0.5 * (moved * v).sum(axis=1),
-            -mass * com @ g,
+            Drives.of(model).spring_energy(q) - mass * com @ g,
             com,
             momentum,
             wrench,
@@ -133,7 +133,7 @@ class MotionDynamics:
 def motion_efforts(motion: Motion, gravity: Array) -> Array:
     """(F, nv) [N m or N]: `drive_effort` of every sample."""
     links = get_backend().inverse_dynamics(motion.model.tree, motion.q, motion.v, motion.a, gravity)
-    return links + Drives.of(motion.model).effort(motion.v, motion.a)
+    return links + Drives.of(motion.model).effort(motion.q, motion.v, motion.a)
 
 
 def least_efforts(motion: Motion, gravity: Array) -> tuple[LeastReading, LeastReading]:
@@ -161,7 +161,7 @@ class LeastReading:
     def of(cls, one: Array, other: Array) -> LeastReading:
         return cls(np.where(abs(other) < abs(one), other, one), abs(other - one))
 
-    def untold(self, limit: Array) -> Array:
+    def sampling_error(self, limit: Array) -> Array:
         """(F, nv) what samples do not tell of efforts or powers under limits (nv,): nothing where the readings are
         always the same, as at rest."""
         widest = self.apart.copy()  # of the samples beside it too: readings that cross are as far from the truth

@@ -27,7 +27,7 @@ def more_violations(
     """limits: "jerk" and "power", one number or (nv,); "tools": {link: {"speed", "acceleration"}}, as of `retime`.
     Jerks are differences of accelerations, velocities and accelerations of tools those of their places: what keeps a
     limit between samples keeps it here. A power is no difference: it is that of `least_efforts`, up to what is
-    `untold` of it.
+    `sampling_error` of it.
     v_slack, a_slack: (F, nv) what rounding makes of them. Raises ConfigurationError, UnknownNameError."""
     for name in limits:
         if name not in KINDS:
@@ -47,7 +47,7 @@ def more_violations(
         bound = _bound(limits["power"], model.nv, "power")
         efforts, powers = least_efforts(motion, check_vector(gravity, 3, "gravity"))
         slack = effort_rounding(motion, v_slack, a_slack) * abs(motion.v) + abs(efforts.value) * v_slack
-        slack += powers.untold(bound)
+        slack += powers.sampling_error(bound)
         found += _passed("power", names, ["W"] * model.nv, powers.value, bound, slack)
     tools = limits.get("tools") or {}
     if not isinstance(tools, Mapping):

@@ -102,11 +102,11 @@ def _difference(one: Array, other: Array) -> Array:
     return np.subtract(one, other, out=np.zeros(len(one)), where=np.isfinite(one) & np.isfinite(other))
 
 
-def slow_enough(start: DiscreteMotion, asked: MotionRows) -> DiscreteMotion:
+def slow_enough(start: DiscreteMotion, constraints: MotionRows) -> DiscreteMotion:
     """The start, slower where it breaks limits, if that helps and costs no task."""
 
     def unmet(at: DiscreteMotion) -> set[int]:
-        return {level for level in asked.levels if asked.is_lacking(at, level)}
+        return {level for level in constraints.levels if constraints.is_missed(at, level)}
 
     before, here = unmet(start), start
     for _ in range(SLOWER_STARTS):

@@ -12,23 +12,23 @@ from .rows.motion_rows import MotionRows
 DAMPING = 1e-6  # of the largest entry of the Hessian: what no row of the level asks for stays where it is
 
 
-class Lack(MotionCost):
+class LevelResidual(MotionCost):
     """1/2 of the sum of the squares of what the rows of a level lack."""
 
-    def __init__(self, asked: MotionRows, level: int) -> None:
-        self.asked, self.level, self.order = asked, level, asked.reach
+    def __init__(self, constraints: MotionRows, level: int) -> None:
+        self.constraints, self.level, self.order = constraints, level, constraints.reach
 
     def value(self, at: DiscreteMotion) -> float:
-        own = (block.lack[block.is_whole] for block in self.asked.of_level(at, self.level))
-        return 0.5 * sum(float(lack @ lack) for lack in own)
+        own = (block.residual[block.is_whole] for block in self.constraints.of_level(at, self.level))
+        return 0.5 * sum(float(each @ each) for each in own)
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         frames, n = at.steps.shape
         gradient, H = np.zeros((frames, n)), np.zeros((frames, self.order + 1, n, n))
-        for block in self.asked.of_level(at, self.level):
-            lack = np.where(block.is_whole, block.lack, 0.0)
-            gradient -= block.gradient(lack, frames)
-            block.squares(lack != 0.0, H)
+        for block in self.constraints.of_level(at, self.level):
+            residual = np.where(block.is_whole, block.residual, 0.0)
+            gradient -= block.gradient(residual, frames)
+            block.squares(residual != 0.0, H)
         size = float(abs(H).max(initial=0.0)) or 1.0
         H[:, 0] += DAMPING * size * np.eye(n)
         return gradient, H

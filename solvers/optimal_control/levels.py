@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from .discretization import DiscreteMotion
-from .level_costs import Lack
+from .level_costs import LevelResidual
 from .rows.motion_rows import MotionRows
 from .rows.row_blocks import FIRST
 from .sqp import MotionOptimum, optimise
@@ -21,30 +21,30 @@ SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
 
-def by_levels(asked: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
+def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
     """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
     each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
     tasks do not let them hold, tasks give way, and then come back as near as they can."""
     shown, gives_way = here, False
-    for level in asked.levels:
+    for level in constraints.levels:
         lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
-        for asked.last in lasts:
-            if not asked.is_lacking(here, level):
+        for constraints.last in lasts:
+            if not constraints.is_missed(here, level):
                 break
-            asked.hold(here)
-            gives_way |= asked.last == level
-            cost = Lack(asked, level)
-            best = before = MotionOptimum(here, cost.value(here), np.inf, asked.at(here), 0)
-            for now in with_last(optimise(here, asked, cost, LEVEL_ITERATIONS, STALLED)):
+            constraints.hold(here)
+            gives_way |= constraints.last == level
+            cost = LevelResidual(constraints, level)
+            best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
+            for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED)):
                 best = better(best, now, before)
                 is_new, here = best.trajectory is not here, best.trajectory
                 shown = shown if gives_way else here
                 yield now.iterations, shown
-                if is_new and not asked.is_lacking(here, level):
+                if is_new and not constraints.is_missed(here, level):
                     break
             if best.cost > (1.0 - LEAST) * before.cost:  # rounding: it is as near as it can be
                 here = before.trajectory
-        asked.last = math.inf
+        constraints.last = math.inf
     yield 0, here
 
 
@@ -57,7 +57,9 @@ def better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> Mo
     """`now` when it costs less, or as much and is nearer to an optimum, keeps the limits, and misses nothing that was
     met."""
     is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + SAME))
-    if abs(now.asked.residual()).max(initial=0.0) > HELD or not (is_nearer or now.cost <= best.cost * (1.0 + GAIN)):
+    if abs(now.linearised.residual()).max(initial=0.0) > HELD or not (
+        is_nearer or now.cost <= best.cost * (1.0 + GAIN)
+    ):
         return best
     # Limits are never broken, nor more than in a start that breaks them.
     if now.trajectory.excess() > before.trajectory.excess():

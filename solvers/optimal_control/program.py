@@ -22,7 +22,7 @@ class LocalProgram:
     time: how all of it changes with the time between frames, where that is free."""
 
     at: DiscreteMotion
-    asked: LinearisedRows
+    linearised: LinearisedRows
     cost: MotionCost
     value: float
     gradient: Array
@@ -34,27 +34,27 @@ class LocalProgram:
     time: TimeColumn | None
 
     @classmethod
-    def of(cls, at: DiscreteMotion, asked: LinearisedRows, cost: MotionCost) -> LocalProgram:
+    def of(cls, at: DiscreteMotion, linearised: LinearisedRows, cost: MotionCost) -> LocalProgram:
         gradient, H = cost.quadratic(at)
-        rows, lower, upper, count = all_rows(at, asked)
-        width = max(H.shape[1], 3, asked.asked.reach + 1)  # limits on accelerations reach over three frames
+        rows, lower, upper, count = all_rows(at, linearised)
+        width = max(H.shape[1], 3, linearised.constraints.reach + 1)  # limits on accelerations reach over three frames
         wide = np.zeros((len(H), width, *H.shape[2:]))
         wide[:, : H.shape[1]] = H
         value = cost.value(at)
         time = None
         if cost.frees_time:
-            sides = [all_rows(there, asked.asked.at(there))[:3] for there in TimeColumn.neighbours(at)]
+            sides = [all_rows(there, linearised.constraints.at(there))[:3] for there in TimeColumn.neighbours(at)]
             time = TimeColumn.of(at, cost, value, (lower, upper), sides)
-        return cls(at, asked, cost, value, gradient, wide, rows, lower, upper, count, time)
+        return cls(at, linearised, cost, value, gradient, wide, rows, lower, upper, count, time)
 
     @property
     def residual(self) -> float:
         """What is lacking, summed over all that is asked for."""
-        return lack_of(self.at, self.asked)
+        return total_residual(self.at, self.linearised)
 
     @property
-    def most_lacking(self) -> float:
-        return float(abs(self.asked.residual()).max(initial=0.0))
+    def largest_residual(self) -> float:
+        return float(abs(self.linearised.residual()).max(initial=0.0))
 
     def kkt(self, z: Array) -> float:
         """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
@@ -72,13 +72,18 @@ class LocalProgram:
         return float(max(stationary, residual, apart.max(initial=0.0), in_time))
 
 
-def lack_of(at: DiscreteMotion, asked: LinearisedRows) -> float:
+def total_residual(at: DiscreteMotion, linearised: LinearisedRows) -> float:
     """Summed over all rows; limits lack something only where what turns, or a free time, makes them curved."""
-    return float(abs(asked.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
+    return float(abs(linearised.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
 
 
-def all_rows(at: DiscreteMotion, asked: LinearisedRows) -> tuple[SparseRows, Array, Array, int]:
+def all_rows(at: DiscreteMotion, linearised: LinearisedRows) -> tuple[SparseRows, Array, Array, int]:
     """Rows and sides of what is asked for, then of the limits; how many the first are."""
     limits, lower, upper = at.limit_rows()
-    rows = SparseRows.joined([asked.rows(), limits])
-    return rows, np.concatenate((asked.lower, lower)), np.concatenate((asked.upper, upper)), len(asked.lower)
+    rows = SparseRows.joined([linearised.rows(), limits])
+    return (
+        rows,
+        np.concatenate((linearised.lower, lower)),
+        np.concatenate((linearised.upper, upper)),
+        len(linearised.lower),
+    )

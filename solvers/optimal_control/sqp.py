@@ -20,7 +20,7 @@ from .costs import MotionCost
 from .discretization import DiscreteMotion
 from .free_time import LONGEST as LONGEST_IN_TIME
 from .free_time import both_sides, parted
-from .program import FLAT, LocalProgram, all_rows, lack_of
+from .program import FLAT, LocalProgram, all_rows, total_residual
 from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
@@ -28,7 +28,7 @@ ITERATIONS = 100
 DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
 SHORTEST = 1e-4  # share of a step
 MARGIN = 1e-5  # by which a step has to better those before in cost or in what tasks lack
-MOST_LACKING = 1e3  # [rad, L] of all frames, that a step may make tasks lack
+LARGEST_RESIDUAL = 1e3  # [rad, L] of all frames, that a step may make tasks lack
 HELD = 1e-9  # [rad, L] by which what is held may be off
 RESTORATIONS = 2  # steps that take back what tasks lack by bending
 NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
@@ -41,13 +41,13 @@ LONGEST = 0.5  # [rad, L] of a frame in one step
 
 @dataclass(frozen=True, eq=False)
 class MotionOptimum:
-    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   asked: what it lacks.
+    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   linearised: what it lacks.
     iterations: of the method."""
 
     trajectory: DiscreteMotion
     cost: float
     kkt: float
-    asked: LinearisedRows
+    linearised: LinearisedRows
     iterations: int
 
     @property
@@ -57,14 +57,14 @@ class MotionOptimum:
 
 def optimise(
     start: DiscreteMotion,
-    asked: MotionRows,
+    constraints: MotionRows,
     cost: MotionCost,
     iterations: int = ITERATIONS,
     stalled: tuple[int, float] = STALLED,
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached.
     stalled: so many steps in a row that gain, relative, no more than so much end it."""
-    here = LocalProgram.of(start, asked.at(start), cost)
+    here = LocalProgram.of(start, constraints.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
     seen: list[tuple[float, float]] = []
@@ -73,12 +73,12 @@ def optimise(
         if len(z) != len(here.rows):  # a task has other rows here
             z = np.zeros(len(here.rows))
         kkt = here.kkt(z)
-        if kkt <= SOLVED and here.most_lacking <= HELD:
+        if kkt <= SOLVED and here.largest_residual <= HELD:
             break
         seen.append((here.value, kkt))
         if len(seen) > stalled[0] and _has_stalled(seen, *stalled):
             break
-        now = MotionOptimum(here.at, here.value, kkt, here.asked, count)
+        now = MotionOptimum(here.at, here.value, kkt, here.linearised, count)
         yield now
         moved = None
         for found in _directions(here, z):
@@ -86,7 +86,7 @@ def optimise(
             if found is None:
                 continue
             newest = found.multipliers
-            for moved in _line_search(here, found, passed, asked, cost):  # noqa: B007 - the last one counts
+            for moved in _line_search(here, found, passed, constraints, cost):  # noqa: B007 - the last one counts
                 yield now
             if moved is not None or here.kkt(newest) <= SOLVED:
                 z = newest
@@ -95,7 +95,7 @@ def optimise(
             kkt = min(kkt, here.kkt(z))  # of the newest multipliers
             break
         here = moved
-    return MotionOptimum(here.at, here.value, kkt, here.asked, count)
+    return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
 
 
 def _has_stalled(seen: list[tuple[float, float]], steps: int, still: float) -> bool:
@@ -111,9 +111,9 @@ def _directions(here: LocalProgram, z: Array) -> Iterator[BandedQPResult | None]
     First with how rows bend; where that leaves no minimum, or leads nowhere, without it; then with more and more added
     to the diagonal, so that steps become shorter."""
     bent, n = here.H.copy(), here.H.shape[-1]
-    here.asked.bend(bent, z[: here.count])
+    here.linearised.bend(bent, z[: here.count])
     yield None
-    if here.asked.tells_bending:
+    if here.linearised.tells_bending:
         here.cost.bend(here.at, bent)
         yield None
     size = float(abs(here.H).max(initial=0.0))
@@ -155,7 +155,11 @@ def _solved_with(
 
 
 def _line_search(
-    here: LocalProgram, found: BandedQPResult, passed: list[tuple[float, float]], asked: MotionRows, cost: MotionCost
+    here: LocalProgram,
+    found: BandedQPResult,
+    passed: list[tuple[float, float]],
+    constraints: MotionRows,
+    cost: MotionCost,
 ) -> Generator[LocalProgram | None, None, None]:
     """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some.
     passed: what was lacking and the cost of trajectories that later ones have to better in one of the two."""
@@ -165,17 +169,17 @@ def _line_search(
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
     t = min(1.0, LONGEST / max(most, 1e-300), LONGEST_IN_TIME / max(abs(found.last), 1e-300))
     while t > SHORTEST:
-        at, own = yield from _restored(here, here.at.moved(t * step, t * found.last), asked)
-        lack, value = lack_of(at, own), cost.value(at)
-        remaining = _beyond_rounding(lack)
+        at, own = yield from _restored(here, here.at.moved(t * step, t * found.last), constraints)
+        unrounded, value = total_residual(at, own), cost.value(at)
+        remaining = _beyond_rounding(unrounded)
         rounding = ROUNDING * abs(here.value)
         if not (remaining or residual):
-            rounding += force * (lack + here.residual)  # what that little may cost
+            rounding += force * (unrounded + here.residual)  # what that little may cost
         allowed = all(
             remaining < (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
             for other, its in [*passed, (residual, here.value)]
         )
-        if allowed and remaining <= MOST_LACKING:
+        if allowed and remaining <= LARGEST_RESIDUAL:
             is_descent = slope < 0.0 and -t * slope > residual
             if not is_descent:
                 passed.append((residual, here.value))
@@ -192,12 +196,12 @@ def _beyond_rounding(residual: float) -> float:
 
 
 def _restored(
-    here: LocalProgram, at: DiscreteMotion, asked: MotionRows
+    here: LocalProgram, at: DiscreteMotion, constraints: MotionRows
 ) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
     """Yield after each trial; return the trajectory moved back to where nothing is lacking, near where it is in the
     measure of the cost."""
-    own = asked.at(at)
-    residual = lack_of(at, own)
+    own = constraints.at(at)
+    residual = total_residual(at, own)
     for _ in range(RESTORATIONS):
         if residual <= NOTHING:
             break
@@ -206,8 +210,8 @@ def _restored(
         if back is None:
             break
         moved = at.moved(back.x)
-        there = asked.at(moved)
-        remaining = lack_of(moved, there)
+        there = constraints.at(moved)
+        remaining = total_residual(moved, there)
         yield
         if remaining >= residual:
             break

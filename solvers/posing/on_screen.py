@@ -62,9 +62,9 @@ class ValueDrag:
         value = self.value
         for _ in range(SWEEPS):
             slope, bend = self._slope(value), self._bend(value)
-            lack = mouse - self._off - self._view.seen(self._point_at(value))
+            missing = mouse - self._off - self._view.seen(self._point_at(value))
             steep = float(slope @ slope)
-            step = float(slope @ lack) / max(steep - float(lack @ bend), steep, LEAST**2)
+            step = float(slope @ missing) / max(steep - float(missing @ bend), steep, LEAST**2)
             new = float(np.clip(value + np.clip(step, -LEAP, LEAP), *self._limits))
             if abs(new - value) < 1e-6:
                 break

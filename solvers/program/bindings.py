@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -29,6 +30,15 @@ def binding_labels(done: Sequence[tuple[Move, Sampled]], times: Array) -> list[L
             found[at] = label
         now += motion.duration + move.wait
     return found
+
+
+def binding_spans(labels: Sequence[Label | None], times: Array) -> Iterator[tuple[float, float, str, str]]:
+    """Start and end [s], kind and joint of each limit that binds for a while. labels: at times (S,) [s], each until the
+    next one."""
+    for label, group in itertools.groupby(range(len(labels)), key=lambda i: labels[i]):
+        own = list(group)
+        if label is not None:
+            yield float(times[own[0]]), float(times[min(own[-1] + 1, len(times) - 1)]), *label
 
 
 def _labels(motion: Sampled, t: Array) -> list[Label | None]:

@@ -81,7 +81,7 @@ class BandedProgram:
         self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
         self.high = np.where(self.has_upper, self.upper, 0.0)
         self.size_g = max(float(abs(self.g).max(initial=0.0)), 1e-12)
-        # What a lack of a side is relative to: its own size, so that no side loosens others.
+        # What a residual of a side is relative to: its own size, so that no side loosens others.
         self.room_low = 1.0 + abs(self.low)
         self.room_high = np.where(self.has_upper, 1.0 + abs(self.high), self.room_low)
         self.pairs = self._pairs()
@@ -165,9 +165,9 @@ class BandedProgram:
         for _ in range(1 + REFINEMENTS):
             Cx = self.along(dx)
             missing = np.where(self.equal, ry - Cx, 0.0)
-            lack = rx - self.times(dx) + self.pushed(dy - inner * Cx)
-            lack += self.pushed(missing / DELTA)
-            step = self.substituted(L, lack)
+            residual = rx - self.times(dx) + self.pushed(dy - inner * Cx)
+            residual += self.pushed(missing / DELTA)
+            step = self.substituted(L, residual)
             dy += np.where(self.equal, (missing - self.along(step)) / DELTA, 0.0)
             dx += step
         return dx, dy

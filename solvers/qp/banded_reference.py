@@ -43,9 +43,9 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, A
             x, z = point.x, point.z
             if status in (INFEASIBLE, NOT_CONVEX):
                 break
-            x, z, lack, is_exact = _polished(program, x, z)
-            is_last = is_exact or lack <= POLISHED or status != OPTIMAL
-            status = OPTIMAL if lack <= NEAR else MAX_ITERATIONS
+            x, z, residual, is_exact = _polished(program, x, z)
+            is_last = is_exact or residual <= POLISHED or status != OPTIMAL
+            status = OPTIMAL if residual <= NEAR else MAX_ITERATIONS
             if is_last:
                 break
     except NotConvexError:
@@ -56,7 +56,7 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, A
 
 
 class _Point:
-    """x, multipliers y of equations, slacks s and multipliers z of lower and upper sides, and what they lack."""
+    """x, multipliers y of equations, slacks s and multipliers z of lower and upper sides, and their residuals."""
 
     def __init__(self, p: BandedProgram) -> None:
         self.p, low, up = p, p.has_lower, p.has_upper
@@ -84,7 +84,7 @@ class _Point:
         self.mu = float(self.sl @ self.zl + self.su @ self.zu) / max(p.sides, 1)
 
     @property
-    def lack(self) -> float:
+    def residual(self) -> float:
         """The largest of it, relative."""
         p = self.p
         sides = (self.ry, p.room_low), (self.rl, p.room_low), (self.ru, p.room_high)
@@ -140,7 +140,7 @@ def _interior(p: BandedProgram, at: _Point, tolerance: float, iterations: int, c
     """Move the point until it is solved; status and steps so far."""
     while True:
         at.look()
-        if at.lack <= tolerance:
+        if at.residual <= tolerance:
             return OPTIMAL, count
         if at.shows_infeasible:
             return INFEASIBLE, count
@@ -170,8 +170,8 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float
         x, z = x.copy(), np.where(active, z, 0.0)
         for _ in range(POLISHES):
             missing = np.where(active, wanted - p.along(x), 0.0)
-            lack = -(p.times(x) + p.g) + p.pushed(z + missing / DELTA)
-            step = p.substituted(L, lack)
+            residual = -(p.times(x) + p.g) + p.pushed(z + missing / DELTA)
+            step = p.substituted(L, residual)
             z += np.where(active, (missing - p.along(step)) / DELTA, 0.0)
             x = x + step
         error = _error(p, x, z)

@@ -76,7 +76,7 @@ class PathLimits:
 
     def still_effort(self, model: RobotModel) -> Array:
         """(nv,) [N m or N] what friction and damping take of the drives at full speed."""
-        return abs(Drives.of(model).effort(self.motion.velocity, np.zeros(model.nv)))
+        return abs(Drives.of(model).rates_effort(self.motion.velocity, np.zeros(model.nv)))
 
     def effort_room(self, model: RobotModel) -> Array:
         """(nv,) [N m or N] what the drives have for links and rotors; infinite where no effort is limited."""

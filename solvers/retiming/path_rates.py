@@ -87,7 +87,8 @@ def _force(path: Path, q: Array, first: Array, second: Array, gravity: Array | N
     backend, tree = get_backend(), path.model.tree
     still = np.zeros_like(first)
     weight = backend.inverse_dynamics(tree, q, still, still, gravity)
-    rotor = Drives.of(path.model).rotor_inertia
+    drives = Drives.of(path.model)
+    rotor = drives.rotor_inertia
     a = backend.inverse_dynamics(tree, q, still, first, gravity) - weight + rotor * first
     b = backend.inverse_dynamics(tree, q, first, second, gravity) - weight + rotor * second
-    return a, b, weight
+    return a, b, weight + drives.spring_effort(q)

@@ -74,7 +74,7 @@ class Durations:
                     T, met = high, [False, False]
                 elif low >= T and low < stop:
                     stop, after = low, high
-            side = next((s for s in (0, 1) if not met[s] and self.lack(s, T) < 0.0), None)
+            side = next((s for s in (0, 1) if not met[s] and self.shortfall(s, T) < 0.0), None)
             if side is None:
                 return T
             T = self._next(side, T, stop)
@@ -83,7 +83,7 @@ class Durations:
                 T, met = after, [False, False]
         return T
 
-    def lack(self, side: int, T: float) -> float:
+    def shortfall(self, side: int, T: float) -> float:
         """How far the farthest motion (side 0), or the least far one (1), passes the end, give or take rounding."""
         p, slope = self.farthest[side].at(T)
         return p - (self.distance if side == 0 else -self.distance) + self.rounding + TOLERANCE * T * abs(slope)

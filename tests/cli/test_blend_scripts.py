@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.blender.scene_file import put_scene
+from support.few import rest_slow
 from support.program import program
 from support.robots import robot
 
@@ -24,14 +25,11 @@ def scene_file(addon, tmp_path):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
 
-def test_scripts_in_a_blender_file_are_not_run(scene_file, tmp_path) -> None:
+@pytest.mark.parametrize(
+    "command", rest_slow([["bake", "-o", "baked.blend"], ["info"], ["check"], ["export", "-o", "a.csv"]])
+)
+def test_scripts_in_a_blender_file_are_not_run(scene_file, tmp_path, command) -> None:
     (tmp_path / "driver").unlink(missing_ok=True)  # of Blender itself, as this test made the file
-    for arguments in (
-        ["info"],
-        ["bake", "-o", tmp_path / "baked.blend"],
-        ["check"],
-        ["export", "-o", tmp_path / "a.csv"],
-    ):
-        done = program(arguments[0], scene_file, *arguments[1:], timeout=60)
-        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done
-        assert not (tmp_path / "script").exists() and not (tmp_path / "driver").exists(), arguments
+    done = program(command[0], scene_file, *command[1:], timeout=60, cwd=tmp_path)
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done
+    assert not (tmp_path / "script").exists() and not (tmp_path / "driver").exists(), command

@@ -162,7 +162,8 @@ def test_the_imported_file_holds_the_robot_alone(capsys, tmp_path) -> None:
 
 def test_bake_follows_the_target_at_every_frame(baked) -> None:
     _, told = baked
-    assert set(told) == {"frames", "failures", "violations"} and not told["failures"] and not told["violations"]
+    assert set(told) == {"frames", "failures", "violations", "soft"}
+    assert not told["failures"] and not told["violations"] and not told["soft"]
     assert [row["frame"] for row in told["frames"]] == list(range(1, FRAMES + 1))
     for row in told["frames"]:
         assert set(row) == {"frame", "status", "residuals", "q"}

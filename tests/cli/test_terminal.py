@@ -15,10 +15,12 @@ from robokin_addon.cli.blend_file import is_whole_blend
 from robokin_addon.cli.terminal import LONGEST, plain
 from support.blender.scene_file import put_scene
 from support.command import run
+from support.few import rest_slow
 from support.program import command, program
 from support.robots import robot
 
 PANDA = str(robot("panda"))
+SCENE = "the scene"  # in place of the path of the fixture
 FAR = "kind=position,tip=panda_hand,target=9:0:0"
 
 
@@ -114,26 +116,28 @@ def test_a_full_disk_behind_standard_output_is_said() -> None:
     )
 
 
-def test_what_is_done_is_not_undone_by_a_full_standard_output(scene_file, tmp_path) -> None:
+BAKE = ["bake", SCENE, "--frames", "1:2", "-o"]
+IN_VAIN = [
+    ([["--version"], ["info", PANDA, "--json", "-"], ["fk", PANDA]], 2, []),
+    ([["info", PANDA, "--json", "r.json"]], 0, ["r.json"]),
+    ([["solve", PANDA, "--task", FAR, "--json", "far.json"]], 1, ["far.json"]),
+    ([[*BAKE, "b.blend", "--json", "b.json"]], 0, ["b.blend", "b.json"]),
+    ([["solve", "--help"], ["solve", PANDA, "--task", FAR]], 2, []),
+    ([["import", PANDA, "--no-meshes", "-o", "p.blend"]], 0, ["p.blend"]),
+    ([[*BAKE, "a.blend"]], 0, ["a.blend"]),
+    ([[*BAKE, "c.blend", "--json", "-"]], 0, ["c.blend"]),
+    ([[*BAKE, "d.blend", "--task", FAR]], 1, ["d.blend"]),
+    ([["check", SCENE, "--json", "check.json"]], 1, ["check.json"]),
+    ([["export", PANDA, "-o", "o.urdf"]], 0, ["o.urdf"]),
+    ([["export", SCENE, "-o", "o.csv"]], 0, ["o.csv"]),
+]
+
+
+@pytest.mark.parametrize(("commands", "code", "written"), rest_slow(IN_VAIN, 4))
+def test_what_is_done_is_not_undone_by_a_full_standard_output(scene_file, tmp_path, commands, code, written) -> None:
     """Where a command has written its files, the code is that of its outcome, and a line names them."""
-    bake = ["bake", scene_file, "--frames", "1:2", "-o"]
-    for arguments, code, written in (
-        (["info", PANDA, "--json", "-"], 2, []),
-        (["info", PANDA, "--json", "r.json"], 0, ["r.json"]),
-        (["--version"], 2, []),
-        (["solve", "--help"], 2, []),
-        (["fk", PANDA], 2, []),
-        (["solve", PANDA, "--task", FAR], 2, []),
-        (["solve", PANDA, "--task", FAR, "--json", "far.json"], 1, ["far.json"]),
-        (["import", PANDA, "--no-meshes", "-o", "p.blend"], 0, ["p.blend"]),
-        ([*bake, "a.blend"], 0, ["a.blend"]),
-        ([*bake, "b.blend", "--json", "b.json"], 0, ["b.blend", "b.json"]),
-        ([*bake, "c.blend", "--json", "-"], 0, ["c.blend"]),
-        ([*bake, "d.blend", "--task", FAR], 1, ["d.blend"]),
-        (["check", scene_file, "--json", "check.json"], 1, ["check.json"]),
-        (["export", PANDA, "-o", "o.urdf"], 0, ["o.urdf"]),
-        (["export", scene_file, "-o", "o.csv"], 0, ["o.csv"]),
-    ):
+    for words in commands:
+        arguments = [scene_file if word == SCENE else word for word in words]
         with open("/dev/full", "w") as full:
             streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
             done = program(*arguments, cwd=tmp_path, **streams)

@@ -14,8 +14,10 @@ def undecided(monkeypatch):
     """Every test decides anew, and leaves no decision behind."""
     monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
     backend._best.cache_clear()
+    backend.why_no_kernel.cache_clear()
     yield
     backend._best.cache_clear()
+    backend.why_no_kernel.cache_clear()
 
 
 class Fake:

@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.few import rest_slow
 from support.program import LOAD
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(FOLDER.glob("[0-9]*.py"))
 IN_BLENDER = [script for script in SCRIPTS if "import bpy" in script.read_text("utf-8")]
 PURE = [script for script in SCRIPTS if script not in IN_BLENDER]
-LINES = range(20, 51)
+LINES = range(15, 51)
 
 
 def shown(script: Path) -> str:
@@ -36,7 +37,7 @@ def test_there_are_fourteen_short_scripts() -> None:
     assert IN_BLENDER and PURE
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 @pytest.mark.parametrize("script", PURE, ids=lambda script: script.stem)
 def test_prints_what_the_read_me_shows(script: Path, backend: str, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROBOKIN_BACKEND", backend)
@@ -44,7 +45,7 @@ def test_prints_what_the_read_me_shows(script: Path, backend: str, capsys, monke
     assert capsys.readouterr().out == shown(script)
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 @pytest.mark.parametrize("script", IN_BLENDER, ids=lambda script: script.stem)
 def test_prints_in_blender_what_the_read_me_shows(script: Path, backend: str) -> None:
     """In a process of its own: it registers the add-on. Blender's reports are left out."""

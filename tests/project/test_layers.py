@@ -29,8 +29,8 @@ ALLOWED = {
 }
 # The order inside a part: a package may import those before it, and modules that lie in the part itself.
 ORDER = {
-    "solvers": "qp kinematics tasks limits criteria velocity descent optimum families singularities ik postures posing "
-    "motion tracking trajectories optimal_control retiming planning program traversal",
+    "solvers": "qp kinematics tasks limits criteria velocity descent optimum families singularities ik methods "
+    "postures posing motion tracking trajectories optimal_control retiming planning program traversal",
     "robokin": "spatial model structure files backend collision inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
     "scene": "animation tasks criteria bake repair posing live conversion examples",

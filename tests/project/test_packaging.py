@@ -52,7 +52,7 @@ def sub_packages() -> list[Path]:
 def test_every_platform_has_the_kernel_that_is_built_for_it() -> None:
     build = script("kernel/build.py")
     assert MANIFEST["platforms"] == list(build.TARGETS)
-    names = [f"./wheels/robokin_kernel-{build.version()}-py3-none-{t.tag}.whl" for t in build.TARGETS.values()]
+    names = [f"./wheels/robokin_kernel-{build.release()}-py3-none-{t.tag}.whl" for t in build.TARGETS.values()]
     assert MANIFEST["wheels"] == names
 
 
@@ -86,8 +86,9 @@ def staged(tmp_path: Path) -> Path:
     wheels, folder = tmp_path / "wheels", tmp_path / "staged"
     wheels.mkdir()
     folder.mkdir()
+    build = script("kernel/build.py")
     for wheel in MANIFEST["wheels"]:
-        (wheels / Path(wheel).name).touch()
+        (wheels / Path(wheel).name.replace(build.release(), build.version())).touch()
     script("tools/build_extension.py").stage(folder, wheels)
     return folder
 
@@ -101,7 +102,22 @@ def test_the_extension_holds_the_package_and_nothing_else(staged: Path) -> None:
 
 
 def test_the_extension_holds_the_wheels_of_its_manifest(staged: Path) -> None:
-    assert {f"./wheels/{path.name}" for path in (staged / "wheels").iterdir()} == set(MANIFEST["wheels"])
+    named = tomllib.loads((staged / "blender_manifest.toml").read_text("utf-8"))["wheels"]
+    assert {f"./wheels/{path.name}" for path in (staged / "wheels").iterdir()} == set(named)
+    assert len(named) == len(MANIFEST["wheels"])
+
+
+def test_a_changed_kernel_has_a_wheel_of_another_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Blender keeps an installed wheel whose version an update names again: with it the old kernel would stay."""
+    build = script("kernel/build.py")
+    before = build.version()
+    assert re.fullmatch(re.escape(build.release()) + r"\+k[0-9a-f]{8}", before)
+    shutil.copytree(build.SOURCES, tmp_path / "src")
+    monkeypatch.setattr(build, "SOURCES", tmp_path / "src")
+    assert build.version() == before
+    changed = next((tmp_path / "src").rglob("*.c"))
+    changed.write_text(changed.read_text("utf-8") + "\n", "utf-8")
+    assert build.version() != before
 
 
 BUILD = """

@@ -1,5 +1,5 @@
-"""The methods of the companion papers, as the examples state them: values by the formulas of the papers, gradients by
-central differences."""
+"""Breen's goal-oriented animation as the example states it: values by the formulas of the paper, gradients by central
+differences."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from robokin_addon.solvers.methods.arm import ArmTip
+from robokin_addon.solvers.methods.goal_oriented import GoalOriented
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 H = 1e-6
@@ -34,12 +36,13 @@ def end(model: object, q: np.ndarray) -> np.ndarray:
 
 def paper_cost(breen: dict, q: np.ndarray, goal: np.ndarray) -> float:
     """Eq. 9, with Eq. 11 and 12 as they are written."""
-    e, delta, R = end(breen["model"], q), breen["DELTA"], breen["R"]
+    model, R = breen["model"], breen["R"] / breen["DM"]
+    e, delta = end(model, q), GoalOriented.delta
     total = math.dist(e, goal)
-    for obstacle in breen["OBSTACLES"]:
+    for obstacle in breen["OBSTACLES"][:, :2] / breen["DM"]:
         d = math.dist(e, obstacle)
         total += math.log(R / d) if 0.0 < d <= R else 0.0
-    for angle, low, high in zip(q, breen["lower"], breen["upper"], strict=True):
+    for angle, low, high in zip(q, model.limits.lower, model.limits.upper, strict=True):
         if low < angle <= low + delta:
             total += math.log(delta / (angle - low))
         elif high - delta <= angle < high:
@@ -49,30 +52,33 @@ def paper_cost(breen: dict, q: np.ndarray, goal: np.ndarray) -> float:
 
 def test_breens_cost_and_gradient(breen: dict) -> None:
     rng, goal = np.random.default_rng(3), np.array([4.0, 7.5])
-    lower, upper, delta = breen["lower"], breen["upper"], breen["DELTA"]
+    model, delta = breen["model"], GoalOriented.delta
+    lower, upper = model.limits.lower, model.limits.upper
+    arm, method = ArmTip(model, "end_effector", np.eye(4), "goal_oriented"), GoalOriented(**breen["FIELD"])
+    place = np.array([*goal, 0.0]) * breen["DM"]
     near_obstacles = near_limits = 0
     for _ in range(300):
         q = rng.uniform(lower, upper)
         if rng.random() < 0.5:
             q[0] = lower[0] + delta * rng.uniform(0.1, 0.9)
-        value, gradient = breen["cost"](q, goal)
+        value, gradient = method.cost(arm, q, place)
         assert value == pytest.approx(paper_cost(breen, q, goal), rel=1e-12, abs=1e-12)
-        gaps = np.linalg.norm(end(breen["model"], q) - breen["OBSTACLES"], axis=1)
+        gaps = np.linalg.norm(end(model, q) - breen["OBSTACLES"][:, :2] / breen["DM"], axis=1)
         margins = np.concatenate((q - lower, upper - q))
-        near_obstacles, near_limits = near_obstacles + (gaps < breen["R"]).any(), near_limits + (margins < delta).any()
-        if abs(gaps - breen["R"]).min() < 1e-3 or abs(margins - delta).min() < 1e-3 or margins.min() < 1e-3:
+        near_obstacles, near_limits = near_obstacles + (gaps < 3.0).any(), near_limits + (margins < delta).any()
+        if abs(gaps - 3.0).min() < 1e-3 or abs(margins - delta).min() < 1e-3 or margins.min() < 1e-3:
             continue  # a corner of the logarithms
         for i in range(3):
             step = H * np.eye(3)[i]
-            ahead, back = (breen["cost"](q + sign * step, goal)[0] for sign in (1.0, -1.0))
+            ahead, back = (method.cost(arm, q + sign * step, place)[0] for sign in (1.0, -1.0))
             assert gradient[i] == pytest.approx((ahead - back) / (2.0 * H), rel=1e-5, abs=1e-6)
     assert near_obstacles > 20 and near_limits > 100
 
 
 def test_breens_arm_goes_from_goal_to_goal_inside_its_limits(breen: dict) -> None:
-    path, goals = breen["path"], breen["GOALS"]
-    assert len(goals) >= 2 and (breen["lower"] < path).all() and (path < breen["upper"]).all()
+    path, goals, limits = breen["result"].path, breen["GOALS"][:, :2] * 10.0, breen["model"].limits
+    assert len(goals) >= 2 and (limits.lower < path).all() and (path < limits.upper).all()
     ends = np.array([end(breen["model"], q) for q in path])
     for goal in goals:
         assert np.linalg.norm(ends - goal, axis=1).min() < 0.01
-    assert min(np.linalg.norm(ends - obstacle, axis=1).min() for obstacle in breen["OBSTACLES"]) > 1.5
+    assert min(np.linalg.norm(ends - obstacle * 10.0, axis=1).min() for obstacle in breen["OBSTACLES"][:, :2]) > 1.5

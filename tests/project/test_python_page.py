@@ -10,6 +10,7 @@ import pytest
 from robokin_addon import robokin, solvers
 from robokin_addon.robokin import collision
 from robokin_addon.solvers import criteria
+from support.few import rest_slow
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 TEXT = PAGE.read_text("utf-8")
@@ -33,7 +34,7 @@ def _lined(blocks: list[str]) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_the_code_runs(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROBOKIN_BACKEND", backend)

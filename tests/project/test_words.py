@@ -75,7 +75,8 @@ RETIRED = set(
     "Leg Plan Stretch Tangent Edge Posing Asked Form Seen Share has_way way_keeping task_surface pose_search rivals "
     "missed_by hopeful endless dress redress keep_records one_look given_task USELESS FAINT SEEN "
     "PRESSED EASE BLURRED Carrier carriers joint_carriers lacking lacks told Told told_faults left_in Left "
-    "centred truth way Way ways ahead slowed Slowed held walls wires Posing posing Slopes lacks stretches".split()
+    "centred truth way Way ways ahead slowed Slowed held walls wires Posing posing Slopes lacks stretches "
+    "lack lack_of is_lacking most_lacking Lack rival has_rival untold WIRES dress_helpers".split()
 )
 # The names of others: an opacity; a value in an expression, as Python calls it.
 OWN = {"operators/posture/ghosts.py: FAINT", "robokin/urdf/xacro/values.py: truth"}

@@ -65,6 +65,11 @@ def test_a_drag_poses_the_robot_in_one_undo_step(found: dict) -> None:
     assert found["undo"] < 1e-6 and found["redo"] < 1e-6
 
 
+def test_a_drag_of_a_knob_changes_the_shape_in_one_undo_step(found: dict) -> None:
+    before, after, undone = found["radius"]
+    assert after == pytest.approx(2.0 * before, rel=0.15) and undone == pytest.approx(before)
+
+
 def test_jog_keys_step_the_chosen_joint(found: dict) -> None:
     assert found["jog"] == pytest.approx([0.0, 6.0, 0.0, 0.0, 0.0, 0.0, 0.0], abs=0.01)
 

@@ -52,6 +52,8 @@ class View:
     def __init__(self, module):
         addon_utils.enable(module)
         self.bridge = importlib.import_module(f"{module}.properties.bridge")
+        self.active_shape = importlib.import_module(f"{module}.properties.selected.active_shape").active_shape
+        self.placements = importlib.import_module(f"{module}.robokin").forward_kinematics
         bpy.context.preferences.view.show_splash = False
         self.find()
 
@@ -68,6 +70,11 @@ class View:
     def call(self, operator, **options):
         with bpy.context.temp_override(**self.here):
             return operator(**options)
+
+    def invoke(self, operator, **options):
+        """As a button calls it."""
+        with bpy.context.temp_override(**self.here):
+            return operator("INVOKE_DEFAULT", **options)
 
     def clear(self):
         for obj in list(bpy.data.objects):

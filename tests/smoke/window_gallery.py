@@ -16,6 +16,7 @@ MODULE, ROBOT, OUT, PICTURES = sys.argv[-4:]
 VIEW = ("-crop", "1310x880+0+24", "+repage", "-resize", "76%")  # with its sidebar
 PANELS = ("-crop", "900x700+410+70", "+repage", "-resize", "90%")
 HANDLES = ("-crop", "466x466+400+230", "+repage")  # in the middle of the view
+SHAPE = ("-crop", "560x430+330+230", "+repage")
 # Robots of the library, with the type of the joint whose handle is shown.
 GIZMOS = (("panda", "revolute"), ("gantry", "prismatic"), ("puppet", "spherical"), ("mobile_arm", "wheeled"))
 view = View(MODULE)
@@ -129,6 +130,17 @@ def steps():
         taken.append(f"{OUT}-{len(taken)}.png")
         yield from view.picture(taken[-1], *HANDLES)
         mode("OBJECT")
+    view.clear()
+    view.call(bpy.ops.robokin.import_urdf, filepath=ROBOT)
+    yield 2.0
+    robot = bpy.context.object
+    view.invoke(bpy.ops.robokin.fit_collisions, shape="ROUNDED_BOX")
+    yield 8.0
+    activate(robot, "panda_joint4")
+    bpy.context.scene.robokin.overlays.shape_gizmo = True
+    region = view.area.spaces.active.region_3d
+    region.view_location, region.view_distance = robot.matrix_world @ robot.pose.bones["panda_joint4"].head, 1.1
+    yield from picture("shape-handles", *SHAPE)
     if shutil.which("convert"):
         subprocess.run(["convert", *taken, "+append", os.path.join(PICTURES, "gizmos.png")], check=True)
 

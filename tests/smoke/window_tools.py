@@ -6,6 +6,7 @@ import sys
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 sys.path.insert(0, os.path.dirname(__file__))
 from window_events import View, drag, press, run
@@ -30,6 +31,15 @@ def steps():
         robot = bpy.context.object
         return view.seen(robot.matrix_world @ robot.pose.bones[bone].head)
 
+    def shape_points():
+        """The center of the active shape, and where the knob of its radius is."""
+        robot = bpy.context.object
+        bone, _, geometry = view.active_shape(robot)
+        bound = view.bridge.binding(robot)
+        T = view.bridge.world_from_root(robot) @ view.placements(bound.model, view.q(robot))[bound.link_of_bone[bone]]
+        points = np.array([[0.0, 0.0, 0.0, 1.0], [geometry.shape.radius, 0.0, 0.0, 1.0]])
+        return [Vector(row[:3]) for row in points @ (T @ geometry.placement).T]
+
     def take(name):
         view.call(bpy.ops.wm.tool_set_by_id, name=f"robokin.{name}")
 
@@ -50,6 +60,20 @@ def steps():
     found["redo"] = float(abs(q() - after).max())
     press("Z", *seen("joint_6"), ctrl=True)
     yield 1.0
+    bpy.context.object.data.bones.active = bpy.context.object.data.bones["joint_4"]
+    view.call(bpy.ops.robokin.shape_add, kind="SPHERE")  # at the origin of its link
+    bpy.context.scene.robokin.overlays.shape_gizmo = True
+    bpy.ops.ed.undo_push(message="a shape")
+    yield 1.0
+    center, side = shape_points()
+    found["radius"] = [bpy.context.object.robokin.shape.radius]
+    start, end = view.seen(side), view.seen(2.0 * side - center)
+    yield from drag(start, (end[0] - start[0], end[1] - start[1]))
+    found["radius"].append(bpy.context.object.robokin.shape.radius)
+    press("Z", *view.seen(center), ctrl=True)
+    yield 1.0
+    found["radius"].append(bpy.context.object.robokin.shape.radius)
+    bpy.context.scene.robokin.overlays.shape_gizmo = False
     take("jog")
     yield 0.5
     before = q()

@@ -5,7 +5,6 @@
 #define TOUCHING 1e-11  /* of the size: nearer, the faces say which way is out */
 #define SURE 1e-13      /* of the size: a normal that shows the distance to be as large */
 #define TOLERANCE 1e-9 /* of the size: what a distance may be wrong by */
-#define LOOKS 16       /* directions that are tried to part two shapes */
 
 int32_t rk_sizeof_shape(void) { return (int32_t)sizeof(rk_shape); }
 
@@ -19,37 +18,18 @@ static double apart(const rk_shape *a, const double Ta[12], const rk_shape *b, c
   return rk_sqrt(rk_dot3(to, to)) - a->bound - b->bound;
 }
 
-/* The largest lower bound of the distance of a pair without balls that a few directions show; none is looked for once
-   one is above `enough`. n: where to begin. Where a point of M says that n does not part the two, n is mirrored at it
-   (Chung and Wang 1996). */
-static double parted(const rk_pair *p, double n[3], double enough) {
-  double best = -__builtin_inf();
-  for (int look = 0; look < LOOKS && best <= enough; look++) {
-    rk_difference_point far;
-    rk_difference_support(p, n, &far);
-    const double reach = rk_dot3(far.m, n);
-    best = rk_max(best, -reach);
-    if (!rk_unit3(far.m)) break;
-    const double along = rk_dot3(far.m, n);
-    for (int k = 0; k < 3; k++) n[k] -= 2.0 * along * far.m[k];
-    if (!rk_unit3(n)) break;
-  }
-  return best;
-}
-
-/* Distance of a pair without balls, negative where they meet; infinite where it is not found. */
-static double distance(const rk_pair *p, rk_difference_point *points, double n[3]) {
-  double value = rk_nearest(p, points);
+/* Distance of a pair without balls, negative where they meet; infinite where it is not found. value, low, points: of
+   rk_nearest. */
+static double distance(const rk_pair *p, double value, double low, rk_difference_point *points, double n[3]) {
   if (value > TOUCHING * p->size) {
     for (int k = 0; k < 3; k++) n[k] = -points->m[k];
     rk_unit3(n);
-    const double reach = rk_reach(p, n);
-    if (value + reach <= SURE * p->size) return value;
-    const double low = -rk_descend(p, reach, n, points);
+    if (value - low <= SURE * p->size) return value;
+    low = -rk_descend(p, rk_reach(p, n), n, points);
     value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
     if (value - low <= TOLERANCE * p->size && value - low < 0.5 * value) return low;
   }
-  const double low = -rk_shortest_way_out(p, n, points);
+  low = -rk_shortest_way_out(p, n, points);
   value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
   if (low <= TOUCHING * p->size || value - low <= TOLERANCE * p->size) return low;
   return __builtin_inf();
@@ -71,17 +51,17 @@ int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape
   const double *shift = p.shift;
   p.size = rk_sqrt(rk_dot3(shift, shift)) + rk_sqrt(rk_dot3(a->centre, a->centre)) +
            rk_sqrt(rk_dot3(b->centre, b->centre)) + (a->bound - a->radius) + (b->bound - b->radius);
-  if (within < __builtin_inf() && rk_unit3(n)) {
-    const double low = parted(&p, n, within + (a->radius + b->radius)) - (a->radius + b->radius);
-    if (low > within) {
-      out[0] = low;
-      return RK_DISTANCE_FAR;
-    }
-  }
+  const double radii = a->radius + b->radius;
   rk_difference_point points;
-  const double value = distance(&p, &points, n);
+  double low;
+  const double nearest = rk_nearest(&p, within + radii, &points, &low);
+  if (low > within + radii) {
+    out[0] = rk_max(low - radii, within);
+    return RK_DISTANCE_FAR;
+  }
+  const double value = distance(&p, nearest, low, &points, n);
   if (!(value <= RK_MOST)) return RK_DISTANCE_FAILED;
-  out[0] = value - (a->radius + b->radius);
+  out[0] = value - radii;
   for (int k = 0; k < 3; k++) {
     out[1 + k] = Ta[9 + k] + points.a[k] + a->radius * n[k];
     out[4 + k] = Tb[9 + k] + points.b[k] - b->radius * n[k];

@@ -7,9 +7,11 @@
 #define MOST_IDLE 4 /* rounds that bring nothing the last digit shows */
 #define ROUNDS 3 /* of the shares in a simplex */
 
+#define INLINED static inline __attribute__((always_inline)) /* for constant counts */
+
 /* Shares of the corners p[count] in the point of their affine hull that is nearest to the origin; found again from where
    it is, as of thin simplices it is not exact. Returns whether that point is in their convex hull. */
-static int affine_shares(int count, const rk_difference_point *p[4], double share[4]) {
+INLINED int affine_shares(int count, const rk_difference_point *p[4], double share[4]) {
   double e[3][3], n[3], c[3], d[3];
   for (int i = 1; i < count; i++)
     for (int k = 0; k < 3; k++) e[i - 1][k] = (p[i]->a[k] - p[0]->a[k]) - (p[i]->b[k] - p[0]->b[k]);
@@ -45,55 +47,68 @@ static int affine_shares(int count, const rk_difference_point *p[4], double shar
   return share[0] >= 0.0 && share[1] >= 0.0 && share[2] >= 0.0 && share[3] >= 0.0;
 }
 
+/* The best of the faces of a simplex so far: its corners as bits, their shares, its point nearest to the origin. */
+typedef struct nearest_face {
+  int corners;
+  double share[4], v[3], worst;
+} nearest_face;
+
+INLINED void try_face(int n, int mask, int count, const rk_difference_point simplex[4], nearest_face *best) {
+  const rk_difference_point *corner[4];
+  double own[4], x[3] = {0.0, 0.0, 0.0}, worst = 0.0;
+  for (int c = 0, at = 0; c < 4; c++)
+    if (mask >> c & 1) corner[at++] = &simplex[c];
+  if (!affine_shares(n, corner, own)) return;
+  for (int c = 0; c < n; c++)
+    for (int k = 0; k < 3; k++) x[k] += own[c] * corner[c]->m[k];
+  for (int c = 0; c < count; c++) {
+    const double beyond[3] = {x[0] - simplex[c].m[0], x[1] - simplex[c].m[1], x[2] - simplex[c].m[2]};
+    worst = rk_max(worst, rk_dot3(x, beyond));
+  }
+  if (!(worst < best->worst)) return;
+  best->worst = worst, best->corners = mask;
+  rk_copy(best->v, x, 3);
+  rk_copy(best->share, own, 4);
+}
+
 /* The point of the simplex nearest to the origin, in v; the simplex becomes the face that has it, with shares of its
    corners. Of the points of all faces the nearest one is v with v (v - corner) least for the worst corner; that tells
    also those apart that are as far to the last digit. Returns how far it is. */
 static double reduce(int *count, rk_difference_point simplex[4], double share[4], double v[3]) {
-  static const int order[15] = {1, 2, 4, 8, 3, 5, 6, 9, 10, 12, 7, 11, 13, 14, 15};
-  double best = __builtin_inf(), kept[4] = {0.0, 0.0, 0.0, 0.0};
-  int chosen = 0;
-  for (int i = 0; i < 15; i++) {
-    const int mask = order[i];
-    if (mask >> *count) continue;
-    const rk_difference_point *corner[4];
-    double own[4], x[3] = {0.0, 0.0, 0.0}, worst = 0.0;
-    int n = 0;
-    for (int c = 0; c < *count; c++)
-      if (mask >> c & 1) corner[n++] = &simplex[c];
-    if (!affine_shares(n, corner, own)) continue;
-    for (int c = 0; c < n; c++)
-      for (int k = 0; k < 3; k++) x[k] += own[c] * corner[c]->m[k];
-    for (int c = 0; c < *count; c++) {
-      const double beyond[3] = {x[0] - simplex[c].m[0], x[1] - simplex[c].m[1], x[2] - simplex[c].m[2]};
-      worst = rk_max(worst, rk_dot3(x, beyond));
-    }
-    if (!(worst < best)) continue;
-    best = worst, chosen = mask;
-    rk_copy(v, x, 3);
-    rk_copy(kept, own, n);
-  }
+  static const int faces[3][6] = {{1, 2, 4, 8}, {3, 5, 6, 9, 10, 12}, {7, 11, 13, 14}};
+  const int all = 1 << *count;
+  nearest_face best = {.worst = __builtin_inf()};
+  for (int i = 0; i < *count; i++) try_face(1, faces[0][i], *count, simplex, &best);
+  for (int i = 0; i < 6; i++)
+    if (faces[1][i] < all) try_face(2, faces[1][i], *count, simplex, &best);
+  for (int i = 0; i < 4; i++)
+    if (faces[2][i] < all) try_face(3, faces[2][i], *count, simplex, &best);
+  if (*count == 4) try_face(4, 15, 4, simplex, &best);
   int n = 0;
   for (int c = 0; c < *count; c++)
-    if (chosen >> c & 1) simplex[n++] = simplex[c];
-  rk_copy(share, kept, n);
+    if (best.corners >> c & 1) simplex[n++] = simplex[c];
+  rk_copy(share, best.share, n);
+  rk_copy(v, best.v, 3);
   *count = n;
   return rk_sqrt(rk_dot3(v, v));
 }
 
-double rk_nearest(const rk_pair *p, rk_difference_point *nearest) {
+double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest, double *low) {
   rk_difference_point simplex[4];
   double share[4] = {1.0, 0.0, 0.0, 0.0}, v[3];
   const double start[3] = {1.0, 0.0, 0.0}, touching = 1e-15 * p->size;
   int count = 1, idle = 0;
   rk_difference_support(p, rk_dot3(p->shift, p->shift) > 0.0 ? p->shift : start, &simplex[0]);
   double distance = reduce(&count, simplex, share, v);
+  *low = -__builtin_inf();
   for (int round = 0; round < MOST_ROUNDS && distance > touching && count < 4; round++) {
     const double back[3] = {-v[0] / distance, -v[1] / distance, -v[2] / distance};
     rk_difference_point more[4];
     double own[4], x[3];
     for (int c = 0; c < count; c++) more[c] = simplex[c];
     rk_difference_support(p, back, &more[count]);
-    if (distance + rk_dot3(more[count].m, back) <= touching) break;
+    *low = rk_max(*low, -rk_dot3(more[count].m, back));
+    if (*low > enough || distance - *low <= touching) break;
     int size = count + 1;
     const double nearer = reduce(&size, more, own, x);
     if (nearer > distance + touching) break;
@@ -116,8 +131,9 @@ double rk_nearest(const rk_pair *p, rk_difference_point *nearest) {
 
 int rk_look_back(const rk_pair *p, double away, const double n[3], rk_difference_point *nearest, double next[3]) {
   rk_pair apart = *p;
+  double low;
   for (int k = 0; k < 3; k++) apart.shift[k] += away * n[k];
-  rk_nearest(&apart, nearest);
+  rk_nearest(&apart, __builtin_inf(), nearest, &low);
   for (int k = 0; k < 3; k++) {
     next[k] = -nearest->m[k];
     nearest->m[k] += away * n[k];

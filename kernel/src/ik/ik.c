@@ -184,7 +184,7 @@ static int offer_best(rk_search *s) {
     if (!s->best_level_met[k]) return 0;
   if (error < s->least_error) s->least_error = error;
   offer(s, &s->chosen, TIED);
-  offer(s, &s->rival, ALIKE);
+  offer(s, &s->candidate, ALIKE);
   return error * (1.0 + ALIKE) < least ? -1 : error <= least * (1.0 + ALIKE);
 }
 
@@ -192,15 +192,15 @@ static int offer_best(rk_search *s) {
    1 when every residual is within tolerance. */
 static int settle_ends(rk_search *s) {
   const int32_t nq = s->ik->model->nq;
-  const int has_rival = s->rival.distance <= s->chosen.distance * (1.0 + TIED);
+  const int has_candidate = s->candidate.distance <= s->chosen.distance * (1.0 + TIED);
   rk_copy(s->best_q, s->chosen.q, nq);
   s->is_kept = 0;
   if (settle(s)) return 1;
-  if (!has_rival) return 0;
+  if (!has_candidate) return 0;
   s->chosen.error = s->least_error = s->best_level_error[s->on - 1];
   s->chosen.distance = distance(s);
   rk_copy(s->chosen.q, s->best_q, nq);
-  rk_copy(s->best_q, s->rival.q, nq);
+  rk_copy(s->best_q, s->candidate.q, nq);
   s->is_kept = 0;
   if (settle(s)) return 1;
   if (s->best_level_error[s->on - 1] < s->least_error) s->least_error = s->best_level_error[s->on - 1];
@@ -216,8 +216,8 @@ static int settle_ends(rk_search *s) {
 static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
   const rk_stack *stack = s->ik->stack;
   const int has_posture = stack && stack->postures && s->on >= stack->posture_from;
-  s->least_error = s->chosen.error = s->rival.error = __builtin_inf();
-  s->chosen.distance = s->rival.distance = __builtin_inf();
+  s->least_error = s->chosen.error = s->candidate.error = __builtin_inf();
+  s->chosen.distance = s->candidate.distance = __builtin_inf();
   const int32_t enough = s->on > 1 ? IDLE : ENOUGH;
   for (int32_t number = 1, alike = 0; number <= s->ik->attempts && alike < enough; number++) {
     ++*attempts;

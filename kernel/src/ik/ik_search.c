@@ -37,7 +37,7 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.start = work, work += nq;
   s.best_q = work, work += nq;
   s.chosen.q = work, work += nq;
-  s.rival.q = work, work += nq;
+  s.candidate.q = work, work += nq;
   s.turns = work, work += 9 * (int64_t)ik->n_cones;
   s.rolls = work, work += 6 * (int64_t)ik->n_bases;
   s.level_error = work, work += levels;

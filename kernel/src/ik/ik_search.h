@@ -35,7 +35,7 @@ typedef struct rk_search {
   int32_t *side;
   double *q, *start, *best_q;
   double best_error, least_error;
-  rk_end chosen, rival;
+  rk_end chosen, candidate;
   int32_t iterations;
   /* Levels: one, of all tasks, where there is no stack. */
   int32_t levels, tasks;           /* in all */

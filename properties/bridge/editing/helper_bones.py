@@ -22,7 +22,7 @@ from ..record.snapshot import ArmatureContent, armature_content, refuse_linked_b
 from ..record.stored import HELPER_KEY, HelperRecord
 from ..record.writing import write_helper
 from ..rig.hand_posing import refresh_rigs
-from ..rig.widgets import dress_helpers
+from ..rig.widgets import assign_helper_shapes
 
 _SIDE = re.compile(r"[._\- ](?:l|r|left|right)$", re.IGNORECASE)
 
@@ -62,7 +62,7 @@ def _fit(context: bpy.types.Context, obj: bpy.types.Object) -> int:
     _set_mode(context, obj, "OBJECT")
     context.view_layer.update()
     refresh_rigs(obj.data)
-    dress_helpers(obj, binding(obj))
+    assign_helper_shapes(obj, binding(obj))
     clamp_pose(obj)
     return len(plan.made)
 

@@ -117,7 +117,7 @@ def _fixed() -> Wire:
     return _lines(*([tuple(-0.4 * x for x in axis), tuple(0.4 * x for x in axis)] for axis in np.eye(3)))
 
 
-WIRES = {
+SHAPES = {
     "Ring": _ring,
     "Rail": _rail,
     "Cylindrical": _cylindrical,

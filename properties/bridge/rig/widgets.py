@@ -17,7 +17,7 @@ from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..model.binding import Binding
 from ..model.joint_bones import JointBone
-from .widget_shapes import WIRES
+from .widget_shapes import SHAPES
 
 JOINTS, FOLLOWERS, BASE, FIXED = "Joints", "Followers", "Base", "Fixed"
 _PREFIX = "Robokin "
@@ -49,7 +49,7 @@ def assign_shapes(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
         fixed.is_visible = False
 
 
-def dress_helpers(obj: bpy.types.Object, robot: Binding) -> None:
+def assign_helper_shapes(obj: bpy.types.Object, robot: Binding) -> None:
     """`assign_shapes` for the joints whose helper bones have no shape yet."""
     for joint, joint_bones in zip(robot.model.joints, robot.joint_bones, strict=True):
         bones = [obj.pose.bones[joint_bone.bone] for joint_bone in joint_bones]
@@ -139,7 +139,7 @@ def _shape(kind: str) -> bpy.types.Object:
     existing = bpy.data.objects.get(name)
     if existing is not None and existing.library is None:
         return existing
-    vertices, edges = WIRES[kind]()
+    vertices, edges = SHAPES[kind]()
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(vertices, edges, [])
     return bpy.data.objects.new(name, mesh)

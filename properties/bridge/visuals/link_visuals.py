@@ -27,7 +27,7 @@ SHOWS = "robokin_visual"  # on an object: which of its link's visuals it shows
 MADE = "robokin_mesh"  # on a mesh: fingerprint of what was read from the file, to notice that it was edited
 _SHARP = math.radians(35.0)
 _SEGMENTS = 32
-_TOLD = 10  # meshes that are left out, each with its reason
+_LISTED = 10  # meshes that are left out, each with its reason
 
 
 class VisualMeshes:
@@ -61,9 +61,9 @@ class VisualMeshes:
                 self._files[path] = data
             except FileFormatError as problem:
                 problems.append(problem)
-        self.warnings += [f"mesh left out: {problem}" for problem in problems[:_TOLD]]
-        if len(problems) > _TOLD:
-            self.warnings.append(f"{len(problems) - _TOLD} more meshes left out")
+        self.warnings += [f"mesh left out: {problem}" for problem in problems[:_LISTED]]
+        if len(problems) > _LISTED:
+            self.warnings.append(f"{len(problems) - _LISTED} more meshes left out")
 
     def new_object(self, name: str, geometry: Geometry) -> bpy.types.Object | None:
         """An object that shows `geometry`, in metres, not yet placed; None for a mesh that is left out."""

@@ -8,14 +8,13 @@ import numpy as np
 
 from ...arrays import MOST, Array
 from ..core import Core
-from .nearest import nearest
+from .nearest import Nearest, nearest
 from .pair import Pair
 from .way_out import descended, shortest_way_out
 
 TOUCHING = 1e-11  # of the size: nearer, the faces say which way is out
 SURE = 1e-13  # of the size: a normal that shows the distance to be as large
 TOLERANCE = 1e-9  # of the size: what a distance may be wrong by
-LOOKS = 16  # directions that are tried to part two shapes
 FOUND, FAR, FAILED = range(3)  # rk_distance_status
 
 
@@ -38,45 +37,28 @@ def _one(a: Core, Ta: Array, b: Core, Tb: Array, within: float, out: Array) -> i
     if far > within:
         out[0] = far
         return FAR
-    if within < np.inf and between.any():
-        low = _parted(p, between / np.linalg.norm(between), within + (a.radius + b.radius)) - (a.radius + b.radius)
-        if low > within:
-            out[0] = low
-            return FAR
-    value, n, points = _distance(p)
+    radii = a.radius + b.radius
+    found = nearest(p, within + radii)
+    if found.low > within + radii:
+        out[0] = max(found.low - radii, within)
+        return FAR
+    value, n, points = _distance(p, found)
     if not value <= MOST:
         return FAILED
-    out[0] = value - (a.radius + b.radius)
+    out[0] = value - radii
     out[1:4] = Ta[9:] + points[0] + a.radius * n
     out[4:7] = Tb[9:] + points[1] - b.radius * n
     out[7:] = n
     return FOUND
 
 
-def _parted(p: Pair, n: Array, enough: float) -> float:
-    """The largest lower bound of the distance of a pair without balls that a few directions show; none is looked for
-    once one is above `enough`. Where a point of M says that n does not part the two, n is mirrored at it (Chung and
-    Wang 1996)."""
-    best = -np.inf
-    for _ in range(LOOKS):
-        m = p.support(n)[2]
-        best = max(best, -float(m @ n))
-        length = float(np.linalg.norm(m))
-        if best > enough or length <= 1e-150:
-            break
-        m = m / length
-        n = n - 2.0 * (m @ n) * m
-        n = n / np.linalg.norm(n)
-    return best
-
-
-def _distance(p: Pair) -> tuple[float, Array, Array]:
+def _distance(p: Pair, found: Nearest) -> tuple[float, Array, Array]:
     """Distance of a pair without balls, negative where they meet, infinite where it is not found; the unit normal; the
     point of M."""
-    value, points = nearest(p)
+    value, points = found.distance, found.points
     if value > TOUCHING * p.size:
         n = -points[2] / np.linalg.norm(points[2])
-        if value + p.reach(n) <= SURE * p.size:
+        if value - found.low <= SURE * p.size:
             return value, n, points
         reach, n, points = descended(p, n)
         value = min(value, float(np.linalg.norm(points[2])))

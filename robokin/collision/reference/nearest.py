@@ -4,6 +4,7 @@ no sign of a nearly flat one decides."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -16,9 +17,19 @@ MOST_IDLE = 4  # rounds that bring nothing the last digit shows
 ROUNDS = 3  # of the shares in a simplex
 
 
-def nearest(p: Pair) -> tuple[float, Array]:
-    """Distance, 0 where they meet; (3, 3) the point of M that is nearest to the origin."""
-    touching, idle = 1e-15 * p.size, 0
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """distance: 0 where they meet. points: (3, 3) the point of M that is nearest to the origin. low: what the distance
+    is not less than."""
+
+    distance: float
+    points: Array
+    low: float
+
+
+def nearest(p: Pair, enough: float = np.inf) -> Nearest:
+    """What is nearest; not looked for any more once the distance is shown to be more than `enough`."""
+    touching, idle, low = 1e-15 * p.size, 0, -np.inf
     simplex = p.support(p.shift if p.shift.any() else np.array([1.0, 0.0, 0.0]))[None]
     simplex, shares, distance = _reduced(simplex)
     for _ in range(MOST_ROUNDS):
@@ -26,7 +37,8 @@ def nearest(p: Pair) -> tuple[float, Array]:
             break
         back = -(shares @ simplex[:, 2]) / distance
         new = p.support(back)
-        if distance + new[2] @ back <= touching:
+        low = max(low, -float(new[2] @ back))
+        if low > enough or distance - low <= touching:
             break
         fewer, own, nearer = _reduced(np.concatenate((simplex, new[None])))
         if nearer > distance + touching:
@@ -35,13 +47,13 @@ def nearest(p: Pair) -> tuple[float, Array]:
         if idle > MOST_IDLE:
             break
         simplex, shares, distance = fewer, own, nearer
-    return (distance if distance > touching else 0.0), np.tensordot(shares, simplex, 1)
+    return Nearest(distance if distance > touching else 0.0, np.tensordot(shares, simplex, 1), low)
 
 
 def look_back(p: Pair, away: float, n: Array) -> tuple[Array, Array | None]:
-    """What `nearest` returns: the point of M that is nearest to `away` n, a point outside, and the unit vector from one
+    """The point of M that is nearest to `away` n, a point outside, and the unit vector from one
     to the other; None: they are one. Both are as exact as they get, however near M is to the origin."""
-    _, points = nearest(p.moved(away * n))
+    points = nearest(p.moved(away * n)).points
     length = np.linalg.norm(points[2])
     toward = -points[2] / length if length > 0.0 else None
     points[2] += away * n

@@ -144,7 +144,7 @@ class Expansion:
 
     def _argument(self, node: Element, place: _Place) -> None:
         name = node.text("name")
-        self.texts.asked.add(name)
+        self.texts.args_used.add(name)
         if name not in self.texts.args:
             self.texts.args[name] = self.texts.text(_needed(node, "default"), place.scope)
 

@@ -43,6 +43,6 @@ def expand_xacro(path: str | os.PathLike, package_paths: PackagePaths = (), args
     except ModelError as fault:
         raise expansion.at.error(" ".join(str(fault).split())) from None
     for name in args:
-        if name not in texts.asked:
-            raise UnknownNameError("xacro argument", name, sorted(texts.asked))
+        if name not in texts.args_used:
+            raise UnknownNameError("xacro argument", name, sorted(texts.args_used))
     return robot

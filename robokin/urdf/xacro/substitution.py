@@ -30,14 +30,14 @@ _YAML = (".yaml", ".yml", ".json")
 class Substitution:
     """Evaluates the texts of one robot. `files`: those that are being read, the innermost last.
 
-    `args`: values by name. `asked`: names of arguments that were asked for.
+    `args`: values by name. `args_used`: names of those that a text asked for.
     """
 
     def __init__(self, path: str, finder: ResourceFinder, args: Mapping[str, str]) -> None:
         self.finder = finder
         self.files = [path]
         self.args = dict(args)
-        self.asked: set[str] = set()
+        self.args_used: set[str] = set()
         self.budget = Budget()
         self._evaluator = Evaluator(self.budget)
         self._resolving: list[tuple[Scope, str]] = []
@@ -122,7 +122,7 @@ class Substitution:
 
     def argument(self, name: str) -> str:
         """The value of `<xacro:arg name=...>`. Raises ModelError."""
-        self.asked.add(name)
+        self.args_used.add(name)
         if name not in self.args:
             raise ModelError(f"argument {name!r} has no value")
         return self.args[name]
@@ -139,7 +139,7 @@ class Substitution:
             return folder.as_posix()
         # The environment is the user's own: a robot learns of it what the user gives as an argument.
         if command == "optenv" and words:
-            self.asked.add(words[0])
+            self.args_used.add(words[0])
             return self.args.get(words[0], " ".join(words[1:]))
         if command == "env" and len(words) == 1:
             return self.argument(words[0])

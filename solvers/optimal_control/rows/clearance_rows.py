@@ -55,8 +55,8 @@ class ClearanceRows(RowSource):
             known.append(self._block(here))
         return known[0]
 
-    def is_lacking(self, here: DiscreteMotion) -> bool:
-        return bool((self.block(here).lack * self.length > TOLERANCE).any())
+    def is_missed(self, here: DiscreteMotion) -> bool:
+        return bool((self.block(here).residual * self.length > TOLERANCE).any())
 
     def residuals(self, here: DiscreteMotion) -> Array:
         """(frames, 2) [m] by how much two are nearer than the margin, at each frame or half-way to it."""

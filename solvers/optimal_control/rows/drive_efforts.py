@@ -1,5 +1,5 @@
-"""What drives give at many frames at once, and how it changes: inverse dynamics, rotors and damping, without dry
-friction, which jumps."""
+"""What drives give at many frames at once, and how it changes: inverse dynamics, rotors, damping and springs, without
+dry friction, which jumps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DriveEfforts:
         """(k, nv) [N m or N] at q (k, nq), v and a (k, nv)."""
         grid, drives = self.grid, self.drives
         of_links = grid.backend.inverse_dynamics(grid.model.tree, q, v, a, self.gravity)
-        return of_links + drives.rotor_inertia * a + drives.damping * v
+        return of_links + drives.rotor_inertia * a + drives.damping * v + drives.spring_effort(q)
 
     def derivatives(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """(k, nv, n) three times: along displacements y of q, of steps v dt and of their changes a dt^2, all

@@ -42,23 +42,23 @@ class MotionRows:
         blocks = zip(self.sources, self.blocks(here), strict=True)
         return [block for source, block in blocks if source.level == level]
 
-    def is_lacking(self, here: DiscreteMotion, level: int) -> bool:
-        return any(source.is_lacking(here) for source in self.sources if source.level == level)
+    def is_missed(self, here: DiscreteMotion, level: int) -> bool:
+        return any(source.is_missed(here) for source in self.sources if source.level == level)
 
 
 class LinearisedRows:
     """The rows of all frames at a trajectory."""
 
-    def __init__(self, asked: MotionRows, here: DiscreteMotion, blocks: list[RowBlock]) -> None:
-        self.asked, self.here, self.blocks = asked, here, blocks
+    def __init__(self, constraints: MotionRows, here: DiscreteMotion, blocks: list[RowBlock]) -> None:
+        self.constraints, self.here, self.blocks = constraints, here, blocks
         sides: list[tuple[Array, Array]] = []
-        for number, (source, block) in enumerate(zip(asked.sources, blocks, strict=True)):
-            if source.level > asked.last:
+        for number, (source, block) in enumerate(zip(constraints.sources, blocks, strict=True)):
+            if source.level > constraints.last:
                 sides.append((np.full(len(block.lower), -np.inf), np.full(len(block.lower), np.inf)))
-            elif asked.least is None:
+            elif constraints.least is None:
                 sides.append((block.lower, block.upper))
             else:
-                low, high = block.kept(asked.least[number])
+                low, high = block.kept(constraints.least[number])
                 sides.append((block.lower - low, block.upper - high))
         none = np.zeros(0)
         self.lower, self.upper = (np.concatenate([none, *(own[i] for own in sides)]) for i in (0, 1))

@@ -35,17 +35,17 @@ class RollingRows(RowSource):
         for side, wheel in enumerate(base.wheel_v):
             J[:, :, 0, wheel] -= by[1 + side] / scale
             J[:, :, 1, wheel] += by[1 + side] / scale
-        lack = -(slip / scale).ravel()
+        residual = -(slip / scale).ravel()
         frame = np.repeat(np.arange(1, frames + 1), 3)
 
         def bend(H: Array, z: Array) -> None:
             self._bend(H, z.reshape(-1, 3) / scale, place[:-1], turned)
 
         key = np.arange(3 * frames)
-        return RowBlock(J.reshape(-1, 2, n), frame, lack, lack, key, np.ones(3 * frames, bool), bend)
+        return RowBlock(J.reshape(-1, 2, n), frame, residual, residual, key, np.ones(3 * frames, bool), bend)
 
-    def is_lacking(self, here: DiscreteMotion) -> bool:
-        return bool((abs(self.block(here).lack) > NONE).any())
+    def is_missed(self, here: DiscreteMotion) -> bool:
+        return bool((abs(self.block(here).residual) > NONE).any())
 
     def rolled(self, q: Array) -> Array:
         """The frames q (F, nq), with the base exactly where its wheels carry it from the first frame on."""

@@ -23,7 +23,7 @@ class RowBlock:
     """lower <= C y <= upper, dimensionless and weighted.
 
     J: (m, w, n), J[i, s] along y of frame[i] - s.   frame: (m,).   lower, upper: (m,).   key: (m,) integers, ascending:
-    which row is which at other trajectories.   is_whole: (m,) bool, rows whose lack is to become less; of others it
+    which row is which at other trajectories.   is_whole: (m,) bool, rows whose residual is to become less; of others it
     stays what it is.   bend(H, z): adds the derivative of C'z, z (m,), to H (F, p + 1, n, n); None where it is not
     known.
     """
@@ -37,7 +37,7 @@ class RowBlock:
     bend: Callable[[Array, Array], None] | None = None
 
     @property
-    def lack(self) -> Array:
+    def residual(self) -> Array:
         """(m,) positive where C y should be larger."""
         return np.clip(0.0, self.lower, self.upper)
 
@@ -46,11 +46,11 @@ class RowBlock:
         at = np.searchsorted(before.key, self.key)
         at[at == len(before.key)] = 0
         known = before.key[at] == self.key if len(before.key) else np.zeros(len(at), bool)
-        lack = np.where(known, before.lack[at], 0.0) if len(before.key) else np.zeros(len(at))
+        residual = np.where(known, before.residual[at], 0.0) if len(before.key) else np.zeros(len(at))
         is_equation = self.lower == self.upper
-        stays = ~self.is_whole | (is_equation & (abs(lack) <= MET))
-        room = lack + SLACK * np.sign(lack)
-        return np.where(stays, lack, np.maximum(room, 0.0)), np.where(stays, lack, np.minimum(room, 0.0))
+        stays = ~self.is_whole | (is_equation & (abs(residual) <= MET))
+        room = residual + SLACK * np.sign(residual)
+        return np.where(stays, residual, np.maximum(room, 0.0)), np.where(stays, residual, np.minimum(room, 0.0))
 
     def rows(self, frames: int) -> SparseRows:
         """(m, F n)"""
@@ -89,5 +89,5 @@ class RowSource(ABC):
     def block(self, here: DiscreteMotion) -> RowBlock: ...
 
     @abstractmethod
-    def is_lacking(self, here: DiscreteMotion) -> bool:
+    def is_missed(self, here: DiscreteMotion) -> bool:
         """Whether more is missing than tolerances allow."""

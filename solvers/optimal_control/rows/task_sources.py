@@ -112,6 +112,6 @@ class TaskSource(RowSource):
             norms[:, number] = np.sqrt(np.bincount(found.frame, own, frames)) / (here.grid.dt if part.is_rate else 1.0)
         return norms
 
-    def is_lacking(self, here: DiscreteMotion) -> bool:
+    def is_missed(self, here: DiscreteMotion) -> bool:
         is_more = self.residuals(here)[:, : len(self.parts)] > [part.tolerance for part in self.parts]
         return bool(is_more[self.whole].any())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...criteria import Criterion
 from ...descent.engine import CONVERGED, OUT_OF_REACH
 from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
-from ..data import COLLIDED, TrackOutcome
+from ..data import COLLIDED, LATE, TrackOutcome
 from ..level_engines import state_at
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import CHUNK, Tracker
@@ -25,6 +25,8 @@ from .native_safe_stop import safe_stop
 from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
+STUCK = 1e-3  # [rad, m] of a coordinate: in a frame the robot hardly moves
+AT_ONCE = 7  # frames that are followed with the clearance at once, before one is tried without it again
 SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
 
 
@@ -47,9 +49,14 @@ class AvoidingTracker(Tracker):
     is followed with the clearance before all other tasks, then by a part of that step; else the robot brakes, which the
     frame before has shown to be free. So where obstacles stand still, and the start is free, every frame is, and the
     places half-way between are.
+
+    While the robot presses on what blocked it, hardly moves and misses its tasks there, some frames are followed with
+    the clearance at once; without it again where limits on speed are why the tasks are missed.
     """
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
+    _pressed: int | None  # the pair that the robot presses on, by its number
+    _remaining: int  # so many frames are followed with the clearance at once
 
     def _prepare(self) -> None:
         self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
@@ -62,11 +69,13 @@ class AvoidingTracker(Tracker):
         self._free, self._near = (
             Tracker(self.model, own, self.dt, self.backend, self.criteria) for own in (others, [*others, wider])
         )
-        self._stop = safe_stop(self.model, clearance, self.limits, self.backend)
+        reach = clearance.margin + 2.0 * SPARE * self.levels.length  # of what the rows hold apart
+        self._stop = safe_stop(self.model, clearance, self.limits, self.backend, reach)
         self._ahead = 1  # frames that are followed together before they are looked at
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = None
+        self._kept = self._pressed = None
+        self._remaining = 0
         super()._stand(q, velocity, late)
 
     def run(
@@ -84,44 +93,55 @@ class AvoidingTracker(Tracker):
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
-            free = self._free_frames(targets[first : first + self._ahead]) if self._ahead > 1 else None
-            parts.append(self._frame(targets[first], None) if free is None else free)
+            found = self._frames(targets[first : first + self._ahead]) if self._ahead > 1 else None
+            parts.append(self._frame(targets[first], None) if found is None else found)
             first += len(parts[-1].codes)
         return joined(parts)
 
-    def _free_frames(self, targets: Sequence[Sequence[Any]]) -> TrackResult | None:
-        """The first of these frames that are free without the clearance, the same as one by one; None: the first one
-        may not be."""
-        if self._kept is None or self._stop.nearest(self._kept) is not None or not self._own[self._at]:
+    def _frames(self, targets: Sequence[Sequence[Any]]) -> TrackResult | None:
+        """The first of these frames that are free without the clearance, or press on with it; the same as one by one.
+        None: the first one may not be."""
+        pressed = self._pressed
+        targets = targets if pressed is None else targets[: self._remaining]
+        if self._kept is None or not self._own[self._at] or (pressed is None and self._stop.nearest(self._kept)):
             self._ahead = 1
             return None
-        before, free = self.v, self._free
-        self._lead(free)
-        mark, aims = free.mark(), [[own[i] for i in self._others] for own in targets]
-        found = self._follow_with(free, aims)
+        before, remaining, tracker = self.v, self._remaining, self._free if pressed is None else self._near
+        indices = self._others if pressed is None else [*self._others, self._at]
+        self._lead(tracker)
+        mark, aims = tracker.mark(), [[own[i] for i in indices] for own in targets]
+        found = self._follow_with(tracker, aims)
         places = np.concatenate((self.q[None], found.q))
         steps = get_backend(self.backend).difference(self.model.tree, places[:-1], places[1:])
-        kept, count = self._kept, 0
+        outcome = TrackOutcome.empty(len(targets), len(self.tasks), self.model.nq, self.model.nv)
+        outcome.q[:], outcome.iterations[:], outcome.behind[:] = found.q, found.iterations, found.behind
+        residuals = np.zeros((len(targets), len(self.tasks), 2))
+        residuals[:, self._others] = found.residuals[:, : len(self._others)]
+        remarks = list(found.remarks or [""] * len(targets))
+        kept, count, goes_on = self._kept, 0, True
         for q, step, wanted in zip(places, steps, targets, strict=False):
             look = self._stop.look(q, step, kept, wanted[self._at])
-            if look.blocked is not None:
+            if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
                 break
+            why = None if pressed is None else self._clearance.collisions.near(pressed, kept[pressed])
+            verdict = self._verdict(int(found.codes[count]), remarks[count], residuals[count], self._own, look, why)
+            outcome.codes[count], remarks[count] = verdict
             kept, count = look.kept, count + 1
-        self._ahead = min(2 * self._ahead, CHUNK) if count == len(targets) else 1
+            goes_on = pressed is None or (count < remaining and self._presses(pressed, verdict[0], kept, step))
+            if not goes_on:
+                break
+        self._ahead = min(2 * self._ahead, CHUNK) if goes_on and count == len(targets) else 1
         if count < len(targets):
-            free.go_back(mark)
+            tracker.go_back(mark)
             if not count:
                 return None
-            found = self._follow_with(free, aims[:count])
-        self._stand(found.q[-1], steps[count - 1] / self.dt, late=0)
-        self.memory, self._kept = free.memory, kept
-        outcome = TrackOutcome.empty(count, len(self.tasks), self.model.nq, self.model.nv)
-        outcome.codes[:] = np.where(found.codes == EMPTY, CONVERGED, found.codes)
-        outcome.q[:], outcome.iterations[:], outcome.behind[:] = found.q, found.iterations, found.behind
-        residuals = np.zeros((count, len(self.tasks), 2))
-        residuals[:, self._others] = found.residuals[:, : len(self._others)]
-        remarks = found.remarks or [""] * count
-        return self._result(before, targets[:count], outcome, residuals, remarks, self._own)
+            self._follow_with(tracker, aims[:count])
+            outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
+        self._stand(outcome.q[-1], steps[count - 1] / self.dt, late=0)
+        self.memory, self._kept = tracker.memory, kept
+        if goes_on:
+            self._pressed, self._remaining = pressed, remaining - count
+        return self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
 
     def _frame(
         self, wanted: Sequence[Any], influence: Array | None, down_to: float = math.inf, around: Array | None = None
@@ -130,44 +150,60 @@ class AvoidingTracker(Tracker):
         q, before = self.q, self.v
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
-        needed = self._kept
+        kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
         others, own = [wanted[i] for i in self._others], shares[self._others]
         asked = None if (own == self._free._own).all() else own
-        found = self._led(self._free, others, asked, down_to, around)
-        look = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles)
-        memory, why = self._free.memory, look.blocked or self._stop.nearest(needed)
-        self._ahead = 2 if why is None else 1
+        with_clearance = [*others, obstacles], None if asked is None else np.append(own, 1.0), down_to, around
+        near = None if pressed is None else self._led(self._near, *with_clearance)
+        if pressed is None or near is None or near.codes[0] == LATE:
+            found = self._led(self._free, others, asked, down_to, around)
+            look = self._stop.look(q, self._step(q, found.q[0]), kept, obstacles)
+            memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
+            why = look.blocked or self._stop.nearest(kept)
+        else:
+            why = self._clearance.collisions.near(pressed, float(kept[pressed]))
         if why is not None:
-            all_shares = None if asked is None else np.append(own, 1.0)
-            found = self._led(self._near, [*others, obstacles], all_shares, down_to, around)
-            look, memory = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles), self._near.memory
+            found = self._led(self._near, *with_clearance) if near is None else near
+            look, memory = self._stop.look(q, self._step(q, found.q[0]), kept, obstacles), self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         residuals[0, self._others] = found.residuals[0, : len(others)]
         there = found.q[0]
         if look.blocked is not None:
-            look = self._slower(q, before * self.dt, self._step(q, there), needed, obstacles)
+            look = self._slower(q, before * self.dt, self._step(q, there), kept, obstacles)
             there = self.model.limits.clamp(look.q)
             followed = (shares > 0.0) & (np.arange(len(shares)) != self._at)
             residuals[0, followed] = self.levels.residuals_after(q, there, wanted, self.dt, followed)
-        near = self._stop.nearest(look.kept)
-        residuals[0, self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         remark = found.remarks[0] if found.remarks else ""
-        if why is not None or near is not None:
-            missed = ((residuals[0] > self.tolerance).any(axis=1) & (shares >= 1.0)).any()
-            if not missed:
-                code = CONVERGED
-            elif code != OUT_OF_REACH:
-                code = COLLIDED
-            remark = _sentence(near, why) if code == COLLIDED else ""
-        elif code == EMPTY and shares[self._at] > 0.0:
-            code = CONVERGED  # there is no other task than this one
+        code, remark = self._verdict(code, remark, residuals[0], shares, look, why)
         self._stand(there, self._step(q, there) / self.dt, late=0)
         self.memory, self._kept = memory, look.kept
+        if pressed is not None and remaining and self._presses(pressed, code, look.kept, self._step(q, there)):
+            self._pressed, self._remaining = pressed, remaining
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
+        self._ahead = 2 if why is None or self._pressed is not None else 1
         aside = self._is_aside(down_to) & (shares > 0.0)
         return self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
+
+    def _verdict(
+        self, code: int, remark: str, residuals: Array, shares: Array, look: Look, why: Near | None
+    ) -> tuple[int, str]:
+        """Code and remark of a frame, from those of the tracker that it was followed with. residuals: (tasks, 2), to
+        which what the clearance lacks is added.   why: what was in the way."""
+        near = self._stop.nearest(look.kept)
+        residuals[self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
+        if why is None and near is None:  # EMPTY: there is no other task than this one
+            return (CONVERGED if code == EMPTY and shares[self._at] > 0.0 else code), remark
+        if not ((residuals > self.tolerance).any(axis=1) & (shares >= 1.0)).any():
+            return CONVERGED, ""
+        code = OUT_OF_REACH if code == OUT_OF_REACH else COLLIDED
+        return code, _sentence(near, why) if code == COLLIDED else ""
+
+    def _presses(self, pair: int, code: int, kept: Array, step: Array) -> bool:
+        """Whether a frame that misses its tasks ends where its clearance holds a pair, by its number, after a step
+        (nv,) that is hardly one."""
+        return code == COLLIDED and bool(kept[pair] < self._stop.reach and abs(step).max() < STUCK)
 
     def _led(
         self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float, around: Array | None
@@ -203,14 +239,14 @@ class AvoidingTracker(Tracker):
     def _step(self, q: Array, there: Array) -> Array:
         return get_backend(self.backend).difference(self.model.tree, q, there)
 
-    def _slower(self, q: Array, last: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
+    def _slower(self, q: Array, last: Array, step: Array, kept: Array, obstacles: Array | None) -> Look:
         """A part of a step that is free, or the step of braking. last: (nv,) the step before."""
         braking, shares = self.limits.coasting(q, last), SHARES
         if self.limits.cones or self.limits.bases:  # steps between two that are viable may not be
             shares = ()
         looks = []
         for less in (*(braking + share * (step - braking) for share in shares), braking, step):
-            looks.append(self._stop.look(q, less, needed, obstacles))
+            looks.append(self._stop.look(q, less, kept, obstacles))
             if looks[-1].blocked is None:
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.

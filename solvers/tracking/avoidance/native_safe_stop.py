@@ -26,12 +26,12 @@ _BLOCKED, _FAILED = 1, 2
 class NativeSafeStop(SafeStop):
     """`SafeStop` whose looks are the kernel's. Owns its buffers, so it is for one thread at a time."""
 
-    def __init__(self, model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str) -> None:
-        super().__init__(model, task, limits, backend)
+    def __init__(self, model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str, reach: float) -> None:
+        super().__init__(model, task, limits, backend, reach)
         library = load_library()
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), 1.0)
         self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
-        self._clearance = ClearanceStruct(task.collisions, task.margin, task.margin)
+        self._clearance = ClearanceStruct(task.collisions, task.margin, reach)
         self._of: Array | None = None  # where the obstacles are
         self._obstacles = self._clearance.packed_obstacles(task.target)
         structs = ctypes.byref(self._track), ctypes.byref(self._clearance)
@@ -52,20 +52,21 @@ class NativeSafeStop(SafeStop):
             *(ctypes.byref(self._pair), ctypes.byref(self._distance)),
         )
 
-    def look(self, q: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
+    def look(self, q: Array, step: Array, before: Array, obstacles: Array | None) -> Look:
         if obstacles is not self._of:
             self._of, self._obstacles = obstacles, self._clearance.packed_obstacles(obstacles)
-        self._q[:], self._step[:], self._needed[:] = q, step, needed
+        self._q[:], self._step[:], self._needed[:] = q, step, self.needed(before)
         code = self._look(*self._before, _address(self._obstacles), *self._after)
         if code == _FAILED:
             raise self.task.collisions.not_found(self._pair.value)
-        near = self.task.collisions.near(self._pair.value, self._distance.value) if code == _BLOCKED else None
-        return Look(self._end.copy(), self._kept.copy(), near)
+        pair = self._pair.value if code == _BLOCKED else None
+        near = None if pair is None else self.task.collisions.near(pair, self._distance.value)
+        return Look(self._end.copy(), self._kept.copy(), near, pair)
 
 
-def safe_stop(model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str) -> SafeStop:
+def safe_stop(model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str, reach: float) -> SafeStop:
     kind = NativeSafeStop if get_backend(backend).name == "native" else SafeStop
-    return kind(model, task, limits, backend)
+    return kind(model, task, limits, backend, reach)
 
 
 def _address(array: Array) -> ctypes.c_void_p:

@@ -25,26 +25,31 @@ _ROUNDING = 1e-9  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, the margin at most.
-    blocked: the two that come nearest, where they come too near before the robot stands."""
+    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, `SafeStop.reach` at most.
+    blocked: the two that come nearest, where they come too near before the robot stands; `pair` is their number."""
 
     q: Array
     kept: Array
     blocked: Near | None
+    pair: int | None
 
 
 class SafeStop:
-    """Looks at frames, and half-way between them, until the robot stands."""
+    """Looks at frames, and half-way between them, until the robot stands. reach: [m] up to which distances are known,
+    the margin at least."""
 
-    def __init__(self, model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str) -> None:
-        self.model, self.task, self.limits, self._name = model, task, limits, backend
+    def __init__(self, model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str, reach: float) -> None:
+        self.model, self.task, self.limits, self.reach, self._name = model, task, limits, reach, backend
         self._backend = get_backend(backend)
 
     def kept(self, q: Array, obstacles: Array | None) -> Array:
-        """(n, pairs) [m] what each pair has at configurations (n, nq), the margin at most: what it is to keep from
-        there on."""
-        found, _ = self.task.collisions.checked_distances(q, self.task.margin, self._name, obstacles)
-        return np.minimum(found[..., 0], self.task.margin)
+        """(n, pairs) [m] what each pair has at configurations (n, nq), `reach` at most."""
+        found, _ = self.task.collisions.checked_distances(q, self.reach, self._name, obstacles)
+        return np.minimum(found[..., 0], self.reach)
+
+    def needed(self, kept: Array) -> Array:
+        """(pairs,) [m] what each pair is to keep from there on."""
+        return np.minimum(kept, self.task.margin)
 
     def nearest(self, kept: Array) -> Near | None:
         """The nearest two, where they are nearer than the margin."""
@@ -52,15 +57,15 @@ class SafeStop:
             return None
         return self.task.collisions.near(int(kept.argmin()), kept.min())
 
-    def look(self, q: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
-        """The robot goes a step (nv,) from q (nq,) and then brakes."""
+    def look(self, q: Array, step: Array, before: Array, obstacles: Array | None) -> Look:
+        """The robot goes a step (nv,) from q (nq,) and then brakes. before: (pairs,) what was kept there."""
         places = self._stopping(q, step)
         kept = self.kept(places, obstacles)
-        over, near = kept - needed, None
-        if over.size and over.min() < -_ROUNDING:
-            sample, pair = np.unravel_index(int(over.argmin()), over.shape)
-            near = self.task.collisions.near(int(pair), kept[sample, pair])
-        return Look(places[1], kept[1], near)
+        over = kept - self.needed(before)
+        if not over.size or over.min() >= -_ROUNDING:
+            return Look(places[1], kept[1], None, None)
+        sample, pair = (int(i) for i in np.unravel_index(int(over.argmin()), over.shape))
+        return Look(places[1], kept[1], self.task.collisions.near(pair, kept[sample, pair]), pair)
 
     def _stopping(self, q: Array, step: Array) -> Array:
         """(n, nq) the configurations half-way and at the end of each step."""

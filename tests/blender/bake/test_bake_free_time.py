@@ -21,7 +21,6 @@ from robokin_addon.scene.bake.whole import (
 )
 from robokin_addon.solvers import ClearanceTask, check_motion
 from robokin_addon.solvers.progress import finish
-from robokin_addon.solvers.tracking.data import LATE
 from support.blender.scene_robots import add_robot, add_target, circle
 from support.problems.obstructed import at, planar_arm
 
@@ -47,6 +46,7 @@ def test_a_motion_takes_the_frames_that_it_is_worth(scene):
     fastest, _ = baked(scene, robot, cost="DURATION")
     seconds = [frames / 24.0 for frames in (fastest - 1, FRAMES - 1)]
     assert "it takes {:.3g} s in place of {:.3g} s".format(*seconds) in robot.robokin.solver.bake_reason
+    assert "in that time cost of acceleration " in robot.robokin.solver.bake_reason
     assert fastest <= hasty < as_given == FRAMES < gentle
 
 
@@ -90,9 +90,9 @@ def test_frames_and_costs_in_another_time():
     assert timed_cost("duration") == timed_cost({"duration": 3.0}) == "acceleration"
     assert with_duration("DURATION", 2.0) == "duration" and with_duration("JERK", 0.0) == "jerk"
     assert with_duration("JERK", 2.0) == {"jerk": 1.0, "duration": 2.0}
-    late = [SimpleNamespace(codes=np.array([0, LATE]))]
+    late = [SimpleNamespace(is_late=np.array([False, True]))]
     assert [is_too_fast(late, range(1, last), [1, 11]) for last in (101, 102)] == [True, False]
-    assert not is_too_fast([SimpleNamespace(codes=np.zeros(2, int))], range(1, 12), [1, 11])
+    assert not is_too_fast([SimpleNamespace(is_late=np.zeros(2, bool))], range(1, 12), [1, 11])
 
 
 def test_a_whole_motion_is_met_where_what_counts_whole_is(scene):

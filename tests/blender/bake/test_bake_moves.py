@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.handlers import moves_preview
+from robokin_addon.operators.handlers import moves_preview, shown_motion
 from robokin_addon.operators.solve import moves as operator
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
 from robokin_addon.panels.overlays.motion import limit_spans
@@ -147,6 +147,11 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     for place in keyed:
         share = np.clip(((place - start) * way).sum(1) / np.maximum((way * way).sum(1), 1e-18), 0.0, 1.0)
         assert np.linalg.norm(start + share[:, None] * way - place, axis=1).min() < 5e-4
+    scene.robokin.overlays.path = True
+    overlays.look(bpy.context)
+    shown_motion.finish_work()
+    assert tuple(shown()[1][-1]) not in {tuple(tint) for tint in tints}  # over the moves, whose way it is
+    scene.robokin.overlays.path = False
     scene.frame_set(last)
     assert len(shown()[0]) == len(points)  # from where it was baked, though the robot stands elsewhere
     np.testing.assert_allclose(shown()[0][0], points[0], atol=1e-5)

@@ -10,6 +10,7 @@ from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import add_empty, add_robot, placed
 from support.blender.scene_tasks import FRAMES, NEAR, add, bezier, distance_to_curve, frames_of_bake, head, shown
+from support.few import rest_slow
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def bake_too_fast(robot, scene):
     assert "limit" not in robot.robokin.solver.check_summary.lower(), robot.robokin.solver.check_summary
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_a_point_that_is_too_fast_stays_on_its_curve(scene, robot, backend, monkeypatch):
     monkeypatch.setenv("ROBOKIN_BACKEND", backend)
     path = bezier(robot, (0.5, 0.0, 0.5))

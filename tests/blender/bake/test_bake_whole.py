@@ -87,3 +87,36 @@ def test_smooth_repairs_keys_that_break_limits(scene, tmp_path):
     told = json.loads(report.read_text("utf-8"))
     assert told["broken_before"] > 0 == told["broken_after"] and told["is_optimal"]
     assert main(["smooth", str(path), "--frames", "3:3"]) == 2
+
+
+def test_soft_tasks_cost_and_hold_nothing(scene, tmp_path):
+    """Two tasks that no pose meets at once: the soft one gives way, at the frames at which it counts."""
+    robot = follower(scene)
+    far = add_target(robot, kind="POSITION")
+    far.location.x += 0.3
+    task, settings = robot.robokin.tasks[1], robot.robokin.solver
+    task.name, task.soft_weight, settings.bake_mode = "Beside", 10.0, "WHOLE"
+    for frame, influence in ((1, 0.0), (9, 0.0), (10, 1.0), (FRAMES, 1.0)):
+        task.influence = influence
+        task.keyframe_insert("influence", frame=frame)
+    report = tmp_path / "report.json"
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake(report_path=str(report)) == {"FINISHED"}
+        assert settings.bake_status == "CONVERGED" and "optimal" in settings.bake_reason, settings.bake_reason
+        assert bpy.ops.robokin.check() == {"FINISHED"}
+    assert settings.check_passed, settings.check_summary
+    told = json.loads(report.read_text("utf-8"))
+    (soft,) = told["soft"]
+    misses = [row["residuals"][1] for row in told["frames"]]
+    assert soft["task"] == "Beside" and soft["weight"] == 10.0 and misses[8] is None
+    assert soft["largest"]["position"] == max(own["position"] for own in misses[9:]) > 0.1
+    set_frame(scene, 1)
+    path = tmp_path / "soft.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bake = ["bake", str(path), "--mode", "whole", "--json", str(report)]
+    assert main([*bake, "--soft", "Beside=1000"]) == 0
+    nearer = json.loads(report.read_text("utf-8"))["soft"][0]
+    assert nearer["weight"] == 1000.0 and nearer["rms"]["position"] < soft["rms"]["position"]
+    assert main([*bake, "--soft", "Beside=0"]) == 1  # hard: they cannot both be met
+    assert main([*bake, "--soft", "Nobody=1"]) == main([*bake, "--soft", "Beside"]) == 2
+    assert main(["bake", str(path), "--mode", "frames", "--soft", "Beside=1"]) == 2

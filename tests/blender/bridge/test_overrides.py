@@ -16,6 +16,7 @@ from robokin_addon.scene.animation.frames import fcurves
 from support.blender.drawing import while_blender_draws
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot, add_target
+from support.few import rest_slow
 
 SCENE = ("objects", "meshes", "curves", "actions", "armatures", "collections")
 
@@ -78,6 +79,8 @@ def contents(robot: bpy.types.Object) -> dict:
     return found
 
 
+SOME = ("POSE", "ALONG_CURVE", *(kind for kind in KINDS if not KINDS[kind].target))[:3]
+ONLY_SLOW = [kind for kind in KINDS if kind not in SOME]
 CALLS: dict[str, tuple[str, dict]] = {
     "bake": ("bake", {"frame_end": 3}),
     "bake anew": ("bake", {"frame_end": 3, "new_action": True}),
@@ -106,17 +109,22 @@ CALLS: dict[str, tuple[str, dict]] = {
     "convert": ("convert_rig", {}),
     "joint": ("set_joint", {"joint_type": "fixed"}),
     "mass": ("inertia_from_mesh", {"which": "ALL"}),
-    **{f"{name} {kind}": (name, {"kind": kind}) for name in ("task_add", "target_add") for kind in KINDS},
 }
+# ... and the same with each kind of task, of which three are enough every time.
+OF_KINDS = [
+    {f"{name} {kind}": (name, {"kind": kind}) for name in ("task_add", "target_add") for kind in kinds}
+    for kinds in (SOME, ONLY_SLOW)
+]
 EDITED = ("limits", "reset record", "make", "convert", "joint", "mass")  # of the bones, which are the other file's
 LISTED = ("remove posture", "move posture", "remove criterion", "remove task")  # of lists, which in overrides only grow
 FREE = [f"target_add {kind}" for kind in KINDS if not KINDS[kind].target]
 
 
 @pytest.mark.parametrize("way", ["collection", pytest.param("bones", marks=pytest.mark.slow), "copy"])
-def test_operators_write_all_or_nothing(library, monkeypatch, way):
+@pytest.mark.parametrize("calls", rest_slow([CALLS | OF_KINDS[0], OF_KINDS[1]]), ids=len)
+def test_operators_write_all_or_nothing(library, monkeypatch, way, calls):
     while_blender_draws(monkeypatch)
-    for call, (name, options) in CALLS.items():
+    for call, (name, options) in calls.items():
         robot = overridden(library, way)
         before, model = contents(robot), robot_model(robot)
         try:

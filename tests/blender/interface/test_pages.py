@@ -11,7 +11,7 @@ PANELS = {
     "POSE": {"joint_values", "postures"},
     "TASKS": {"tasks", "task_axes", "criteria", "solve"},
     "ANIMATE": {"bake", "check", "dynamics", "export", "moves", "retarget"},
-    "ROBOT": {"joint", "link", "tables", "collisions"},
+    "ROBOT": {"joint", "link", "tables", "collisions", "shapes"},
 }
 
 

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.panels.prepared.joint_rows import common_start, short_names
+from robokin_addon.panels import robot as panels_robot
 from robokin_addon.panels.prepared.robot_panel import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
-from support.blender.panels import PANELS, draw
+from robokin_addon.robokin.structure.short_names import common_start, short_names
+from support.blender.panels import PANELS, draw, draw_page
 from support.blender.rigs import ARM, add_rig, select
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target
 
@@ -34,9 +35,15 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
     assert "ROBOKIN_PT_joint" not in drawn and "'lamp' is" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
 
 
+def test_a_robot_without_the_kernel_is_told_to_be_slow_and_why(panda, monkeypatch):
+    assert not any("Slow" in label for label in draw()["ROBOKIN_PT_robot"]["labels"])
+    monkeypatch.setattr(panels_robot, "why_no_kernel", lambda: "the kernel has ABI 1")
+    assert "Slow: the kernel has ABI 1" in " ".join(draw()["ROBOKIN_PT_robot"]["labels"])
+
+
 def test_all_panels_are_in_the_one_tab():
     sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
-    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 19
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 20
     assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
         "Robot",
         "Joint",
@@ -309,12 +316,33 @@ def test_results_are_shown_in_words_and_scene_units(scene, panda):
     assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Reached", "every task is met", "Options"]
 
 
-def test_custom_ranges_show_their_frames(panda):
-    for name in ("ROBOKIN_PT_bake", "ROBOKIN_PT_check", "ROBOKIN_PT_export"):
-        assert "frame_start" not in draw()[name]["props"]
-    panda.robokin.solver.range = "CUSTOM"
-    for name in ("ROBOKIN_PT_bake", "ROBOKIN_PT_check", "ROBOKIN_PT_export"):
-        assert {"frame_start", "frame_end"} <= set(draw()[name]["props"])
+def test_the_range_is_shown_once_above_all_that_takes_it(panda):
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    for kind, count in (("SCENE", 0), ("CUSTOM", 1)):
+        panda.robokin.solver.range = kind
+        drawn = draw_page()
+        assert drawn["ROBOKIN_PT_robot"]["props"].count("frame_start") == count
+        assert [name for name, panel in drawn.items() if "range" in panel["props"]] == ["ROBOKIN_PT_robot"]
+
+
+def test_rows_of_failing_frames_say_what_and_one_says_why(panda):
+    target = add_target(panda)
+    scene = bpy.context.scene
+    for frame, height in ((1, 0.5), (2, 9.0), (3, 0.5), (4, 12.0)):
+        target.location = (0.3, 0.0, height)
+        target.keyframe_insert("location", frame=frame)
+    scene.frame_start, scene.frame_end = 1, 4
+    bpy.ops.robokin.bake()
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    failures = panda.robokin.solver.bake_failures
+    told = []
+    for failure in failures:
+        scene.frame_set(failure.first)
+        drawn = draw_page()["ROBOKIN_PT_bake"]
+        rows = [text for text in drawn["texts"] if text and text[0].isdigit()]
+        assert len(rows) == len(failures) > 1 and rows[0].startswith(f"{failures[0].first}")
+        told.append(drawn["labels"])
+    assert "at least 8 m" in " ".join(told[0]) and "at least 11 m" in " ".join(told[-1])
 
 
 @pytest.mark.parametrize("width", [180, 300, 600])

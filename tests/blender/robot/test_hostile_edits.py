@@ -12,6 +12,7 @@ from support.blender.drawing import while_blender_draws
 from support.blender.hostile_edits import EDITS
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot, add_target
+from support.few import rest_slow
 
 CALLS = {
     "solve_pose": {},
@@ -52,8 +53,9 @@ def panda(scene):
     return robot
 
 
+@pytest.mark.parametrize("kinds", rest_slow([["POSE", "DISTANCE"], list(KINDS)]), ids=len)
 @pytest.mark.parametrize("edit", EDITS)
-def test_nothing_raises_after(panda, tmp_path, monkeypatch, edit):
+def test_nothing_raises_after(panda, tmp_path, monkeypatch, edit, kinds):
     EDITS[edit](panda)
     bpy.context.view_layer.update()
     panda.update_tag()
@@ -63,7 +65,7 @@ def test_nothing_raises_after(panda, tmp_path, monkeypatch, edit):
         draw()
         for name, options in CALLS.items():
             called(name, **options)
-        for kind in KINDS:
+        for kind in kinds:
             called("task_add", kind=kind)
             called("target_add", kind=kind)
         called("solve_pose")

@@ -121,7 +121,7 @@ def test_missed_tasks_are_named_by_frame(scene, robot, tmp_path):
     assert markers(scene) == [(11, "panda check: out of reach")]
     (row,) = robot.robokin.solver.check_failures
     assert (row.first, row.last, row.status) == (11, 30, "OUT_OF_REACH")
-    assert row.reason == "panda_hand_tcp is off by up to 20 m"
+    assert row.reason == "hand_tcp is off by up to 20 m"
 
 
 def test_a_task_counts_where_it_has_an_influence(scene, robot, tmp_path):

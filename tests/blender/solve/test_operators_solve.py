@@ -201,8 +201,8 @@ def hide_constrained(robot, task, target):
     ("harm", "words"),
     [
         (break_tip, "no tip of task .* named 'panda_hand_tcp' .did you mean: panda_hand_tcp_joint"),
-        (lose_tip, "task 'panda_hand_tcp' has no tip"),
-        (lose_target, "task 'panda_hand_tcp' has no target: choose an object"),
+        (lose_tip, "task 'hand_tcp' has no tip"),
+        (lose_target, "task 'hand_tcp' has no target: choose an object"),
         (flatten_target, "its target has a scale of zero"),
         (stretch_robot, r"'panda' has a non-uniform scale \(1, 2, 1\)"),
         (free_everything, "every axis is free"),

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.posture import drag_joint, mouse_drag
+from robokin_addon.operators.posture import drag_joint, drag_operator, mouse_drag
 from robokin_addon.operators.posture.drag_joint import freedoms, moved_configuration
 from robokin_addon.operators.posture.mouse_drag import Sliding, Turning, angle_under, length_under
 from robokin_addon.properties.bridge import binding, read_configuration
@@ -115,11 +115,11 @@ class Drag:
     def __init__(self, obj, monkeypatch, **settings):
         cls = drag_joint.ROBOKIN_OT_drag_joint
         own = {"bone": "", "freedom": 1, "end": "VALUE", "angle": 0.0, "length": 0.0} | settings
-        names = [name for name in vars(cls) if callable(vars(cls)[name])]
-        kind = type("Stand", (), {name: vars(cls)[name] for name in names})
+        parts = vars(drag_operator.DragOperator) | vars(cls)
+        kind = type("Stand", (), {name: part for name, part in parts.items() if callable(part)})
         self.operator = kind()
         vars(self.operator).update(own, report=lambda *_: None)
-        self.operator._ray = lambda context, event: (np.array(event.at), np.array(event.way))
+        self.operator.ray = lambda context, event: (np.array(event.at), np.array(event.way))
         texts = SimpleNamespace(header_text_set=lambda text: None, status_text_set=lambda text: None)
         self.context = SimpleNamespace(
             object=obj,

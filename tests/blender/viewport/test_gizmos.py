@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, distance_to, joint_handles, pixel_size, seen, under
+from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, joint_handles
 from robokin_addon.panels.gizmos.joint_gizmo import MOST, ROBOKIN_GGT_joint, shown_bone
+from robokin_addon.panels.gizmos.on_screen import distance_to, pixel_size, seen, under
 from robokin_addon.panels.overlays.robot_view import RobotView
 from robokin_addon.panels.shapes import colors
 from robokin_addon.properties.bridge import binding

@@ -19,7 +19,7 @@ from robokin_addon.properties.bridge import binding, read_configuration, world_f
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.robokin import center_of_mass, frame_jacobian
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere
-from robokin_addon.robokin.model.geometry import Mesh
+from robokin_addon.robokin.model.geometry import Mesh, RoundedBox
 from robokin_addon.solvers import IKProblem
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.panels import FakeLayout
@@ -129,6 +129,7 @@ def test_an_arrow_leads_from_the_tip_to_a_target_that_is_missed(overlays):
     assert end == pytest.approx(tuple(target.matrix_world.translation), abs=1e-5)
     assert start == pytest.approx(tuple(robot.matrix_world @ robot.pose.bones[TOOL].head), abs=1e-5)
     first, second = overlays.labels
+    assert first.point == pytest.approx(tuple(end), abs=1e-5) and second.point == pytest.approx(tuple(start), abs=1e-5)
     assert "off by" in first.text and robot.robokin.tasks[0].name in first.text and second.text.startswith("Too far")
 
 
@@ -335,6 +336,9 @@ def test_outlines_of_shapes():
     cylinder = outline(Cylinder(0.1, 0.6)).reshape(-1, 3)
     assert abs(cylinder[:, 2]).max() == pytest.approx(0.3)
     assert len(outline(Box((1.0, 2.0, 3.0)))) == 12
+    rounded = outline(RoundedBox((1.0, 2.0, 3.0), 0.1)).reshape(-1, 3)
+    beyond = np.maximum(abs(rounded) - (0.5, 1.0, 1.5), 0.0)
+    assert np.linalg.norm(beyond, axis=1) == pytest.approx(0.1)
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)], float)
     edges = outline(Hull(np.concatenate((corners, [[0.5, 1.0, 1.0]]))))
     assert (

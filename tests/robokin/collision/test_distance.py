@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere, distance
 from robokin_addon.robokin.collision.core import core
+from robokin_addon.robokin.collision.pairs import distances
+from robokin_addon.robokin.collision.reference import FAR, FOUND
 from robokin_addon.robokin.errors import ModelError
 from scipy.spatial.transform import Rotation
 from support.oracles.coal_oracle import coal, coal_distance, coal_shape
@@ -88,6 +90,24 @@ def test_the_twins_agree() -> None:
         native, numpy = (distance(a, Ta, b, Tb, backend=name) for name in BACKENDS)
         size = core(a).bound + core(b).bound + np.linalg.norm(Tb[:3, 3] - Ta[:3, 3])
         assert native.value == pytest.approx(numpy.value, abs=1e-9 * size)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_far_is_not_looked_for(backend: str) -> None:
+    """A pair that is farther apart than asked is said to be, and what is said is a lower bound."""
+    rng, seen = np.random.default_rng(7), set()
+    for _ in range(10 if backend == "numpy" else 100):
+        a, Ta, b, Tb = random_pair(rng)
+        found = distance(a, Ta, b, Tb)
+        whole = rng.uniform(0.1, 0.5)
+        Tb[:3, 3] += (whole - found.value) * found.normal
+        within = whole + 0.05 * rng.normal()
+        out, status = distances((core(a), core(b)), np.stack((Ta, Tb))[None], np.array([[0, 1]]), within, backend)
+        seen.add(int(status[0, 0]))
+        assert status == (FAR if whole > within else FOUND)
+        assert out[0, 0, 0] <= whole + 1e-9
+        assert out[0, 0, 0] >= (within if status == FAR else whole - 1e-9)
+    assert seen == {FOUND, FAR}
 
 
 def depth_of_hulls(a: np.ndarray, b: np.ndarray) -> float:

@@ -25,6 +25,7 @@ from robokin_addon.robokin.model.geometry import Box, Geometry, Sphere
 from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Tracker, solve_ik, track, velocity_step
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.wheeled import at, platform, slip
 from support.robots import robot
@@ -196,7 +197,7 @@ def test_tracking_rolls_without_slip_and_arrives(backend, flipped):
     assert report.ok and report.slip.max() < 1e-9
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
+@pytest.mark.parametrize("seed", rest_slow(range(6)))
 @pytest.mark.parametrize("acceleration", [math.inf, 6.0])
 def test_demands_that_cannot_be_rolled_are_late_and_never_slip(seed, acceleration):
     """Fast random ways, sideways too, with rates limited; then the target rests."""
@@ -213,20 +214,22 @@ def test_demands_that_cannot_be_rolled_are_late_and_never_slip(seed, acceleratio
     assert (~result.converged[:80]).any()
 
 
-def test_bounds_of_the_base_hold_while_it_brakes():
+@pytest.mark.parametrize(
+    ("backend", "direction"),
+    rest_slow([("native", (2, 2, 0)), ("native", (3, 0, 0)), ("native", (-2, 0.5, 0)), ("numpy", (3, 0.5, 0))], 2),
+)
+def test_bounds_of_the_base_hold_while_it_brakes(backend, direction):
     rates = {"velocity": 6.0, "acceleration": 5.0}
     bounds = {"lower": [-0.2, -0.3, -0.5], "upper": [0.6, 0.3, 0.5], "velocity": [0.5, 0.5, 1.0]}
     model = platform(rates=rates, **bounds)
     q0 = model.configuration({"lift": -0.6, "elbow": 1.0})
     tool = forward_kinematics(model, q0)["tool"][:3, 3]
     share = np.linspace(0.0, 1.0, 80)[:, None]
-    cases = [("native", (3, 0, 0)), ("native", (2, 2, 0)), ("native", (-2, 0.5, 0)), ("numpy", (3, 0.5, 0))]
-    for backend, direction in cases:
-        result, _ = follow(model, (tool + share * direction)[: 80 if backend == "native" else 35], q0, backend=backend)
-        assert slip(model, result.q) < 1e-9 and model.limits.contain(result.q).all()
-        assert (abs(result.motion.v) <= model.velocity).all()
-        assert (abs(result.motion.a) <= model.acceleration).all()
-        assert abs(result.q[:, 0]).max() > 0.15
+    result, _ = follow(model, (tool + share * direction)[: 80 if backend == "native" else 35], q0, backend=backend)
+    assert slip(model, result.q) < 1e-9 and model.limits.contain(result.q).all()
+    assert (abs(result.motion.v) <= model.velocity).all()
+    assert (abs(result.motion.a) <= model.acceleration).all()
+    assert abs(result.q[:, 0]).max() > 0.15
 
 
 def test_both_trackers_agree():

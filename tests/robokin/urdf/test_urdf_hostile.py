@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from robokin_addon.robokin import FileFormatError, load_urdf, missing_meshes, read_urdf_text, urdf_text
 from robokin_addon.robokin.errors import ModelError
+from support.few import rest_slow
 from support.robots import robot
 
 
@@ -283,10 +284,9 @@ def mutations(data: bytes, random_: random.Random, count: int):
         )
 
 
-SLOWER = [pytest.param(name, marks=pytest.mark.slow) for name in ("so101", "allegro_right_hand")]
-
-
-@pytest.mark.parametrize("name", ["panda", "ur5_robot", "double_pendulum_simple", *SLOWER])
+@pytest.mark.parametrize(
+    "name", rest_slow(["double_pendulum_simple", "panda", "ur5_robot", "so101", "allegro_right_hand"])
+)
 def test_mutated_robots_load_or_give_one_error(name):
     path = robot(name)
     outcomes = {"loaded": 0, "refused": 0}

@@ -22,7 +22,8 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
-from robokin_addon.solvers import Motion, MotionDynamics, check_motion
+from robokin_addon.robokin.dynamics import Drives
+from robokin_addon.solvers import Motion, MotionDynamics, check_motion, retime
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -264,3 +265,42 @@ def test_links_move_as_pinocchio_says(name) -> None:
     jerk = np.diff(path.a[:, own][:, 0]) / np.diff(path.times)
     np.testing.assert_allclose(columns[f"{joint} jerk"][1], [0.0, *jerk])
     assert columns[f"{joint} jerk"][0] == "rad/s\u00b3" and not any("effort" in name for name in columns)
+
+
+def test_springs_of_joints_with_a_rest_position_count() -> None:
+    """Pinocchio's inverse dynamics and k (q - rest) of each joint, and their energy is their work."""
+    plain = library_robot("panda")
+    joints = [
+        replace(joint, stiffness=20.0 + i, rest_position=0.1 * i) if joint.nv == 1 else joint
+        for i, joint in enumerate(plain.joints)
+    ]
+    model = RobotModel("sprung", plain.links, joints[1:] if joints[0].parent is None else joints)
+    oracle, rng = Oracle.from_model(model), np.random.default_rng(0)
+    for _ in range(20):
+        q, v, a = random_configuration(model, rng), *rng.normal(size=(2, model.nv))
+        wanted = oracle.inverse_dynamics(q, v, a)
+        for joint in model.joints:
+            if joint.rest_position is None:
+                continue
+            own, (ratio, offset) = model.slot(joint.name), model.mimic_map(joint.name)
+            wanted[own.v] += ratio * joint.stiffness * (ratio * q[own.q] + offset - joint.rest_position)
+        drives = Drives.of(model)
+        rates = drives.rotor_inertia * a + drives.damping * v + drives.friction * np.sign(v)
+        np.testing.assert_allclose(drive_effort(model, q, v, a), wanted + rates, rtol=1e-9, atol=1e-9)
+        dq = 1e-6 * v
+        gained = (drives.spring_energy(q + dq) - drives.spring_energy(q - dq)) / 2.0
+        assert gained == pytest.approx(drives.spring_effort(q) @ dq, rel=1e-6)
+
+
+def test_springs_bound_how_fast_a_path_may_be() -> None:
+    """A path takes another time with them, and the limits on efforts hold."""
+    plain, q = library_robot("planar_2r"), np.linspace([-0.2, 0.1], [1.2, 0.5], 9)
+    durations = []
+    for rest in (None, 0.0):
+        joints = [replace(joint, stiffness=30.0, rest_position=rest, effort=40.0) for joint in plain.joints]
+        model = RobotModel("arm", plain.links, joints[1:] if joints[0].parent is None else joints)
+        found = retime(model, q, {"velocity": 10.0, "acceleration": 1e4}, gravity=np.zeros(3))
+        states = zip(*found.sample(np.linspace(0.0, found.duration, 400)), strict=True)
+        assert max(abs(drive_effort(model, *state, np.zeros(3))).max() for state in states) <= 40.0 * (1.0 + 1e-6)
+        durations.append(found.duration)
+    assert abs(durations[1] - durations[0]) > 0.01 * durations[0]

@@ -12,11 +12,11 @@ from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import ClearanceTask, PositionTask, Status, optimize_motion
 from robokin_addon.solvers.motion.collisions import collision_violations
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
-from robokin_addon.solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from robokin_addon.solvers.optimal_control.optimize import optimize_steps
 from robokin_addon.solvers.optimal_control.rows.clearance_rows import ClearanceRows
 from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows, JerkRows
 from robokin_addon.solvers.optimal_control.rows.rolling_rows import RollingRows
-from robokin_addon.solvers.optimal_control.start import start_near
+from robokin_addon.solvers.optimal_control.start import TrackedFrames, start_near
 from robokin_addon.solvers.progress import finish
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates

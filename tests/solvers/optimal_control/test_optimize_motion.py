@@ -19,8 +19,8 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import KineticEnergy
 from robokin_addon.solvers.optimal_control import sqp
-from robokin_addon.solvers.optimal_control.optimize import TrackedFrames, optimize_steps
-from robokin_addon.solvers.optimal_control.start import near_animation
+from robokin_addon.solvers.optimal_control.optimize import optimize_steps
+from robokin_addon.solvers.optimal_control.start import TrackedFrames, near_animation
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from support.oracles.pinocchio_oracle import Oracle

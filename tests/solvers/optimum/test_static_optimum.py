@@ -45,6 +45,7 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum.subproblem import Subproblem
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -67,7 +68,7 @@ ARMS = {
 }
 
 
-@pytest.fixture(autouse=True, params=["native", "numpy"])
+@pytest.fixture(autouse=True, params=rest_slow(["native", "numpy"]))
 def _backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, request.param)
 

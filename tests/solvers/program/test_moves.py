@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -109,9 +110,13 @@ def test_the_commands(capsys, tmp_path) -> None:
     made, faster = tmp_path / "made.csv", tmp_path / "faster.csv"
     q0 = json.dumps({joint.name: float(START[PANDA.slot(joint.name).q][0]) for joint in PANDA.moving_joints})
     asked = ("--moves", tmp_path / "program.json", "--q0", q0, "--acceleration", "3", "--jerk", "60")
-    done = run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", made)
+    done = run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", made, "--json", tmp_path / "moves.json")
     assert done.code == 0 and "ready: joint, " in done.out
     motion = read_motion(made, PANDA)
+    told = json.loads((tmp_path / "moves.json").read_text("utf-8"))["bindings"]
+    assert told[0]["start"] == 0.0 and told[-1]["end"] <= motion.duration and len(told) > 3
+    assert {row["kind"] for row in told} <= {"velocity", "acceleration", "jerk"} and told[0]["kind"] == "jerk"
+    assert all(row["start"] < row["end"] <= after["start"] for row, after in itertools.pairwise(told))
     assert abs(motion.a).max() <= 3.0 * 1.01
     done = run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--acceleration", "4", "-o", faster)
     assert done.code == 0 and "what keeps it from being faster" in done.out

@@ -43,6 +43,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
 from robokin_addon.solvers.velocity.native_layout import NO_LEVELS, ExtraLevels
 from support.blender.every_task import every_task, sphere
+from support.few import rest_slow
 from support.random_problems.random_tasks import every_motion
 from support.random_problems.random_trees import ALL_TYPES, random_placement, random_robot
 
@@ -281,7 +282,7 @@ def _assert_same(native: VelocityStep, numpy: VelocityStep) -> None:
         assert own.freedom == other.freedom
 
 
-@pytest.mark.parametrize("seed", range(ROBOTS))
+@pytest.mark.parametrize("seed", rest_slow(range(ROBOTS), 4))
 def test_steps_are_the_same(seed: int) -> None:
     """Of three tasks of any kind beside or below each other, with a loop, and of others that the kernel does not
     know."""

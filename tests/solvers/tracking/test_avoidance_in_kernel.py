@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import ModelError, RobotModel, forward_kinematics, library_robot, random_configuration
-from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin import (
+    ModelError,
+    RobotModel,
+    forward_kinematics,
+    library_robot,
+    random_configuration,
+    read_urdf_text,
+)
+from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
 from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, velocity_step
 from robokin_addon.solvers.limits.viability import StepLimits
-from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of
+from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from robokin_addon.solvers.tracking.avoidance.native_safe_stop import NativeSafeStop
 from robokin_addon.solvers.tracking.avoidance.safe_stop import SafeStop
+from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.problems.obstructed import around_a_post, at, clothed, random_scene
@@ -50,6 +59,14 @@ def test_steps_are_those_of_the_twin() -> None:
     np.testing.assert_allclose(one.residuals, other.residuals, atol=1e-9)
 
 
+GANTRY = """<robot name="gantry"><link name="base"/><link name="slide"/><link name="hand"><collision><geometry>
+<sphere radius="0.1"/></geometry></collision></link>
+<joint name="x" type="prismatic"><parent link="base"/><child link="slide"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="y" type="prismatic"><parent link="slide"/><child link="hand"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
+
 def slow(model: RobotModel) -> RobotModel:
     """Clothed, and braking for several frames."""
     model = clothed(model)
@@ -70,7 +87,7 @@ def test_looks_ahead_are_those_of_the_twin(name: str) -> None:
     balls = [Obstacle(f"ball {k}", Sphere(0.05), at(*rng.uniform(-0.7, 0.7, 3))) for k in range(20)]
     resting = CollisionModel(model).contacts(model.limits.middle(model.neutral())[None])
     clearance = ClearanceTask(CollisionModel(model, balls, [each.names for each in resting]), 0.02)
-    one, other = (kind(model, clearance, limits, "auto") for kind in (NativeSafeStop, SafeStop))
+    one, other = (kind(model, clearance, limits, "auto", 0.03) for kind in (NativeSafeStop, SafeStop))
     for _ in range(12):
         q = random_configuration(model, rng)
         step = limits.viable(q, np.clip(rng.normal(size=model.nv) * 0.05, -limits.max_step, limits.max_step))
@@ -106,6 +123,38 @@ def test_frames_in_pieces_are_those_at_once() -> None:
     np.testing.assert_array_equal(whole.q, [each.q for each in single])
     np.testing.assert_array_equal(whole.residuals, [each.residual_array for each in single])
     assert 7 in whole.codes and 0 in whole.codes
+
+
+def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
+    """At a wall that its target has gone into, until the target comes where the hand can follow it, too far away for
+    one frame: then speed is why it is missed."""
+    gantry = read_urdf_text(GANTRY)
+    wall = Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
+    tracker = tracker_of(gantry, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(CollisionModel(gantry, [wall]))])
+    assert isinstance(tracker, AvoidingTracker)
+    tracker.stand(np.zeros(2))
+    targets = [[[x, 0.0, 0.0], None] for x in (*np.linspace(0.0, 0.6, 30), *[0.6] * 30, *[-0.8] * 30)]
+    found = [tracker.run(tracker.check_targets([own])) for own in targets[:59]]
+    assert tracker._pressed is not None
+    assert [int(each.codes[0]) for each in found[40:]] == [7] * 19
+    assert all(each.remarks is not None and "hand" in each.remarks[0] for each in found[40:])
+    free: list[int] = []
+    run = tracker._free.run
+
+    def counted(targets: Any, *others: Any) -> TrackResult:
+        free.append(len(targets))
+        return run(targets, *others)
+
+    tracker._free.run = counted  # type: ignore[method-assign]
+    rest = tracker.run(tracker.check_targets([targets[59]] * 16))
+    assert sum(free) <= 3
+    assert (rest.codes == 7).all()
+    away = tracker.run(tracker.check_targets(targets[60:]))
+    assert away.codes[1] == 5
+    assert away.codes[-1] == 0
+    tracker.stand(np.zeros(2))
+    whole = tracker.run(tracker.check_targets(targets[:59]))
+    np.testing.assert_array_equal(whole.q, np.concatenate([each.q for each in found]))
 
 
 def test_a_distance_that_is_not_found_is_an_error() -> None:

@@ -14,6 +14,7 @@ from robokin_addon.solvers.tracking import relaxed_segments as relaxed_legs
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.tracking.starts import ITERATIONS, Segment, follow, follow_from_best
 from robokin_addon.solvers.tracking.track import Tracker, track
+from support.few import rest_slow
 from support.random_problems.random_arms import random_arm
 from support.robots import robot
 
@@ -94,7 +95,7 @@ def test_a_path_that_mid_range_misses_is_met_from_another_start(name, seed):
     assert (abs(np.diff(result.q, axis=0)) <= model.velocity * DT).all()
 
 
-@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_turns_are_chosen_so_that_there_is_room(backend):
     """A UR5 joint turns from -2 pi to +2 pi; a path that winds it up by 1.5 turns starts well below zero."""
     model = load_urdf(robot("ur5_robot"))
@@ -291,6 +292,7 @@ def turning_hand() -> tuple[RobotModel, list[Task], list[list[object]]]:
     return model, [PoseTask("tool", T), OnPlaneTask("tool", floor, side="above", priority=2)], targets
 
 
+@pytest.mark.slow
 def test_a_motion_stopped_while_fewer_tasks_are_tried_is_of_all_of_them(monkeypatch):
     model, tasks, targets = turning_hand()
     backends: list[str] = []

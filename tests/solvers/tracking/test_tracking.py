@@ -7,6 +7,7 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.solvers import AxisTask, PoseTask, PositionTask
 from robokin_addon.solvers.tracking.track import track
+from support.few import rest_slow
 from support.problems.limits import with_rates
 from support.problems.tracked import (
     BACKENDS,
@@ -72,7 +73,7 @@ def test_other_tasks_and_targets_in_their_own_terms():
     assert np.cross(tip[:3, 2], sets[-1][1]) == pytest.approx(0.0, abs=1e-5)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", rest_slow(BACKENDS))
 @pytest.mark.parametrize("seed", range(6))
 def test_random_robots_chased_across_their_workspace_keep_every_limit(backend, seed):
     rng = np.random.default_rng(seed)

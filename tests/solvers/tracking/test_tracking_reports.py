@@ -10,6 +10,7 @@ from robokin_addon.robokin import ConfigurationError, TaskError, forward_kinemat
 from robokin_addon.solvers import PoseTask, PositionTask
 from robokin_addon.solvers.results import Status
 from robokin_addon.solvers.tracking.track import Tracker, track
+from support.few import rest_slow
 from support.problems.limits import with_rates
 from support.problems.motions import wandering
 from support.problems.tracked import (
@@ -128,7 +129,7 @@ def test_restarts_only_at_the_start():
     assert result.converged[0] and abs(np.diff(result.q, axis=0)).max() <= np.pi / 24 + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", rest_slow(range(12), 4))
 def test_the_kernel_equals_the_reference(seed):
     rng = np.random.default_rng(100 + seed)
     model = random_robot(seed, joints=8, root=("fixed", "planar", "floating")[seed % 3])

@@ -28,6 +28,7 @@ from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tasks.places.curve import Curve
 from robokin_addon.solvers.tasks.protocols import HistoryTask
 from robokin_addon.solvers.tracking.starts import Segment, follow
+from support.few import rest_slow
 from support.problems.wheeled import platform, slip
 from support.robots import robot
 
@@ -122,7 +123,9 @@ def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Tas
     }
 
 
-@pytest.mark.parametrize(("acceleration", "criteria"), [(math.inf, []), (8.0, []), (math.inf, [JointSprings()])])
+@pytest.mark.parametrize(
+    ("acceleration", "criteria"), rest_slow([(8.0, []), (math.inf, []), (math.inf, [JointSprings()])])
+)
 @pytest.mark.parametrize("name", list(_stacks(load_urdf(robot("panda")))))
 def test_backends_agree_on_velocities(
     panda: RobotModel, name: str, acceleration: float, criteria: list[Criterion]

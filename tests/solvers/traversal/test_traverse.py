@@ -10,6 +10,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot,
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
 from scipy.spatial.transform import Rotation
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.family_robots import family_robot
 from support.robots import robot
@@ -82,7 +83,7 @@ def test_a_line_by_the_singular_wrist(offset: float, acceleration: float) -> Non
             led(model, poses, start, "change-posture")
 
 
-@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("offset", rest_slow(OFFSETS, 2))
 def test_a_line_over_the_shoulder(offset: float) -> None:
     model = arm("irb140")
     q = np.array([0.2, -2.6505, 0.2, 0.3, 0.8, 0.2])

@@ -33,6 +33,7 @@ from robokin_addon.solvers.tasks import Task
 from robokin_addon.solvers.velocity.extended_jacobian import ALGORITHMIC, ExtendedJacobian
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from robokin_addon.solvers.velocity.turning_points import turn
+from support.few import rest_slow
 from support.robots import robot
 
 DT = 1.0 / 24.0
@@ -195,7 +196,7 @@ def _arm_on_a_rail(folder: Path) -> RobotModel:
 RAIL = np.array([0.1, 0.5, 0.9, 0.7])
 
 
-@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize("backend", rest_slow(["auto", "numpy"]))
 @pytest.mark.parametrize(("way", "is_singular"), [(1.0, True), (-1.0, False)])
 def test_a_turn_within_a_frame_is_named_there(tmp_path: Path, way: float, is_singular: bool, backend: str) -> None:
     """The pose is near a turn: 3 cm of path are too far in one direction, in the other there is a way."""

@@ -29,6 +29,7 @@ from robokin_addon.solvers.criteria import (
     MinimumVelocity,
     RestPosture,
 )
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
@@ -233,7 +234,7 @@ def test_floating_base_stops_at_its_position_limits() -> None:
     np.testing.assert_allclose(R @ step.v[:3], [0.2, 0.3, 0.0], atol=1e-8)
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_floating_base_that_turns_stays_inside_its_position_limits(backend: str) -> None:
     """Turning bends the way, which the rows of the step do not see."""
     side = np.array([0.1, 0.1, 0.1, *[np.inf] * 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from robokin_addon.robokin import RobotModel, difference, integrate
 from robokin_addon.solvers import PositionTask, Tracker, VelocityProblem, VelocityStep
 from robokin_addon.solvers.criteria import JointSprings
+from support.few import rest_slow
 from support.oracles.cone_oracle import excess
 from support.problems.curved_cases import CurvedCase, curved_case
 
@@ -62,19 +64,24 @@ def _check(seeds: range) -> tuple[int, int]:
 
 
 def test_levels_do_not_see_those_below_at_curved_limits() -> None:
-    compared, curved = _check(range(50))
-    assert compared > 125 and curved > 30
+    compared, curved = _check(range(16))
+    assert compared > 40 and curved > 9
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 4000, 500))
+@pytest.mark.parametrize("first", [0, *range(1000, 4000, 500)])
 def test_levels_do_not_see_those_below_thousands_of_times(first: int) -> None:
     _check(range(first, first + 500))
 
 
-def test_backends_take_the_same_steps_at_curved_limits() -> None:
+@pytest.mark.parametrize(
+    "seeds",
+    rest_slow([[*range(4000, 4006), 4109, 4217, 4377, 4493, 4601, 4679, 4787], range(4006, 4030)]),
+    ids=["few", "many"],
+)
+def test_backends_take_the_same_steps_at_curved_limits(seeds: Sequence[int]) -> None:
     """Also where a base stands at its bounds, and where rounding is all that a level leaves of a bound."""
-    for seed in (*range(4000, 4030), 4109, 4217, 4377, 4493, 4601, 4679, 4787):
+    for seed in seeds:
         case = curved_case(seed)
         native, numpy = (_step(case, backend)[1] for backend in ("native", "numpy"))
         assert abs(native.v - numpy.v).max() * case.dt <= 1e-7, seed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 
 import bpy
@@ -62,11 +63,9 @@ class FakeLayout:
 
     def operator(self, name, text=None, icon="NONE", **_):
         self.drawn["texts"].append(text)
-        group, _, operator = name.partition(".")
-        assert operator in dir(getattr(bpy.ops, group)) and icon in _icons()
+        assert icon in _icons()
         self.drawn["operators"].append(name)
-        properties = getattr(bpy.ops, group).__getattr__(operator).get_rna_type().properties
-        return Settable({p.identifier for p in properties}, self.drawn["given"].setdefault(name, {}))
+        return Settable(_settings(name), self.drawn["given"].setdefault(name, {}))
 
     def prop_decorator(self, data, name, index=-1):
         assert name in data.bl_rna.properties
@@ -93,8 +92,16 @@ class Settable:
         self.given[name] = value
 
 
+@cache
 def _icons():
-    return bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys()
+    return frozenset(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
+
+
+@cache
+def _settings(operator):
+    """The names of an operator's properties. Raises KeyError where there is no such operator."""
+    group, _, name = operator.partition(".")
+    return frozenset(p.identifier for p in getattr(getattr(bpy.ops, group), name).get_rna_type().properties)
 
 
 def draw(**override):

@@ -15,12 +15,12 @@ from robokin_addon.solvers.tracking.level_tracking import LevelTracking
 from robokin_addon.solvers.tracking.native_level_tracking import NativeLevelTracking
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.engine.stacks import DT, engine_stack
+from support.few import rest_slow
 
-STACKS = (("ur5", 0), ("gripper", 1), ("ball bones", 0))
-MORE = (("ur5", 3), ("panda", 3))
+STACKS = (("ur5", 0), ("gripper", 1), ("ball bones", 0), ("ur5", 3), ("panda", 3))
 
 
-@pytest.mark.parametrize(("robot", "seed"), [*STACKS, *(pytest.param(*each, marks=pytest.mark.slow) for each in MORE)])
+@pytest.mark.parametrize(("robot", "seed"), rest_slow(STACKS, 2))
 def test_frames_from_one_state(robot: str, seed: int) -> None:
     """From each state that the kernel leads to, jumps and unreachable stretches among them."""
     stack = engine_stack(robot, seed)

@@ -32,6 +32,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy
 from support.engine.motions import fastest, settled
 from support.engine.robots import X, Z, at, body, engine_robot
+from support.few import rest_slow
 from support.problems.limits import with_rates
 
 TURN = 1.2  # [rad] that is asked for at frame 1
@@ -144,7 +145,7 @@ def test_a_turn_at_full_speed_stops_in_time(kind: str, name: str) -> None:
     assert settled(abs(angle - TURN) > NEAR) <= SHARE * fastest(TURN, *rates(model)) * 25 + EXTRA
 
 
-@pytest.mark.parametrize("fps", [25, 240])
+@pytest.mark.parametrize("fps", rest_slow([25, 240]))
 @pytest.mark.parametrize("name", BESIDE)
 @pytest.mark.parametrize("kind", ["joint", "position"])
 def test_a_moving_target_is_caught_up_with_from_behind(kind: str, name: str, fps: int) -> None:

@@ -23,6 +23,7 @@ from robokin_addon.solvers.criteria import (
 from support.engine.goals import KINDS
 from support.engine.robots import ROBOTS
 from support.engine.stacks import DT, Stack, engine_stack
+from support.few import rest_slow
 
 CRITERIA = (
     GravityTorque,
@@ -90,7 +91,7 @@ def differences(found: dict[str, object], expected: dict[str, object]) -> list[s
     return [name for name, value in expected.items() if not np.array_equal(found[name], value)]
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", rest_slow(ROBOTS, 4))
 @pytest.mark.parametrize("which", CASES)
 def test_idle_tasks(robot: str, which: str) -> None:
     """Each kind by itself, then all of them at once."""
@@ -104,7 +105,7 @@ def test_idle_tasks(robot: str, which: str) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("robot", ["panda", "tiago", "puppet", "solo12"])
+@pytest.mark.parametrize("robot", rest_slow(["panda", "tiago", "puppet", "solo12"], 2))
 @pytest.mark.parametrize("which", CASES)
 def test_idle_criteria(robot: str, which: str) -> None:
     """Each kind by itself, then all of them at once."""

@@ -1,0 +1,76 @@
+"""Newton and Raphson on SE(3) with the body Jacobian (Sukesh, section 2.3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.spatial import se3
+from ..qp.bounded_step import bounded_step
+from .arm import ArmTip
+from .levenberg_marquardt import damped_descent
+from .result import MethodRun
+
+# W of place and rotation [1/m^2, 1/rad^2]: the place alone; then a rotation that gives way to it, more and more, since
+# long steps leave the place a little.
+PLACE, PLACE_FIRST = np.repeat((1.0, 0.0), 3), (np.repeat((1e3, 1.0), 3), np.repeat((1e8, 1.0), 3))
+STALLED, PATIENCE = 0.99, 5  # steps that do not lessen what is missing by 1 %
+
+
+@dataclass(frozen=True)
+class NewtonRaphson:
+    """q + J_b^+ log(T^-1 T_target), until |v| < eps_v [m] and |w| < eps_w [rad].
+
+    The step is damped by `damping` times the square of what is missing, is of at most `max_step` [rad, m] a joint, and
+    is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on.
+    A rotation that is not met in `max_iterations`, or comes no nearer, relaxes: the place is kept, and the rotation
+    comes as near as it can from there.
+    """
+
+    eps_w: float = 0.01
+    eps_v: float = 1e-4
+    damping: float = 0.3
+    max_step: float = 0.6
+    max_iterations: int = 20
+
+    def descend(self, arm: ArmTip, q: Array, T_target: Array) -> MethodRun:
+        path, least = [q], [np.inf]
+        while True:
+            twist = se3.log(se3.inverse(arm.pose(q)) @ T_target)  # of the tip, in its own frame
+            if self._is_met(twist):
+                return MethodRun(path, T_target, True, "")
+            least.append(min(least[-1], float(np.linalg.norm(twist))))
+            stalls = len(least) > PATIENCE + 1 and least[-1] > STALLED * least[-1 - PATIENCE]
+            if stalls or len(path) > self.max_iterations:
+                return self._relaxed(arm, path, T_target)
+            q = arm.clamped(q + self._step(arm, q, twist))
+            path.append(q)
+
+    def _is_met(self, twist: Array) -> bool:
+        return bool(np.linalg.norm(twist[:3]) < self.eps_v and np.linalg.norm(twist[3:]) < self.eps_w)
+
+    def _step(self, arm: ArmTip, q: Array, twist: Array) -> Array:
+        J = arm.body_jacobian(q)
+        damped = J.T @ J + max(self.damping * (twist @ twist), 1e-12) * np.eye(len(q))
+        lower, upper = np.maximum(arm.lower - q, -self.max_step), np.minimum(arm.upper - q, self.max_step)
+        return bounded_step(damped, J.T @ twist, lower, upper)[0]
+
+    def _relaxed(self, arm: ArmTip, path: list[Array], T_target: Array) -> MethodRun:
+        """The place, and of the rotations that the joints allow there the nearest."""
+        placed = damped_descent(arm, path[-1], T_target, PLACE, max_iterations=200)
+        if np.linalg.norm(arm.error(placed[-1], T_target)[:3]) >= self.eps_v:  # from the start it may be better
+            placed = damped_descent(arm, path[0], T_target, PLACE, max_iterations=200)
+        path = path[:-1] + placed if placed[0] is path[-1] else path + placed
+        for W in PLACE_FIRST:
+            path += damped_descent(arm, path[-1], T_target, W, max_iterations=200)[1:]
+        error = arm.error(path[-1], T_target)
+        away, turned = np.linalg.norm(error[:3]), np.linalg.norm(error[3:])
+        if away >= self.eps_v:
+            return MethodRun(path, T_target, False, f"the place is missed by {away:.3g} m")
+        if turned >= self.eps_w:
+            return MethodRun(
+                path, T_target, False, f"the rotation relaxed to the nearest feasible one, {turned:.3g} rad off"
+            )
+        return MethodRun(path, T_target, True, "")
