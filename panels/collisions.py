@@ -79,8 +79,9 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
 
 
 def draw_obstacle(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None:
-    """A button that marks the active object, or takes its mark away; not of what hangs on a robot."""
-    if obj is None or (obj.type != "MESH" and obj.instance_type != "COLLECTION"):
+    """A button that marks the active object where it is selected, or takes its mark away; not of what hangs on a
+    robot."""
+    if obj is None or not obj.select_get() or (obj.type != "MESH" and obj.instance_type != "COLLECTION"):
         return
     if any(map(is_robot, with_parents(obj))):
         return

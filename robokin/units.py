@@ -28,5 +28,10 @@ def freedom_units(joint: Joint) -> list[str]:
     return [unit for motion in joint.kind.motions for unit in _FREEDOMS.get(motion, ("rad",))]
 
 
+def small_length(length: float) -> str:
+    """A length [m] for people: in mm below a metre."""
+    return f"{1e3 * length:.3g} mm" if length < 1.0 else f"{length:.3g} m"
+
+
 def with_unit(number: float, unit: str) -> str:
     return f"{number:.6g} {unit}".rstrip()

@@ -87,6 +87,8 @@ class DragOperator(RobotOperator):
 
     def cancel(self, context: bpy.types.Context) -> None:
         self._paused.close()
+        if context.area is not None:
+            context.area.header_text_set(None)
         context.workspace.status_text_set(None)
 
     def _tell(self, context: bpy.types.Context) -> None:

@@ -10,6 +10,7 @@ from ...properties.bridge import is_robot
 from ...properties.collection import marked_collections
 from ...robokin import RobokinError
 from ...robokin.collision.fitting import KINDS
+from ...robokin.units import small_length
 from ...scene.link_shapes import fit_shapes
 from ...scene.obstacle_shapes import farthest_beyond
 from ..modal import ModalOperator
@@ -72,7 +73,7 @@ class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):
         else:
             try:
                 reach, name = yield from self._reach(context.scene, obj, set(chosen))
-                text += f"; their convex parts reach at most {1e3 * reach:.3g} mm beyond the meshes" if name else ""
+                text += f"; their convex parts reach at most {small_length(reach)} beyond the meshes" if name else ""
                 text += f" ({name})" if name else ""
             except RobokinError as error:
                 level, text = "WARNING", f"{text}; {error}"

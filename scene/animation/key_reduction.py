@@ -13,6 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.structure.tool_links import tool_links
+from ...robokin.units import small_length
 from ...solvers import Motion, check_motion
 from ...solvers.motion.key_reduction import ReducedKeys, frame_slopes, reduce_keys, tool_errors
 from ...solvers.progress import finish, scaled
@@ -47,7 +48,7 @@ class ReduceResult:
 
     def summary(self) -> str:
         """One line."""
-        off = f"{1e3 * self.position:.3g} mm and {np.degrees(self.rotation):.3g}°"
+        off = f"{small_length(self.position)} and {np.degrees(self.rotation):.3g}°"
         off += ", the base that rolls keeps its keys" if self.base_kept else ""
         limits = f"; frames that break a limit: {self.broken_after}, before {self.broken_before}"
         return f"keys in {self.after} frames, before in {self.before}; the tool is off by up to {off}" + (

@@ -13,6 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ...robokin.units import small_length
 from ...solvers import Motion, PoseTask, Status
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.progress import scaled
@@ -115,7 +116,7 @@ def _note(found: Traversal, at: AtSingularities, last: int) -> str:
     if at.past is Past.SLOW_DOWN:
         return f"slowed down by {found.added} frames, to frame {last}" if found.added else "no frame was added"
     if at.past is Past.DEVIATE:
-        return f"beside the path by up to {1e3 * away:.3g} mm and {np.degrees(turned):.3g} degrees, between frames too"
+        return f"beside the path by up to {small_length(away)} and {np.degrees(turned):.3g} degrees, between frames too"
     if at.past is Past.KEEP_POSTURE:
         return "in one posture from the first frame to the last"
     return "in the posture that stays farthest from singularities"

@@ -23,6 +23,7 @@ from ....robokin.collision.polytope import polytope_around
 from ....robokin.files.text_file import write_files
 from ....robokin.model.geometry import Geometry, Hull, Material, Mesh, Shape
 from ....robokin.spatial.se3 import placement
+from ....robokin.units import small_length
 from ....robokin.urdf.ranges import with_ranges
 from ....robokin.urdf.relocation import relocated
 from ..model.binding import Binding, binding
@@ -123,7 +124,7 @@ class _Export:
                 farthest = max(farthest, beyond)
             yield dataclasses.replace(geometry, shape=shape)
         if farthest:
-            larger = f"written as meshes up to {1e3 * farthest:.2g} mm larger"
+            larger = f"written as meshes up to {small_length(farthest)} larger"
             self.losses.append(f"link {link.name!r}: URDF has no rounded hulls; {larger}")
 
     def _link(self, child: bpy.types.Object) -> str | None:

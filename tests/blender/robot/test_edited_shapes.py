@@ -188,9 +188,11 @@ def test_a_drag_snaps_is_finer_typed_and_cancelled(panda):
     assert shapes(panda)[0].placement[:3, 3] == pytest.approx(-0.05 * shapes(panda)[0].placement[:3, 2], abs=1e-6)
 
 
-def test_an_obstacle_that_is_active_has_a_button(panda):
+def test_an_obstacle_that_is_selected_has_a_button(panda):
     wall = bpy.data.objects.new("Wall", bpy.data.meshes.new("Wall"))
     bpy.context.scene.collection.objects.link(wall)
+    assert "robokin.obstacle" not in draw(object=wall)["ROBOKIN_PT_robot"]["operators"]
+    wall.select_set(True)
     for is_obstacle in (False, True):
         wall.robokin.is_obstacle = is_obstacle
         drawn = draw(object=wall)["ROBOKIN_PT_robot"]

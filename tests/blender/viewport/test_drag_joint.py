@@ -202,3 +202,16 @@ def test_a_robot_that_follows_targets_keeps_the_value_and_its_targets_go_along(p
     bpy.context.view_layer.update()
     assert read_configuration(panda)[slot][0] == pytest.approx(wanted, abs=1e-5)
     assert (target.matrix_world.translation - before).length > 0.01
+
+
+def test_a_drag_that_blender_cancels_leaves_no_text_behind() -> None:
+    from contextlib import ExitStack
+    from types import SimpleNamespace
+    from unittest.mock import Mock
+
+    from robokin_addon.operators.posture.drag_operator import DragOperator
+
+    context = SimpleNamespace(area=Mock(), workspace=Mock())
+    DragOperator.cancel(SimpleNamespace(_paused=ExitStack()), context)
+    context.area.header_text_set.assert_called_once_with(None)
+    context.workspace.status_text_set.assert_called_once_with(None)
