@@ -43,6 +43,12 @@ def hull_triangles(points: Array) -> Array:
     raise ModelError(_NOT_FOUND)
 
 
+def distinct(points: Array) -> Array:
+    """Points (n, 3), each once, in the order of their coordinates."""
+    points = points[np.lexsort(points.T[::-1])]
+    return points[np.append(True, (points[1:] != points[:-1]).any(axis=1))]
+
+
 def hull_edges(triangles: Array) -> tuple[Array, Array]:
     """(k, 2) indices of the ends of each edge of a hull, and (k, 2) those of the two of its triangles (m, 3) there."""
     sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)

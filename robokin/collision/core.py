@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, check_size, not_negative, shown
 from ..errors import ModelError
 from ..model import geometry
-from .convex_hull import bent_edges, hull_triangles, least_area
+from .convex_hull import bent_edges, distinct, hull_triangles, least_area
 from .shapes import Capsule, CollisionShape, Cylinder, Hull, Sphere
 
 SAME = 1e-12  # directions that differ by no more are one
@@ -92,7 +92,7 @@ def _line(length: float) -> tuple[Array, Array, Array]:
 
 def _polytope(points: Array) -> tuple[Array, Array, Array]:
     """Corners, normals and edges of a convex hull."""
-    points = np.unique(points, axis=0)
+    points = distinct(points)
     if len(points) < 4:
         edges = np.roll(points, -1, axis=0) - points
         normal = np.cross(edges[:1], edges[1:2]) if len(points) == 3 else np.empty((0, 3))

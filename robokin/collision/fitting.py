@@ -12,13 +12,16 @@ from ..arrays import Array
 from ..errors import ModelError
 from ..model.geometry import Box as SharpBox
 from ..spatial.se3 import placement
+from .convex_hull import distinct
 from .core import core
 from .shapes import Box, Capsule, CollisionShape, Cylinder, Hull, Sphere
-from .swept_hull import swept_hull
+from .swept_hull import farthest, from_hull, swept_hull
 
 SIMPLE = ("box", "capsule", "sphere")  # among which the least one is chosen
 KINDS = (*SIMPLE, "rounded box", "cylinder", "hull")
-DIRECTIONS = 400  # in which the gap is measured
+DIRECTIONS = 400  # whose farthest points a ball is made of
+SURE = 0.01  # of a gap: by so much the bound may be too large
+_SIDES = 128  # of a polygon around a disc
 _HALVINGS = 40  # of the range of a radius
 _MOVES = 200  # of a middle
 
@@ -26,7 +29,8 @@ _MOVES = 200  # of a middle
 @dataclass(frozen=True, eq=False)
 class Fit:
     """placement: (4, 4) of the shape among the points. volume [m^3]; of a hull that of the box around it. gap [m]: how
-    far the shape's surface is from the points' convex hull, at most."""
+    far the shape's surface is from the points' convex hull, at most: a bound that is never too low, and at most about
+    SURE too high."""
 
     shape: CollisionShape
     placement: Array
@@ -42,7 +46,7 @@ def fitted(points: Array, kinds: tuple[str, ...] = SIMPLE) -> Fit:
     for kind in kinds:
         if kind not in KINDS:
             raise ModelError(f"no shape is called {kind!r} (valid: {', '.join(KINDS)})")
-    points = np.unique(Hull(points).points, axis=0)
+    points = distinct(Hull(points).points)
     if kinds == ("hull",):  # which has no axes
         return _hull(points)
     found = [fit for kind in kinds for R in _axes(points) for fit in _FITS[kind](points, R)]
@@ -154,13 +158,29 @@ def _grown(size: Any, points: Array) -> Any:
 
 
 def _gap(points: Array, shape: CollisionShape, T: Array) -> float:
-    """How far the shape is beyond the points: of two convex sets, one in the other, the largest difference of how far
-    they reach in a direction; in many directions."""
+    """How far the shape is beyond the points' hull: its corners are farthest from it, as the distance from a convex set
+    is convex. They are measured from a hull of a few points, hence too far, until the points beside them are in it."""
     around = core(shape)
-    n = _directions()
-    reach = (n @ around.points.T).max(axis=1) + around.disc * np.linalg.norm(n[:, :2], axis=1) + around.radius
-    turned = n @ T[:3, :3].T  # in the axes of the points
-    return max(0.0, float((reach + turned @ T[:3, 3] - _most(points, turned)).max()))
+    corners, few = _corners(around.points, around.disc) @ T[:3, :3].T + T[:3, 3], farthest(points)
+    while True:
+        away, n = from_hull(corners, points[few])
+        most = float(away.max()) + around.radius
+        far = away + around.radius >= (1.0 - SURE) * most
+        reach = n[far] @ points.T
+        least = float(((n[far] * corners[far]).sum(axis=1) - reach.max(axis=1)).max()) + around.radius
+        beside = dict.fromkeys(int(i) for i in reach.argmax(axis=1) if i not in few)
+        if least >= (1.0 - SURE) * most or not beside:
+            return max(0.0, most)
+        few += beside
+
+
+def _corners(points: Array, disc: float) -> Array:
+    """(n, 3) of a polytope around points (k, 3) with a disc about z."""
+    if not disc:
+        return points
+    angles = np.arange(_SIDES) * (2.0 * np.pi / _SIDES)
+    ring = np.column_stack((np.cos(angles), np.sin(angles), 0.0 * angles)) * (disc / np.cos(np.pi / _SIDES))
+    return (points[:, None] + ring).reshape(-1, 3)
 
 
 @lru_cache(maxsize=1)
@@ -168,9 +188,3 @@ def _directions() -> Array:
     """(n, 3) unit vectors."""
     n = np.random.default_rng(0).normal(size=(DIRECTIONS, 3))
     return np.concatenate((n / np.linalg.norm(n, axis=1)[:, None], np.eye(3), -np.eye(3)))
-
-
-def _most(points: Array, directions: Array) -> Array:
-    """(n,) how far points reach along directions (n, 3); some at a time, as the cache holds them."""
-    parts = np.array_split(points, 1 + len(points) // 4096)
-    return np.max([(directions @ part.T).max(axis=1) for part in parts], axis=0)

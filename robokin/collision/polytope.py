@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import Array
-from .convex_hull import hull_triangles
+from .convex_hull import distinct, hull_triangles
 from .shapes import Hull
 
 ROUNDING = 1e-9  # of the size: a radius that is none
@@ -21,7 +21,7 @@ def polytope_around(hull: Hull) -> tuple[Array, float]:
         ball, farthest = _around_a_ball()
         points = (points[:, None] + hull.radius * ball).reshape(-1, 3)
         beyond = (farthest - 1.0) * hull.radius
-    points = np.unique(points, axis=0)
+    points = distinct(points)
     if len(points) < 4:
         points = np.concatenate((points, np.repeat(points[-1:], 4 - len(points), axis=0)))
     return points[hull_triangles(points)], beyond

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
+from .convex_hull import distinct
 from .core import core
 from .pairs import distances
 from .reference import FAILED
@@ -24,30 +25,36 @@ def swept_hull(points: Array, corners: int = CORNERS, enough: float | None = Non
 
     The points that are farthest outside become corners, until little is outside. Raises ModelError.
     """
-    points = np.unique(np.asarray(points, float), axis=0)
+    points = distinct(np.asarray(points, float))
     little = SHARE * float(np.ptp(points, axis=0).max()) if enough is None else enough
-    chosen = points[[*dict.fromkeys(int(i) for i in (_FIRST @ points.T).argmax(axis=1))]]
+    chosen = points[farthest(points)]
     while True:
-        away = _outside(points, chosen)
+        away = np.maximum(from_hull(points, chosen)[0], 0.0)
         radius = float(away.max(initial=0.0))
         if radius <= little or len(chosen) >= corners:
             return Hull(chosen, radius + 1e-12 * (1.0 + float(abs(chosen).max())) if radius else 0.0)
         points, away = points[away > 0.0], away[away > 0.0]  # what is inside stays inside
         rest = away
         for _ in range(min(_TOGETHER, corners - len(chosen))):
-            farthest = int(rest.argmax())
-            if rest[farthest] <= little:
+            k = int(rest.argmax())
+            if rest[k] <= little:
                 break
-            chosen = np.vstack((chosen, points[farthest]))
-            near = np.linalg.norm(points - points[farthest], axis=1)  # others of the same bulge wait
-            rest = np.where(near < 4.0 * away[farthest], 0.0, rest)
+            chosen = np.vstack((chosen, points[k]))
+            near = np.linalg.norm(points - points[k], axis=1)  # others of the same bulge wait
+            rest = np.where(near < 4.0 * away[k], 0.0, rest)
 
 
-def _outside(points: Array, corners: Array) -> Array:
-    """(n,) [m] how far points are from the hull of corners; 0 inside."""
+def from_hull(points: Array, corners: Array) -> tuple[Array, Array]:
+    """(n,) [m] how far points (n, 3) are from the hull of corners (k, 3), negative inside; and (n, 3) unit vectors out
+    of it, along which they are. Raises ModelError."""
     placements = np.tile(np.eye(4), (len(points), 2, 1, 1))
     placements[:, 1, :3, 3] = points
     found, status = distances((core(Hull(corners)), core(Sphere(0.0))), placements, np.array([[0, 1]]), np.inf)
     if (status == FAILED).any():
         raise ModelError("how far points are outside a hull of some of them cannot be found")
-    return np.maximum(found[:, 0, 0], 0.0)
+    return found[:, 0, 0], found[:, 0, 7:]
+
+
+def farthest(points: Array) -> list[int]:
+    """Indices of points (n, 3) that are farthest along axes, edges and corners of a cube."""
+    return [*dict.fromkeys(int(i) for i in (_FIRST @ points.T).argmax(axis=1))]
