@@ -61,7 +61,6 @@ def run(arguments: argparse.Namespace) -> bool:
     record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []
     report = {"frames": frame_rows(record, *more), "violations": record["violations"]}
-    if record["warnings"]:
-        report["warnings"] = record["warnings"]
+    report |= {key: record[key] for key in ("warnings", "slip", "side_slip") if record.get(key)}
     write_report(report, arguments.json, found.summary())
     return found.passed

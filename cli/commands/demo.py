@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> bool:
         report = {
             "frames": frame_rows(record),
             "failures": record["failures"],
-            "violations": found.to_dict()["violations"],
+            **{key: each for key, each in found.to_dict().items() if key in ("violations", "slip", "side_slip")},
         }
         target = save_with_report(arguments, report)
     status, reason = result.summary()

@@ -50,7 +50,7 @@ class RollingBase:
         half = 0.5 * turn
         chord = distance * np.sinc(half / math.pi)
         before, after = base[..., 2], base[..., 2] + turn
-        moved = chord[..., None] * _turned(self.forward, before + half)
+        moved = chord[..., None] * self.heading(before + half)
         moved = moved + _turned(self.centre, before) - _turned(self.centre, after)
         return np.concatenate((base[..., :2] + moved, after[..., None]), axis=-1)
 
@@ -58,11 +58,15 @@ class RollingBase:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""
         return base[..., :2] + _turned(self.centre, base[..., 2])
 
+    def heading(self, angle: Array) -> Array:
+        """(..., 2) unit vectors in the plane across the axle, forward, for angles (...) [rad]."""
+        return _turned(self.forward, angle)
+
     def rates(self, angle: Array, first: Array, second: Array) -> tuple[Array, Array]:
         """(..., 3) velocity and acceleration of x, y, angle at `angle` (...) where the wheels' are `first` and `second`
         (..., 2) [rad/s, rad/s2] and nothing slips."""
         (speed, turning), (faster, bending) = self._distance_and_turn(first), self._distance_and_turn(second)
-        heading, centre = _turned(self.forward, angle), _turned(self.centre, angle)
+        heading, centre = self.heading(angle), _turned(self.centre, angle)
         aside, arm = (np.stack((-each[..., 1], each[..., 0]), axis=-1) for each in (heading, centre))
         s, w, t, b = (each[..., None] for each in (speed, turning, faster, bending))
         v = s * heading - w * arm
@@ -74,7 +78,7 @@ class RollingBase:
         distance, turn = (float(x) for x in self._distance_and_turn(np.asarray(turned, float)))
         half, before = 0.5 * turn, float(base[2])
         s, slope = _sinc(half), _sinc_slope(half)
-        heading = _turned(self.forward, np.array(before + half))
+        heading = self.heading(np.array(before + half))
         aside = np.array([-heading[1], heading[0]])
         centre = _turned(self.centre, np.array(before + turn))
         by_distance = s * heading
@@ -87,7 +91,7 @@ class RollingBase:
     def rows(self, angle: float) -> Array:
         """(3, 5) A with A (x', y', angle', left', right') = 0 when nothing slips: no motion along the axle, and each
         wheel's distance what it rolls; all in m/s."""
-        heading = _turned(self.forward, np.array(angle))
+        heading = self.heading(np.array(angle))
         aside = np.array([-heading[1], heading[0]])
         centre = _turned(self.centre, np.array(angle))
         arm = np.array([-centre[1], centre[0]])

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding
+from ...properties.bridge import Binding, binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
@@ -23,6 +23,7 @@ from ...solvers import Status
 from ...solvers.ik.tip_ik import is_plain
 from ...solvers.motion.check import MotionCheck, check_motion, check_motion_steps
 from ...solvers.motion.motion import Motion
+from ...solvers.motion.rolled import side_slip
 from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
@@ -32,6 +33,7 @@ from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
 from .samples import sample_motion
 
+SLIPS_ASIDE = 1e-5  # [m/s] along an axle that is told of
 _CHUNK = 16  # frames between two reports of progress
 
 
@@ -42,7 +44,8 @@ class AnimationCheck:
     is an index into `frames`.   missed: (n, k, 2) parts of tasks that are whole, not within their
     tolerances.   tasks, units:
     names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read.
-    singularities: how near tools are to them, if that was asked for; they are warnings, and break no limit."""
+    singularities: how near tools are to them, if that was asked for; they are warnings, and break no limit.
+    side_slip: (wheeled bases,) [m/s] along their axles at most, by the curves at frames and half frames."""
 
     motion: Motion
     frames: Sequence[int]
@@ -53,8 +56,9 @@ class AnimationCheck:
     missed: Array
     tasks: Sequence[str]
     units: Sequence[Sequence[str]]
-    unseen: tuple[str, ...] = ()
-    singularities: MotionSingularities | None = None
+    unseen: tuple[str, ...]
+    singularities: MotionSingularities | None
+    side_slip: Array
 
     @property
     def passed(self) -> bool:
@@ -81,6 +85,8 @@ class AnimationCheck:
             worst = min(near, key=lambda each: each.value)
             count = len({each.frame for each in near})
             more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]} ({worst.joint})"
+        if self.side_slip.max(initial=0.0) > SLIPS_ASIDE:
+            more += f"; wheels slip sideways at up to {1e3 * self.side_slip.max():.2g} mm/s between frames"
         if self.unseen:
             more += f"; collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}"
         if len(parts) > 1:
@@ -111,7 +117,10 @@ class AnimationCheck:
                 row["singularities"] = self.singularities.row(i)
             near = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.singularities.near]
         violations = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.limits.violations]
-        return {"robot": self.motion.model.name, "frames": rows, "violations": violations, "warnings": near}
+        found = {"robot": self.motion.model.name, "frames": rows, "violations": violations, "warnings": near}
+        if self.side_slip.size:
+            found |= {"slip": self.limits.slip.max(axis=0).tolist(), "side_slip": self.side_slip.tolist()}
+        return found
 
 
 def check_steps(
@@ -164,6 +173,7 @@ def check_steps(
             return judge(part, support=None if stood is None else stood[span])
 
         broken = yield from scaled(checked_by_frame(broken, motion, models, judged_part), 0.95, 1.0)
+    side = yield from scaled(_side_slip(scene, obj, frames, robot), 0.99, 1.0)
     return AnimationCheck(
         *(
             motion,
@@ -178,7 +188,18 @@ def check_steps(
         ),
         tuple(collisions.left_out) if collisions else (),
         singularities_of(forms, motion, targets, singularity) if singularity > 0.0 else None,
+        side,
     )
+
+
+def _side_slip(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[int], robot: Binding
+) -> Generator[float, None, Array]:
+    if not robot.model.rolling_bases:
+        return np.zeros(0)
+    between = 0.5 * (np.asarray(frames[1:], float) + frames[:-1])
+    motion = yield from sample_motion(scene, obj, np.sort([*frames, *between]).tolist(), robot)
+    return side_slip(motion)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,20 @@ def wheel_slip(model: RobotModel, q: Array) -> Array:
     return slip
 
 
+def side_slip(motion: Motion) -> Array:
+    """(wheeled bases,) [m/s] how fast the middle of an axle moves along it at most, on the mean from sample to sample:
+    wheels let it move across alone."""
+    most = np.zeros(len(motion.model.rolling_bases))
+    steps = np.diff(motion.times)
+    for i, base in enumerate(motion.model.rolling_bases):
+        own = motion.q[:, base.q : base.q + 3]
+        forward = base.heading(0.5 * (own[1:, 2] + own[:-1, 2]))
+        moved = np.diff(base.axle(own), axis=0)
+        aside = forward[:, 0] * moved[:, 1] - forward[:, 1] * moved[:, 0]
+        most[i] = abs(aside / steps).max(initial=0.0)
+    return most
+
+
 def rolling(model: RobotModel, q: Array) -> Array:
     """(wheeled bases,) bool: those that roll from row to row of q (F, nq)."""
     return wheel_slip(model, q).max(axis=0, initial=0.0) <= ROLLS

@@ -14,6 +14,7 @@ def test_the_door_is_baked_checked_and_written(tmp_path, capsys) -> None:
     assert main(["demo", "door", "-o", str(written), "--json", str(report)]) == 0
     told = json.loads(report.read_text())
     assert told["failures"] == [] and told["violations"] == []
+    assert max(told["slip"]) < 1e-6 and max(told["side_slip"]) < 1e-9  # it drives straight
     bpy.ops.wm.open_mainfile(filepath=str(written))
     robot = bpy.data.objects["Mobile Arm"]
     assert robot.animation_data.action is not None and len(told["frames"]) == bpy.context.scene.frame_end

@@ -19,6 +19,9 @@ from robokin_addon.properties.bridge import (
 )
 from robokin_addon.robokin import ModelError, RobotModel, forward_kinematics, library_robot, load_urdf
 from robokin_addon.robokin.model.drive import Drive
+from robokin_addon.scene.animation.curves import write_curves
+from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import build
 from support.robots import robot
 
@@ -76,6 +79,26 @@ def test_the_drive_is_edited_by_fields_in_scene_units(scene):
     fields.wheel_left = fields.wheel_right = ""  # the wheels are looked for
     found = drives(obj)
     assert {found.left, found.right} == {before.left, before.right}
+
+
+def test_check_tells_what_slips_sideways_between_frames(scene):
+    """Keys are joined by straight lines, though the base rolls along arcs."""
+    obj = build(cart())
+    robot, frames = binding(obj), range(1, 26)
+    (base,) = robot.model.rolling_bases
+    Q = np.tile(robot.model.neutral(), (len(frames), 1))
+    for turn in (0.0, 1.0):
+        own = np.array([0.1, 0.1 + 0.1 * turn])  # [m] that wheels roll in a frame
+        for k in range(1, len(frames)):
+            Q[k, list(base.wheel_q)] = Q[k - 1, list(base.wheel_q)] + own / base.rolled
+            Q[k, base.q : base.q + 3] = base.roll(Q[k - 1, base.q : base.q + 3], own / base.rolled)
+        write_curves(obj, frames, Q, False, robot)
+        found = finish(check_steps(scene, bpy.context.view_layer, obj, frames))
+        step = Q[1, base.q + 2]
+        speed = 24.0 * own.mean() * np.sin(0.25 * step)
+        assert found.side_slip == pytest.approx([speed], rel=0.02, abs=1e-5)
+        assert ("sideways" in found.summary()) == bool(turn)
+        assert found.to_dict()["side_slip"] == found.side_slip.tolist() and max(found.to_dict()["slip"]) < 1e-5
 
 
 def test_renamed_wheels_and_another_unit(scene):

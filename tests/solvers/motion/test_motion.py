@@ -16,6 +16,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion, coordinate_names, velocity_names
+from robokin_addon.solvers.motion.rolled import side_slip
 from support.problems.motions import wandering
 from support.random_problems.random_trees import random_robot
 from support.robots import robot
@@ -196,3 +197,21 @@ def test_wheeled_bases_roll_between_samples():
     q[1:, base.q] += 0.5  # poses that no rolling joins
     slid = Motion.of(model, [0.0, 1.0, 2.0], q).resample(20.0)
     assert abs(np.diff(slid.q[:, base.q] - fine.q[:, base.q])[:20] - 0.5 / 20).max() < 1e-12
+
+
+def test_side_slip_of_a_base_that_goes_straight_where_it_should_turn():
+    """Half-way along the chord of an arc the heading is a quarter of its turn off."""
+    model = library_robot("mobile_arm")
+    (base,) = model.rolling_bases
+    ends = np.tile(model.neutral(), (2, 1))
+    ends[0, base.q : base.q + 3] = 0.3, -0.2, 0.7
+    ends[1, list(base.wheel_q)] = turned = np.array([1.0, 3.0])
+    ends[1, base.q : base.q + 3] = base.roll(ends[0, base.q : base.q + 3], turned)
+    chord = np.linalg.norm(np.subtract(*base.axle(ends[:, base.q : base.q + 3])))
+    quarter = 0.25 * (ends[1, base.q + 2] - 0.7)
+    assert side_slip(Motion.of(model, [0.0, 0.5], ends)) == pytest.approx([0.0], abs=1e-12)
+    halves = Motion.of(model, [0.0, 0.25, 0.5], [ends[0], ends.mean(axis=0), ends[1]])
+    axle = base.axle(halves.q[:, base.q : base.q + 3])
+    assert np.linalg.norm(axle[1] - axle[::2].mean(axis=0)) < 1e-3 * chord
+    assert side_slip(halves) == pytest.approx([2.0 * chord * abs(np.sin(quarter))], rel=1e-2)
+    assert len(side_slip(Motion.of(turner(), [0.0], [turner().neutral()]))) == 0
