@@ -63,6 +63,17 @@ def test_newton_takes_at_most_ten_steps_beside_the_start():
         assert result.converged and result.iterations <= 10
 
 
+def test_newtons_steps_are_no_longer_than_is_asked():
+    model = library_robot("desk_arm")
+    q0, T = np.full(model.nq, -0.8), forward_kinematics(model, np.full(model.nq, 0.8))["tool"]
+    longest = [
+        abs(np.diff(solve_by("newton_raphson", model, "tool", T, q0, **asked).path, axis=0)[:3]).max()
+        for asked in ({}, {"max_step": 0.05})
+    ]
+    assert 0.05 < longest[0] <= 0.6 + 1e-12
+    assert longest[1] == pytest.approx(0.05)
+
+
 def test_a_rotation_that_is_not_feasible_relaxes_to_the_nearest():
     model, rng = library_robot("desk_arm"), np.random.default_rng(7)
     relaxed = 0
