@@ -305,3 +305,13 @@ def test_tests_use_the_one_package_name() -> None:
                 names = [node.module or ""]
             wrong += [f"{path.relative_to(ROOT)}:{node.lineno}: {n}" for n in names if n.split(".")[0] in parts]
     assert not wrong, "\n".join(wrong)
+
+
+BESIDE = {"data", "hostile", "kernel", "project", "smoke", "support"}  # folders of tests that are about the whole
+
+
+def test_tests_stand_in_the_folders_of_what_they_test() -> None:
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("*.py")} - {Path()}
+    assert len(folders) > 50
+    assert [str(each) for each in folders if each.parts[0] not in BESIDE and not (ROOT / each).is_dir()] == []

@@ -15,7 +15,7 @@ from robokin_addon.scene.animation.frames import fcurves
 from support.blender.every_joint import JOINTS, make_every_joint
 from support.blender.scene_robots import add_target
 
-FILES = Path(__file__).resolve().parents[2] / "data" / "every_joint"
+FILES = Path(__file__).resolve().parents[3] / "data" / "every_joint"
 
 
 def assert_shown(obj: bpy.types.Object) -> None:

@@ -1,10 +1,11 @@
-"""A robot whose tip has a target that goes round: what a file of tests has unless it makes its own. And no test may
-leave a fault that a handler went on after."""
+"""What the tests of Blender's side share: a robot whose tip has a target that goes round, which a file has unless it
+makes its own; and no test may leave a fault that a handler went on after."""
 
 from __future__ import annotations
 
 import pytest
 from robokin_addon.properties.handlers import reported_faults
+
 from support.blender.scene_robots import add_robot, add_target, circle
 
 
