@@ -9,10 +9,10 @@ from robokin_addon.properties.bridge import robot_model
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import RobokinError
 from support.blender.drawing import while_blender_draws
-from support.blender.hostile_edits import EDITS
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot, add_target
 from support.few import rest_slow
+from support.hostile.hostile_edits import EDITS
 
 CALLS = {
     "solve_pose": {},
