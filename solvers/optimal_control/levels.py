@@ -7,12 +7,16 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from .discretization import DiscreteMotion
 from .level_costs import LevelResidual
 from .rows.motion_rows import MotionRows
 from .rows.row_blocks import FIRST
 from .sqp import MotionOptimum, optimise
 
+# [rad, L] of what pulls: at first all that a level misses, then less and less of what cannot be had, so that the rest is
+# met; that is held, and what is left comes as near as it can.
+WIDTHS = (math.inf, 1e-1, 1e-2, 1e-3, math.inf)
 LEVEL_ITERATIONS = 20  # of a level that the start misses
 STALLED = 3, 0.02  # steps in a row that gain, relative, no more than this: what cannot be had is not sought long
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
@@ -24,28 +28,54 @@ HELD = 1e-8  # [rad, L] by which what is held may be off
 def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
     """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
     each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
-    tasks do not let them hold, tasks give way, and then come back as near as they can."""
+    tasks do not let them hold, tasks give way, and then come back as near as they can. Frames that a level misses are
+    free at first, so that one that cannot be met is in no other's way; where that does not help, none lacks more."""
     shown, gives_way = here, False
     for level in constraints.levels:
         lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
         for constraints.last in lasts:
             if not constraints.is_missed(here, level):
                 break
-            constraints.hold(here)
             gives_way |= constraints.last == level
-            cost = LevelResidual(constraints, level)
-            best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
-            for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED)):
-                best = better(best, now, before)
-                is_new, here = best.trajectory is not here, best.trajectory
-                shown = shown if gives_way else here
-                yield now.iterations, shown
-                if is_new and not constraints.is_missed(here, level):
+            there = here
+            for width in WIDTHS if level != FIRST else ():
+                for count, there in nearer(constraints, there, level, width, level):
+                    yield count, shown
+                if not constraints.is_missed(there, level):
                     break
-            if best.cost > (1.0 - LEAST) * before.cost:  # rounding: it is as near as it can be
-                here = before.trajectory
+            if there is not here and is_gain(constraints.excess(there, level), constraints.excess(here, level)):
+                here = there
+                shown = shown if gives_way else here
+                continue
+            for count, here in nearer(constraints, here, level):
+                shown = shown if gives_way else here
+                yield count, shown
         constraints.last = math.inf
     yield 0, here
+
+
+def nearer(
+    constraints: MotionRows, here: DiscreteMotion, level: int, width: float = math.inf, free: int | None = None
+) -> Iterator[tuple[int, DiscreteMotion]]:
+    """Yield steps and a trajectory in which a level lacks less, until it lacks nothing or no more can be had. width: of
+    `LevelResidual`.   free: the level whose missed frames may come to lack more."""
+    constraints.hold(here, free)
+    cost = LevelResidual(constraints, level, width)
+    best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
+    for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED)):
+        last, best = best, better(best, now, before)
+        yield now.iterations, best.trajectory
+        if best is not last and not constraints.is_missed(best.trajectory, level):
+            break
+    if best.cost > (1.0 - LEAST) * before.cost:  # rounding: it is as near as it can be
+        yield best.iterations, here
+
+
+def is_gain(now: Array, before: Array) -> bool:
+    """Whether fewer parts of tasks are missed, or just as many, and none lacks more. now, before: (F, parts) what they
+    lack at each frame, over their tolerances."""
+    fewer = (before > 1.0).sum() - (now > 1.0).sum()
+    return bool(fewer > 0 or (not fewer and (now <= np.maximum(before, 1.0) * (1.0 + LEAST)).all()))
 
 
 def with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterator[MotionOptimum]:

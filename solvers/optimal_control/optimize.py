@@ -52,9 +52,9 @@ def optimize_motion(
 ) -> OptimizedMotion:
     """The motion that meets the tasks at every frame with the least cost over all frames.
 
-    It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, frames that
-    lack something lack no more, the limits on position, velocity and acceleration hold at every frame, and so at half
-    frames. Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has
+    It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, a frame that
+    lacks something lacks more only where others come to be met for it, the limits on position, velocity and
+    acceleration hold at every frame, and so at half frames. Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has
     it; without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", "path_length" (of the tool), "criteria" (the

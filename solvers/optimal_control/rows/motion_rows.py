@@ -1,7 +1,7 @@
 """All that a motion is asked for as rows of one program over its frames, level by level.
 
 What a trajectory lacks of a row it may go on lacking, when it is held, but no more. So tasks that are met stay met,
-those that cannot be met lack no more than they did, and a level below never costs one above.
+those that cannot be met lack no more than they did, unless they are left free, and a level below never costs one above.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from .row_blocks import RowBlock, RowSource
 
 
 class MotionRows:
-    """What sources ask of a motion. last: levels below this one count for nothing, until it is set back."""
+    """What sources ask of a motion. last: levels below this one count for nothing, until it is set back.
+    free: (F,) bool of each source, frames whose whole rows are not held."""
 
     def __init__(self, sources: Sequence[RowSource]) -> None:
         self.sources, self.last = list(sources), math.inf
         self.levels = sorted({source.level for source in sources})
         self.reach = max([source.reach for source in sources], default=0)
         self.least: list[RowBlock] | None = None
+        self.free: list[Array] = []
 
     def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
         if self not in here.known:
@@ -34,9 +36,12 @@ class MotionRows:
     def at(self, here: DiscreteMotion) -> LinearisedRows:
         return LinearisedRows(self, here, self.blocks(here))
 
-    def hold(self, here: DiscreteMotion) -> None:
-        """Ask from now on that rows lack no more than they do here."""
+    def hold(self, here: DiscreteMotion, but: int | None = None) -> None:
+        """Ask from now on that rows lack no more than they do here, but for frames that a level misses."""
         self.least = self.blocks(here)
+        self.free = [
+            (source.level == but) & (source.excess(here) > 1.0).any(axis=1) for source in self.sources
+        ]
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)
@@ -44,6 +49,10 @@ class MotionRows:
 
     def is_missed(self, here: DiscreteMotion, level: int) -> bool:
         return any(source.is_missed(here) for source in self.sources if source.level == level)
+
+    def excess(self, here: DiscreteMotion, level: int) -> Array:
+        """(F, parts) what tasks of a level lack at each frame, over their tolerances."""
+        return np.hstack([source.excess(here) for source in self.sources if source.level == level])
 
 
 class LinearisedRows:
@@ -59,7 +68,10 @@ class LinearisedRows:
                 sides.append((block.lower, block.upper))
             else:
                 low, high = block.kept(constraints.least[number])
-                sides.append((block.lower - low, block.upper - high))
+                is_free = block.is_whole & constraints.free[number][block.frame]
+                sides.append(
+                    (np.where(is_free, -np.inf, block.lower - low), np.where(is_free, np.inf, block.upper - high))
+                )
         none = np.zeros(0)
         self.lower, self.upper = (np.concatenate([none, *(own[i] for own in sides)]) for i in (0, 1))
 

@@ -41,6 +41,10 @@ class RowBlock:
         """(m,) positive where C y should be larger."""
         return np.clip(0.0, self.lower, self.upper)
 
+    def lacking_squares(self, frames: int) -> Array:
+        """(F,) the squares of what whole rows lack, summed at each frame."""
+        return np.bincount(self.frame, np.where(self.is_whole, self.residual, 0.0) ** 2, frames)
+
     def kept(self, before: RowBlock) -> tuple[Array, Array]:
         """(m,) (m,) by how much lower and upper sides are moved when rows lack no more than they did `before`."""
         at = np.searchsorted(before.key, self.key)
@@ -91,3 +95,7 @@ class RowSource(ABC):
     @abstractmethod
     def is_missed(self, here: DiscreteMotion) -> bool:
         """Whether more is missing than tolerances allow."""
+
+    def excess(self, here: DiscreteMotion) -> Array:
+        """(F, parts) what whole rows of a task lack at each frame, over its tolerance."""
+        return np.zeros((len(here), 0))

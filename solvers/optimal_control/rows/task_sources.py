@@ -113,5 +113,10 @@ class TaskSource(RowSource):
         return norms
 
     def is_missed(self, here: DiscreteMotion) -> bool:
-        is_more = self.residuals(here)[:, : len(self.parts)] > [part.tolerance for part in self.parts]
-        return bool(is_more[self.whole].any())
+        return bool((self.excess(here) > 1.0).any())
+
+    def excess(self, here: DiscreteMotion) -> Array:
+        found = np.zeros((len(here), len(self.parts)))
+        share = self.residuals(here)[:, : len(self.parts)] / [part.tolerance for part in self.parts]
+        found[self.segment.frames] = np.where(self.whole[:, None], share, 0.0)
+        return found

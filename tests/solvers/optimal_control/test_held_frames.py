@@ -1,0 +1,78 @@
+"""Poses that are held at single frames: those that can be met are met, however far off another one is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import forward_kinematics
+from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik
+from support.oracles.pinocchio_oracle import Oracle
+from support.problems.limits import with_rates
+from support.problems.tracked import assert_inside, panda
+
+DT = 1.0 / 24.0
+
+
+def held(model, task, q, targets, frames, **arguments):
+    """The motion of a task that counts at single frames. targets: by frame."""
+    influence = np.zeros((frames, 1))
+    influence[list(targets)] = 1.0
+    aims = [[targets.get(k, task.target)] for k in range(frames)]
+    return optimize_motion(model, [task], aims, q, DT, influence=influence, **arguments)
+
+
+def places(spacing):
+    """The hand of a Panda, its pose, and where it is held at every so many frames."""
+    model, q, _ = panda()
+    T = forward_kinematics(model, q)["panda_hand"]
+    moves = ([0.0, 0.2, 0.0], [0.0, 0.2, -0.2], [0.0, -0.1, -0.2], [0.0, 0.0, 0.0])
+    return model, q, T, {spacing * k: T[:3, 3] + move for k, move in enumerate(moves, 1)}
+
+
+def assert_met_where_said(found, targets):
+    """As Pinocchio places the hand [m]."""
+    oracle = Oracle.from_model(found.problem.model)
+    for k, target in targets.items():
+        hand = oracle.frames(found.q[k])["panda_hand"][:3, 3]
+        place = target[:3, 3] if target.ndim == 2 else target
+        assert (np.linalg.norm(hand - place) <= 1e-5) == found.converged[k]
+
+
+@pytest.mark.parametrize("acceleration", [np.inf, 15.0])
+@pytest.mark.parametrize("far", [24, 48])
+def test_one_that_is_out_of_reach_keeps_no_other_from_being_met(far, acceleration):
+    model, q, T, targets = places(12)
+    targets[far] = np.array([3.0, 0.0, 0.5])
+    model = with_rates(model, acceleration=acceleration)
+    found = held(model, PositionTask("panda_hand", T[:3, 3]), q, targets, 49)
+    met = [k for k in targets if k != far]
+    assert found.converged[met].all() and found.status[far] is Status.OUT_OF_REACH
+    assert_inside(found)
+    assert_met_where_said(found, targets)
+
+
+def test_what_is_out_of_reach_is_approached_as_far_as_it_can_be():
+    model, q, T, targets = places(30)
+    targets[60] = np.array([3.0, 0.0, 0.5])
+    task = PositionTask("panda_hand", T[:3, 3])
+    found = held(model, task, q, targets, 121)
+    nearest = solve_ik(model, [PositionTask("panda_hand", targets[60])], q)
+    assert found.converged[[30, 90, 120]].all()
+    assert found.residuals[60, 0, 0] <= nearest.residual_array[0, 0] + 0.01
+    assert_inside(found)
+
+
+@pytest.mark.parametrize("is_pose", [False, True])
+def test_of_two_that_are_too_far_apart_for_the_time_between_one_is_met(is_pose):
+    model, q, T, targets = places(12)
+    targets[26] = T[:3, 3] + [0.0, -0.3, 0.0]
+    task = PoseTask("panda_hand", T) if is_pose else PositionTask("panda_hand", T[:3, 3])
+    if is_pose:
+        for k, place in targets.items():
+            targets[k] = T.copy()
+            targets[k][:3, 3] = place
+    found = held(model, task, q, targets, 49)
+    assert found.converged[[12, 36, 48]].all() and found.converged[[24, 26]].sum() == 1
+    assert found.residuals[[24, 26], 0, 0].max() < 0.35  # they are half a metre apart
+    assert_inside(found)
+    assert_met_where_said(found, targets)
