@@ -18,8 +18,8 @@ DAMPING = 1e-6  # of the largest entry of the Hessian: what no row of the level 
 
 
 class LevelResidual(MotionCost):
-    """1/2 of the sum over the frames of each task of r^2 / (1 + r^2 / w^2), r the norm of what its rows lack: the more a
-    frame lacks beyond the width w, the less it pulls. Of infinite width, the sum of the squares.
+    """1/2 of the sum over the frames of each task of r^2 / (1 + r^2 / w^2), r the norm of what its rows lack: the more
+    a frame lacks beyond the width w, the less it pulls. Of infinite width, the sum of the squares.
 
     Geman and McClure's function, of which the width is made smaller step by step (Black and Rangarajan, "On the
     Unification of Line Processes, Outlier Rejection, and Robust Statistics with Applications in Early Vision", 1996).

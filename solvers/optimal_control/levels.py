@@ -7,16 +7,13 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from ...robokin.arrays import Array
 from .discretization import DiscreteMotion
 from .level_costs import LevelResidual
 from .rows.motion_rows import MotionRows
 from .rows.row_blocks import FIRST
 from .sqp import MotionOptimum, optimise
 
-# [rad, L] of what pulls: at first all that a level misses, then less and less of what cannot be had, so that the rest is
-# met; that is held, and what is left comes as near as it can.
-WIDTHS = (math.inf, 1e-1, 1e-2, 1e-3, math.inf)
+WIDTHS = (1e-1, 1e-2, 1e-3)  # [rad, L] of `LevelResidual`: what cannot be had pulls less and less, the rest is met
 LEVEL_ITERATIONS = 20  # of a level that the start misses
 STALLED = 3, 0.02  # steps in a row that gain, relative, no more than this: what cannot be had is not sought long
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
@@ -29,7 +26,7 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
     """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
     each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
     tasks do not let them hold, tasks give way, and then come back as near as they can. Frames that a level misses are
-    free at first, so that one that cannot be met is in no other's way; where that does not help, none lacks more."""
+    free at first, so that one that cannot be met is in no other's way; where no more are met so, none lacks more."""
     shown, gives_way = here, False
     for level in constraints.levels:
         lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
@@ -39,15 +36,12 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
             gives_way |= constraints.last == level
             there = here
             for width in WIDTHS if level != FIRST else ():
-                for count, there in nearer(constraints, there, level, width, level):
+                steps = nearer(constraints, there, level, width, level)
+                for count, there in steps:  # noqa: B007 - the last one counts
                     yield count, shown
-                if not constraints.is_missed(there, level):
-                    break
-            if there is not here and is_gain(constraints.excess(there, level), constraints.excess(here, level)):
-                here = there
-                shown = shown if gives_way else here
-                continue
-            for count, here in nearer(constraints, here, level):
+            free = level if constraints.missed(there, level) < constraints.missed(here, level) else None
+            steps = nearer(constraints, here if free is None else there, level, free=free)
+            for count, here in steps:
                 shown = shown if gives_way else here
                 yield count, shown
         constraints.last = math.inf
@@ -69,13 +63,6 @@ def nearer(
             break
     if best.cost > (1.0 - LEAST) * before.cost:  # rounding: it is as near as it can be
         yield best.iterations, here
-
-
-def is_gain(now: Array, before: Array) -> bool:
-    """Whether fewer parts of tasks are missed, or just as many, and none lacks more. now, before: (F, parts) what they
-    lack at each frame, over their tolerances."""
-    fewer = (before > 1.0).sum() - (now > 1.0).sum()
-    return bool(fewer > 0 or (not fewer and (now <= np.maximum(before, 1.0) * (1.0 + LEAST)).all()))
 
 
 def with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterator[MotionOptimum]:

@@ -54,8 +54,8 @@ def optimize_motion(
 
     It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, a frame that
     lacks something lacks more only where others come to be met for it, the limits on position, velocity and
-    acceleration hold at every frame, and so at half frames. Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has
-    it; without, it is free. Local: another start may lead elsewhere.
+    acceleration hold at every frame, and so at half frames. Wheels roll, and a `ClearanceTask` holds at frames and half
+    frames. With q0 frame 0 stays where `track` has it; without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", "path_length" (of the tool), "criteria" (the
     integral of those given: potentials, and costs of velocities), "duration", {word: weight}, or a `MotionCost`. With

@@ -39,9 +39,7 @@ class MotionRows:
     def hold(self, here: DiscreteMotion, but: int | None = None) -> None:
         """Ask from now on that rows lack no more than they do here, but for frames that a level misses."""
         self.least = self.blocks(here)
-        self.free = [
-            (source.level == but) & (source.excess(here) > 1.0).any(axis=1) for source in self.sources
-        ]
+        self.free = [(source.level == but) & source.missed(here) for source in self.sources]
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)
@@ -50,9 +48,9 @@ class MotionRows:
     def is_missed(self, here: DiscreteMotion, level: int) -> bool:
         return any(source.is_missed(here) for source in self.sources if source.level == level)
 
-    def excess(self, here: DiscreteMotion, level: int) -> Array:
-        """(F, parts) what tasks of a level lack at each frame, over their tolerances."""
-        return np.hstack([source.excess(here) for source in self.sources if source.level == level])
+    def missed(self, here: DiscreteMotion, level: int) -> int:
+        """How many frames of tasks of a level are missed."""
+        return sum(int(source.missed(here).sum()) for source in self.sources if source.level == level)
 
 
 class LinearisedRows:

@@ -96,6 +96,6 @@ class RowSource(ABC):
     def is_missed(self, here: DiscreteMotion) -> bool:
         """Whether more is missing than tolerances allow."""
 
-    def excess(self, here: DiscreteMotion) -> Array:
-        """(F, parts) what whole rows of a task lack at each frame, over its tolerance."""
-        return np.zeros((len(here), 0))
+    def missed(self, here: DiscreteMotion) -> Array:
+        """(F,) bool, frames at which a task whose influence is whole is missed."""
+        return np.zeros(len(here), bool)

@@ -113,10 +113,10 @@ class TaskSource(RowSource):
         return norms
 
     def is_missed(self, here: DiscreteMotion) -> bool:
-        return bool((self.excess(here) > 1.0).any())
+        return bool(self.missed(here).any())
 
-    def excess(self, here: DiscreteMotion) -> Array:
-        found = np.zeros((len(here), len(self.parts)))
-        share = self.residuals(here)[:, : len(self.parts)] / [part.tolerance for part in self.parts]
-        found[self.segment.frames] = np.where(self.whole[:, None], share, 0.0)
+    def missed(self, here: DiscreteMotion) -> Array:
+        found = np.zeros(len(here), bool)
+        is_more = self.residuals(here)[:, : len(self.parts)] > [part.tolerance for part in self.parts]
+        found[self.segment.frames] = self.whole & is_more.any(axis=1)
         return found
