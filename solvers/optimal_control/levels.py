@@ -36,12 +36,12 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
             gives_way |= constraints.last == level
             there = here
             for width in WIDTHS if level != FIRST else ():
-                steps = nearer(constraints, there, level, width, level)
-                for count, there in steps:  # noqa: B007 - the last one counts
+                for count, found in nearer(constraints, there, level, width, level):
+                    there = found
                     yield count, shown
             free = level if constraints.missed(there, level) < constraints.missed(here, level) else None
-            steps = nearer(constraints, here if free is None else there, level, free=free)
-            for count, here in steps:
+            for count, found in nearer(constraints, here if free is None else there, level, free=free):
+                here = found
                 shown = shown if gives_way else here
                 yield count, shown
         constraints.last = math.inf
