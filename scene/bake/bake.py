@@ -52,7 +52,8 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.progress import mapped, scaled
-from ...solvers.tracking.precedence.standing_aside import follow_in_order, follow_in_order_from_best
+from ...solvers.tracking.precedence.best_start import follow_in_order_from_best
+from ...solvers.tracking.precedence.standing_aside import follow_in_order
 from ...solvers.tracking.result import TrackResult
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..keyed_numbers import models_over, numbers_change

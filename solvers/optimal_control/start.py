@@ -20,7 +20,8 @@ from ..tasks.influence import checked_shares
 from ..tasks.protocols import VelocityTask
 from ..tracking.avoidance.avoiding import tracker_of
 from ..tracking.data import LATE
-from ..tracking.precedence.standing_aside import follow_in_order, follow_in_order_from_best
+from ..tracking.precedence.best_start import follow_in_order_from_best
+from ..tracking.precedence.standing_aside import follow_in_order
 from ..tracking.result import EMPTY, TrackResult, joined
 from ..tracking.segments import Segment
 from ..tracking.track import track

@@ -73,7 +73,12 @@ class Followed:
 
 
 def follow_from_best(
-    segments: Sequence[Segment], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
+    segments: Sequence[Segment],
+    hint: Array,
+    name: str,
+    start_velocity: object | None = None,
+    seed: int = 0,
+    iterations: int = ITERATIONS,
 ) -> Generator[list[TrackResult], None, Followed]:
     """Follow the segments from the first start found from which every frame is met, or else from the best one.
 
@@ -81,10 +86,10 @@ def follow_from_best(
     called `name`; coordinates that no task depends on keep its values, and what tasks count from the start is counted
     from it, whatever start is chosen. The same seed gives the same start. Only the
     hint and mid-range are tried when no posture meets the first frame, and no more than needed to see it when none
-    meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
-    `track`.
+    meets the frames that are missed. Yields the results so far of the start being tried, now and then. iterations: of
+    plain tasks, that the search may cost. Errors: see `track`.
     """
-    search = _StartSearch(segments, hint, start_velocity, seed)
+    search = _StartSearch(segments, hint, start_velocity, seed, iterations)
     yield from search.try_start(hint, name)
     if search.is_over:
         return search.best
@@ -92,7 +97,7 @@ def follow_from_best(
     for plain in () if search.is_plain else relaxed(segments):
         if search.is_over:
             return search.best
-        steps = follow_from_best(plain, hint, name, start_velocity, seed)
+        steps = follow_from_best(plain, hint, name, start_velocity, seed, iterations)
         found = yield from mapped(steps, lambda _: search.best.results)  # of the tasks asked for, not of these
         yield from search.try_new_start(
             found.q(0), f"another posture, the {_ordinal(len(search.tried) + 1)} start tried"
@@ -119,8 +124,11 @@ class _StartSearch:
 
     best: Followed
 
-    def __init__(self, segments: Sequence[Segment], hint: Array, start_velocity: object | None, seed: int) -> None:
+    def __init__(
+        self, segments: Sequence[Segment], hint: Array, start_velocity: object | None, seed: int, iterations: int
+    ) -> None:
         self.segments, self.hint, self.start_velocity, self.seed = segments, hint, start_velocity, seed
+        self.iterations = iterations  # of plain tasks
         self.model = segments[0].tracker.model
         self.used = np.any([segment.tracker.problem.search.depends() for segment in segments], axis=0)
         self.middle = self.model.limits.middle(self.model.neutral())
@@ -143,7 +151,7 @@ class _StartSearch:
     @property
     def most(self) -> float:
         """Iterations that the search may cost."""
-        return max(ITERATIONS, PATHS * self.ends[-1]) if self.is_plain else max(STEPS, AGAIN * self.first_path)
+        return max(self.iterations, PATHS * self.ends[-1]) if self.is_plain else max(STEPS, AGAIN * self.first_path)
 
     def try_start(self, q0: Array, origin: str) -> Generator[list[TrackResult], None, Followed]:
         """Follow the path from a start. Given up when it is worse than the best."""

@@ -16,7 +16,8 @@ from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances
 from .avoidance.avoiding import tracker_of
 from .data import sets_of
-from .precedence.standing_aside import follow_in_order, follow_in_order_from_best
+from .precedence.best_start import follow_in_order_from_best
+from .precedence.standing_aside import follow_in_order
 from .result import TrackResult, joined
 from .starts import Segment
 from .tracker import Tracker

@@ -19,7 +19,6 @@ from ....robokin.arrays import Array
 from ...descent.engine import OUT_OF_REACH
 from ..result import TrackResult
 from ..segments import Aside, Segment, follow
-from ..starts import Followed, follow_from_best
 
 # Of the frames missed alone, and frames: so many more may be missed with levels below. (Promised are 2: rounding may
 # shift the frame in which a level is there.)
@@ -41,15 +40,6 @@ def follow_in_order(
     return (yield from in_order(segments, results, q0, start_velocity, seed, origin))
 
 
-def follow_in_order_from_best(
-    segments: Sequence[Segment], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
-) -> Generator[list[TrackResult], None, Followed]:
-    """`follow_from_best`, and lower levels stand aside where that is needed."""
-    best = yield from follow_from_best(segments, hint, name, start_velocity, seed)
-    results = yield from in_order(segments, best.results, best.q0, start_velocity, seed, hint)
-    return Followed(results, best.origin, best.q0)
-
-
 def in_order(
     segments: Sequence[Segment],
     results: list[TrackResult],
@@ -64,7 +54,7 @@ def in_order(
         return results
     again = partial(follow, segments, q0, start_velocity, seed, origin=origin)
     search = _Precedence(segments, priorities, results, again)
-    motion = _Motion(search.none, results, search.missed(results))
+    motion = _Motion(search.none, results, missed_frames(segments, priorities, results))
     found = yield from search.mended(motion, len(priorities) - 1)
     return found.results
 
@@ -122,21 +112,11 @@ class _Precedence:
         """The first level above that misses too many frames."""
         for upper in range(level):
             own = int(motion.missed[upper].sum())
-            if own > EXTRA and own > _allowed(self._out_of_reach(motion.results, self.priorities[upper])):
+            if own > EXTRA and own > allowed(out_of_reach(motion.results, self.priorities[upper])):
                 alone = yield from self.kept(upper)
-                if own > _allowed(int(alone.missed[upper].sum())):
+                if own > allowed(int(alone.missed[upper].sum())):
                     return upper
         return None
-
-    def _out_of_reach(self, results: Sequence[TrackResult], last: int) -> int:
-        """How many frames miss a task of these priorities whatever the motion is."""
-        count = 0
-        for result in results:
-            asked = np.array([task.priority <= last for task in result.problem.tasks], bool)
-            for frame in np.flatnonzero(result.codes == OUT_OF_REACH).tolist():
-                whole = asked if result.influence is None else asked & (result.influence[frame] >= 1.0)
-                count += bool(result.problem.search.excess(result.targets[frame], whole).any())
-        return count
 
     def _aside_before(
         self, motion: _Motion, upper: int, first: int, end: int
@@ -145,7 +125,7 @@ class _Precedence:
         are missed; None where that does not help. And how often frames up to there were followed."""
         kept, last = self._kept[upper], self.priorities[upper]
         alone, near = kept.missed[upper, :end], np.concatenate([result.q for result in kept.results])
-        enough, best, start, tries, back = _allowed(int(alone.sum())), motion, first, 0, 1
+        enough, best, start, tries, back = allowed(int(alone.sum())), motion, first, 0, 1
         while True:
             begin = max(first - back, 0)
             found = yield from self._followed(motion.aside.also(begin, end, last, near if begin else None), end)
@@ -178,27 +158,10 @@ class _Precedence:
             if frames is not None and sum(map(len, results)) >= frames:
                 break
             yield self.shown
-        return _Motion(aside, results, self.missed(results))
-
-    def missed(self, results: Sequence[TrackResult]) -> Array:
-        """(priorities, frames) bool, where a whole task up to a priority is missed."""
-        found, pending = [], iter(results)
-        for segment in self.segments:
-            parts: list[Array] = []
-            while sum(map(len, parts)) < len(segment) and (part := next(pending, None)) is not None:
-                parts.append(part.residuals)
-            if not parts:
-                break
-            tracker, residuals = segment.tracker, np.concatenate(parts)
-            missed = tracker.missed(
-                residuals, None if segment.influence is None else segment.influence[: len(residuals)]
-            )
-            upper = [[task.priority <= last for task in tracker.tasks] for last in self.priorities]
-            found.append([missed[:, np.array(which, bool)].any(axis=1) for which in upper])
-        return np.concatenate(found, axis=1)
+        return _Motion(aside, results, missed_frames(self.segments, self.priorities, results))
 
 
-def _allowed(alone: int) -> float:
+def allowed(alone: int) -> float:
     """How many frames may be missed where so many are without levels below."""
     return (1.0 + SHARE) * alone + EXTRA
 
@@ -207,3 +170,30 @@ def _stretch(missed: Array, frame: int) -> tuple[int, int]:
     """The first of the frames around this one that are all missed, and the one after the last. missed: (frames,)."""
     before, after = np.flatnonzero(~missed[:frame]), np.flatnonzero(~missed[frame:])
     return (int(before[-1]) + 1 if len(before) else 0), (frame + int(after[0]) if len(after) else len(missed))
+
+
+def out_of_reach(results: Sequence[TrackResult], last: int) -> int:
+    """How many frames miss a task of these priorities whatever the motion is."""
+    count = 0
+    for result in results:
+        asked = np.array([task.priority <= last for task in result.problem.tasks], bool)
+        for frame in np.flatnonzero(result.codes == OUT_OF_REACH).tolist():
+            whole = asked if result.influence is None else asked & (result.influence[frame] >= 1.0)
+            count += bool(result.problem.search.excess(result.targets[frame], whole).any())
+    return count
+
+
+def missed_frames(segments: Sequence[Segment], priorities: Sequence[int], results: Sequence[TrackResult]) -> Array:
+    """(priorities, frames) bool, where a whole task up to a priority is missed."""
+    found, pending = [], iter(results)
+    for segment in segments:
+        parts: list[Array] = []
+        while sum(map(len, parts)) < len(segment) and (part := next(pending, None)) is not None:
+            parts.append(part.residuals)
+        if not parts:
+            break
+        tracker, residuals = segment.tracker, np.concatenate(parts)
+        missed = tracker.missed(residuals, None if segment.influence is None else segment.influence[: len(residuals)])
+        upper = [[task.priority <= last for task in tracker.tasks] for last in priorities]
+        found.append([missed[:, np.array(which, bool)].any(axis=1) for which in upper])
+    return np.concatenate(found, axis=1)

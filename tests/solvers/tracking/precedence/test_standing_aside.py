@@ -28,7 +28,7 @@ from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.tracking.precedence import standing_aside
 from robokin_addon.solvers.tracking.segments import Segment, follow
 from support.engine.robots import SLOW, engine_robot
-from support.engine.stacks import DT, calm_stack
+from support.engine.stacks import DT, calm_stack, engine_stack
 from support.oracles.coal_oracle import least_distances
 from support.problems.limits import with_rates
 from support.problems.obstructed import at, clothed
@@ -225,3 +225,22 @@ def test_links_keep_away_while_a_level_stands_aside() -> None:
     assert found.aside is not None and found.aside[:, 1].any() and not found.aside[:, [0, 2]].any()
     assert MARGIN - 2e-5 <= least_distances(collisions, found.q).min() < MARGIN + 0.005
     assert not check_motion(found.motion, collisions=collisions).violations
+
+
+def misses_from_starts_looked_for(robot: str, seed: int) -> tuple[int, int]:
+    """How many frames miss the first level: with and without those below it."""
+    stack = engine_stack(robot, seed)
+    counts = []
+    for own in (stack, stack.upper(1)):
+        found = track(own.model, own.tasks, own.targets, None, DT, criteria=own.criteria)
+        first = stack.upper(1)
+        off = found.residuals[:, : len(first.tasks)] > first.tolerance
+        counts.append(int(off.any(axis=(1, 2)).sum()))
+    return counts[0], counts[1]
+
+
+@pytest.mark.parametrize(("robot", "seed"), [("planar 4R", 11), ("tiago", 7), ("gripper", 6)])
+def test_a_start_is_looked_for_level_by_level(robot: str, seed: int) -> None:
+    """From the start that meets most of all levels together the first one misses more than from its own."""
+    own, alone = misses_from_starts_looked_for(robot, seed)
+    assert own <= 1.15 * alone + 2
