@@ -13,6 +13,7 @@ import numpy as np
 from ...properties.bridge import Binding, binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
+from ...robokin.units import small_length
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import root_gravity
@@ -86,7 +87,7 @@ class AnimationCheck:
             count = len({each.frame for each in near})
             more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]} ({worst.joint})"
         if self.side_slip.max(initial=0.0) > SLIPS_ASIDE:
-            more += f"; wheels slip sideways at up to {1e3 * self.side_slip.max():.2g} mm/s between frames"
+            more += f"; wheels slip sideways at up to {small_length(self.side_slip.max())}/s between frames"
         if self.unseen:
             more += f"; collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}"
         if len(parts) > 1:
