@@ -20,7 +20,7 @@ from .swept_hull import farthest, from_hull, swept_hull
 SIMPLE = ("box", "capsule", "sphere")  # among which the least one is chosen
 KINDS = (*SIMPLE, "rounded box", "cylinder", "hull")
 DIRECTIONS = 400  # whose farthest points a ball is made of
-SURE = 0.01  # of a gap: by so much the bound may be too large
+SURE, LITTLE = 0.01, 1e-3  # of a gap, of the largest extent: by so much the bound may be too large
 _SIDES = 128  # of a polygon around a disc
 _HALVINGS = 40  # of the range of a radius
 _MOVES = 200  # of a middle
@@ -30,7 +30,7 @@ _MOVES = 200  # of a middle
 class Fit:
     """placement: (4, 4) of the shape among the points. volume [m^3]; of a hull that of the box around it. gap [m]: how
     far the shape's surface is from the points' convex hull, at most: a bound that is never too low, and at most about
-    SURE too high."""
+    SURE, or LITTLE of the largest extent, too high."""
 
     shape: CollisionShape
     placement: Array
@@ -162,6 +162,7 @@ def _gap(points: Array, shape: CollisionShape, T: Array) -> float:
     is convex. They are measured from a hull of a few points, hence too far, until the points beside them are in it."""
     around = core(shape)
     corners, few = _corners(around.points, around.disc) @ T[:3, :3].T + T[:3, 3], farthest(points)
+    little = LITTLE * float(np.ptp(points, axis=0).max())
     while True:
         away, n = from_hull(corners, points[few])
         most = float(away.max()) + around.radius
@@ -169,7 +170,7 @@ def _gap(points: Array, shape: CollisionShape, T: Array) -> float:
         reach = n[far] @ points.T
         least = float(((n[far] * corners[far]).sum(axis=1) - reach.max(axis=1)).max()) + around.radius
         beside = dict.fromkeys(int(i) for i in reach.argmax(axis=1) if i not in few)
-        if least >= (1.0 - SURE) * most or not beside:
+        if most - least <= max(SURE * most, little) or not beside:
             return max(0.0, most)
         few += beside
 

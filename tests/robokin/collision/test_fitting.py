@@ -78,7 +78,8 @@ def test_the_gap_is_never_too_low(kind: str, count: int) -> None:
     own = n @ fit.placement[:3, :3]
     reach = (own @ around.points.T).max(axis=1) + around.disc * np.linalg.norm(own[:, :2], axis=1) + around.radius
     beyond = (reach + n @ fit.placement[:3, 3] - (n @ points.T).max(axis=1)).max()
-    assert beyond <= fit.gap + 1e-12 <= 1.02 * beyond + 1e-9
+    little = 2e-3 * np.ptp(points, axis=0).max()
+    assert beyond <= fit.gap + 1e-12 <= 1.02 * beyond + 1e-9 + little
 
 
 def test_what_is_a_box_becomes_that_box() -> None:
