@@ -32,15 +32,15 @@ from robokin_addon.solvers.criteria import (  # noqa: E402
     SmallestSingularValue,
 )
 
-ASKED = {"panda": 50.0, "talos": 300.0}  # [ms]
+REQUIRED = {"panda": 50.0, "talos": 300.0}  # [ms]
 BESIDE = {"panda": "panda_link4", "talos": "arm_left_4_link"}  # a link on the way to the first tip
 
 Draw = Callable[[RobotModel, Array, np.random.Generator, Sequence[str], str], tuple[list[Task], list[Criterion]]]
 
 
-def around(model: RobotModel, q: Array, rng: np.random.Generator, spread: float = 0.4) -> dict[str, Array]:
+def around(model: RobotModel, q: Array, rng: np.random.Generator, displacement: float = 0.4) -> dict[str, Array]:
     """Poses of all links at a configuration around q, inside the limits."""
-    return dict(forward_kinematics(model, clamp(model, integrate(model, q, spread * rng.normal(size=model.nv)))))
+    return dict(forward_kinematics(model, clamp(model, integrate(model, q, displacement * rng.normal(size=model.nv)))))
 
 
 def holding_tasks(model: RobotModel, q: Array, tips: Sequence[str], level: int = 1) -> list[Task]:
@@ -132,9 +132,9 @@ def main() -> None:
     parser.add_argument("--poses", type=int, default=20)
     arguments = parser.parse_args()
     kept = True
-    for name, asked in ASKED.items():
+    for name, required in REQUIRED.items():
         model, q = robot(name)
-        print(f"\n{name}, {model.nv} degrees of freedom, asked {asked:.0f} ms")
+        print(f"\n{name}, {model.nv} degrees of freedom, required {required:.0f} ms")
         print(f"  {'':40}    mean     p99   worst            why [ms]")
         for kind, draw in KINDS.items():
             times, why, statuses = measured(model, q, draw, ROBOTS[name][1], BESIDE[name], arguments.poses)
@@ -142,8 +142,8 @@ def main() -> None:
                 print(f"  {kind:40} all could be met")
                 continue
             p99 = float(np.percentile(times, 99))
-            kept &= p99 <= asked
-            promise = "kept  " if p99 <= asked else "MISSED"
+            kept &= p99 <= required
+            promise = "kept  " if p99 <= required else "MISSED"
             numbers = f"{np.mean(times):7.1f} {p99:7.1f} {max(times):7.1f}   {promise} {why:7.1f}"
             counts = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
             print(f"  {kind:40} {numbers} {counts}", flush=True)

@@ -68,7 +68,7 @@ def circle(T: Array, frames: int, radius: float) -> Array:
 
 class Problem:
     """Tasks of a robot. make(model, q): those that a pose meets.   path(model, q, frames): targets of a path from it.
-    criteria: to prefer among motions.   spread: [rad or m] of the poses that are drawn around the bent one."""
+    criteria: to prefer among motions.   displacement: [rad or m] of the poses that are drawn around the bent one."""
 
     def __init__(
         self,
@@ -77,9 +77,9 @@ class Problem:
         make: Callable[[RobotModel, Array], list[Task]],
         path: Callable[[RobotModel, Array, int], list[list[Any]]],
         criteria: Sequence[Criterion] = (),
-        spread: float = 0.3,
+        displacement: float = 0.3,
     ) -> None:
-        self.name, self.make, self.path, self.criteria, self.spread = name, make, path, criteria, spread
+        self.name, self.make, self.path, self.criteria, self.displacement = name, make, path, criteria, displacement
         self.model, self.q = robot(robot_name)
 
     def track_us(self, frames: int) -> float:
@@ -94,7 +94,7 @@ class Problem:
     def solve_ms(self, poses: int) -> float:
         rng, calls = np.random.default_rng(3), []
         for _ in range(poses):
-            displacement = self.spread * rng.normal(size=self.model.nv)
+            displacement = self.displacement * rng.normal(size=self.model.nv)
             calls.append(self.make(self.model, clamp(self.model, integrate(self.model, self.q, displacement))))
         begin = time.process_time()
         for tasks in calls:
@@ -133,7 +133,7 @@ def pose_and_posture() -> Problem:
     def path(model: RobotModel, q: Array, frames: int) -> list[list[Any]]:
         return [[T, q] for T in circle(forward_kinematics(model, q)[tip], frames, 0.1)]
 
-    return Problem("panda, pose, posture at 2, springs, energy", "panda", make, path, CRITERIA, spread=1.0)
+    return Problem("panda, pose, posture at 2, springs, energy", "panda", make, path, CRITERIA, displacement=1.0)
 
 
 def look() -> Problem:
@@ -146,18 +146,18 @@ def look() -> Problem:
         return elbow[:3, 3] + elbow[:3, 2], float(np.linalg.norm(hand[:3, 3] - (0.5, 0.0, 0.0))), spot
 
     def make(model: RobotModel, q: Array) -> list[Task]:
-        ahead, away, spot = targets(model, q)
+        aim_point, away, spot = targets(model, q)
         return [
-            AimTask("panda_link4", (0, 0, 1), ahead),
+            AimTask("panda_link4", (0, 0, 1), aim_point),
             DistanceTask("panda_hand", away, other_point=(0.5, 0.0, 0.0), priority=2),
             LaserTask("panda_hand", (0, 0, 1), spot, FLOOR, priority=3),
         ]
 
     def path(model: RobotModel, q: Array, frames: int) -> list[list[Any]]:
-        ahead, away, spot = targets(model, q)
+        aim_point, away, spot = targets(model, q)
         angle = np.linspace(0.0, 2.0 * np.pi, frames)
         spots = spot + 0.05 * np.column_stack((np.cos(angle) - 1.0, np.sin(angle), 0.0 * angle))
-        return [[ahead, away, each] for each in spots]
+        return [[aim_point, away, each] for each in spots]
 
     return Problem("panda, aim, distance at 2, laser at 3", "panda", make, path)
 
@@ -202,10 +202,10 @@ def steps(name: str, rounds: int) -> tuple[float, float]:
     return anew, best(lambda: call_us(lambda: velocity_step(model, q, kept, CRITERIA, DT)), rounds)
 
 
-def report(what: str, measured: float, unit: str, asked: float | None) -> bool:
+def report(what: str, measured: float, unit: str, required: float | None) -> bool:
     """Prints a line; whether the promise is kept, if there is one."""
-    is_kept = asked is None or measured <= asked
-    promise = "" if asked is None else f"   asked {asked:6.1f}   {'kept' if is_kept else 'MISSED'}"
+    is_kept = required is None or measured <= required
+    promise = "" if required is None else f"   required {required:6.1f}   {'kept' if is_kept else 'MISSED'}"
     print(f"  {what:60} {measured:10.1f} {unit}{promise}", flush=True)
     return is_kept
 
@@ -217,7 +217,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     talos = tips_problem("talos, 4 levels, springs, energy", "talos", ROBOTS["talos"][1], 0.03, CRITERIA)
-    # problem, asked: [us] a frame, [ms] a pose
+    # problem, required: [us] a frame, [ms] a pose
     problems: list[tuple[Problem, float | None, float | None]] = [
         (one_pose("panda", 0.1), None, None),
         (one_pose("ur5", 0.1), None, None),
@@ -229,12 +229,12 @@ def main() -> None:
     kept = True
     for title, column in (("tracking, a frame", 1), ("solving, a pose (mean)", 2)):
         print(f"\n{title}")
-        for problem, *asked in problems:
+        for problem, *required in problems:
             if column == 1:
                 measured = best(lambda problem=problem: problem.track_us(arguments.frames), arguments.rounds)
             else:
                 measured = best(lambda problem=problem: problem.solve_ms(arguments.poses), arguments.rounds)
-            kept &= report(problem.name, measured, "us" if column == 1 else "ms", asked[column - 1])
+            kept &= report(problem.name, measured, "us" if column == 1 else "ms", required[column - 1])
     print("\none call")
     anew, same = one_shot(arguments.rounds)
     kept &= report("solve_ik, panda, a new PoseTask at each call", anew, "us", 25.0)

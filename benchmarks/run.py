@@ -109,7 +109,7 @@ def table(rows: list[Row]) -> str:
 
 
 def promises(rows: list[Row], scaling: float) -> list[tuple[str, float, float, bool]]:
-    """(what, asked, measured, kept)."""
+    """(what, required, measured, kept)."""
     by = {(row.problem, row.solver): row for row in rows}
     found = []
     for problem, peer, statistic, factor in PROMISES:
@@ -157,8 +157,8 @@ def main() -> None:
         scaling = batch_scaling(sys.executable, folder / "panda-reachable.npz")
     print("\nWhat was promised, and what this run measured:")
     kept = promises(rows, scaling)
-    for what, asked, ratio, ok in kept:
-        print(f"  {'kept  ' if ok else 'MISSED'} {what:48} asked {asked:6.1f}   measured {ratio:6.1f}")
+    for what, required, ratio, ok in kept:
+        print(f"  {'kept  ' if ok else 'MISSED'} {what:48} required {required:6.1f}   measured {ratio:6.1f}")
     if arguments.json:
         arguments.json.write_text(json.dumps([row.__dict__ for row in rows], indent=1))
     sys.exit(0 if all(ok for *_, ok in kept) else 1)

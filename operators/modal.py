@@ -63,7 +63,7 @@ class ModalOperator(RobotOperator):
             return {"RUNNING_MODAL"}
         outcome = {"CANCELLED"}
         try:
-            outcome = self._work(context, min(max(_SLICE, time.perf_counter() - self._left), _LONGEST))
+            outcome = self._work(context, min(max(_SLICE, time.perf_counter() - self._paused_at), _LONGEST))
         finally:
             if outcome != {"RUNNING_MODAL"}:
                 self._end(context)
@@ -86,7 +86,7 @@ class ModalOperator(RobotOperator):
                 if time.perf_counter() > until:
                     context.window_manager.progress_update(100 * share)
                     context.workspace.status_text_set(f"{self.bl_label}: {share:.0%}   Esc: stop, write nothing")
-                    self._left = time.perf_counter()
+                    self._paused_at = time.perf_counter()
                     return {"RUNNING_MODAL"}
         except RobokinError as error:
             self._close()

@@ -69,10 +69,10 @@ def transversality(J: Array, A: Array) -> float:
     if len(free) != A.shape[1]:
         raise ConfigurationError(f"J of {len(free)} columns and A of {A.shape[1]} are not of one robot")
     _, s, Vt = np.linalg.svd(A)
-    seen = Vt[: int((s > RANK * s.max(initial=0.0)).sum())]
-    if len(seen) < free.shape[1]:
+    row_space = Vt[: int((s > RANK * s.max(initial=0.0)).sum())]
+    if len(row_space) < free.shape[1]:
         return 0.0
-    return float(np.linalg.svd(seen @ free, compute_uv=False)[-1])
+    return float(np.linalg.svd(row_space @ free, compute_uv=False)[-1])
 
 
 def _matrix(value: object, what: str) -> Array:

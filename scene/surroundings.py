@@ -42,7 +42,7 @@ class Watch:
     def __init__(self) -> None:
         self._key: tuple | None = None
         self._collisions: CollisionModel | None = None
-        self._seen: dict[SceneObstacle, tuple[tuple, bytes | None, tuple[Hull, ...], Array]] = {}
+        self._known: dict[SceneObstacle, tuple[tuple, bytes | None, tuple[Hull, ...], Array]] = {}
 
     def look(
         self,
@@ -62,7 +62,7 @@ class Watch:
 
         found: list[tuple[str, Hull]] = []
         placements = []
-        before, self._seen = self._seen, {}
+        before, self._known = self._known, {}
         for each in obstacles_in(scene, obj):
             if still and not all(map(stands_still, (obj, *each.owners))):
                 continue
@@ -73,7 +73,7 @@ class Watch:
                 shape = shape_soon(obj, each, world[0])
                 placement = obstacle_placement(obj, robot, each, world_of)[0]
                 known = where, read_form(each), shape.hulls, placement
-            self._seen[each] = known
+            self._known[each] = known
             found += [(each.name, hull) for hull in known[2]]
             placements += [known[3]] * len(known[2])
         off = pairs_left_out(obj, robot.model)
@@ -95,11 +95,11 @@ def still_collisions(obj: bpy.types.Object) -> CollisionModel:
     scene = (obj.users_scene or (bpy.context.scene,))[0]
     known = _still.get(obj.session_uid)
     watch = Watch() if known is None else known[0]
-    seen = watch.look(scene, obj, binding(obj), lambda owner: None, still=True)
-    if known is None or not seen.is_as(known[1]):
-        obstacles = zip(seen.collisions.obstacles, seen.placements, strict=True)
+    view = watch.look(scene, obj, binding(obj), lambda owner: None, still=True)
+    if known is None or not view.is_as(known[1]):
+        obstacles = zip(view.collisions.obstacles, view.placements, strict=True)
         placed = [Obstacle(each.name, each.shape, T) for each, T in obstacles]
-        known = _still[obj.session_uid] = watch, seen, seen.collisions.among(placed)
+        known = _still[obj.session_uid] = watch, view, view.collisions.among(placed)
     return known[2]
 
 

@@ -174,11 +174,11 @@ def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:
 
 def _missing(task: Task, residual: dict[str, float]) -> str:
     units = {"position": "m", "orientation": "rad"} | {part.name: part.unit for part in task.parts}
-    asked = set(residual)
+    counted = set(residual)
     if isinstance(task, FrameTask):  # which has the parts of a pose, also where only one of them counts
         counts = {"position": task.position_weights, "orientation": task.orientation_weights}
-        asked = {name for name, weights in counts.items() if weights.any()}
-    return ", ".join(f"{value:.3g} {units[name]}".rstrip() for name, value in residual.items() if name in asked)
+        counted = {name for name, weights in counts.items() if weights.any()}
+    return ", ".join(f"{value:.3g} {units[name]}".rstrip() for name, value in residual.items() if name in counted)
 
 
 def _value(value: float | list[float], joint: Joint) -> str:

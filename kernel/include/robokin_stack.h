@@ -31,7 +31,7 @@ typedef struct rk_stack {
   int32_t n_tasks, n_criteria; /* n_criteria: all of them, with those of others */
   int32_t reachable;         /* levels before the first one that a distance certificate shows to be out of reach */
   int32_t posture_from;      /* so many levels count at least when one of them is a guess */
-  int32_t adds_up;           /* what a frame leaves lacking adds up */
+  int32_t adds_up;           /* the residuals of frames add up */
   int32_t changes;           /* the same targets ask for other places from frame to frame */
 } rk_stack;
 

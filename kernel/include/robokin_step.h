@@ -91,7 +91,7 @@ typedef struct rk_step_data {
   const int32_t *first_row;             /* [n_tips] where the rows of each task are: in its level, or behind all levels */
   const int32_t *made_row;              /* [n_tips][2] -1, -1; of a velocity that has a path: in its levels, all rows but one,
                                            across the path, and one along it; of a loop closure: in its level, and -1 */
-  const double *shares;                 /* [n_tips + n_robot_tasks] the share of what is lacking that is asked for */
+  const double *shares;                 /* [n_tips + n_robot_tasks] the share of the residual that a step removes */
   const rk_robot_row *robot_rows;       /* [n_robot_rows] of the other tasks that the kernel knows */
   const int32_t *robot_at;              /* [n_robot_rows] which rows of the levels they are */
   const double *rates;                  /* [][nv]: see RK_ROW_RATES */

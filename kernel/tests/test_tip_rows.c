@@ -80,7 +80,7 @@ static problem *make_problem(uint64_t seed) {
     p->made_row[2 * t] = p->made_row[2 * t + 1] = -1;
   }
   p->n_rows = MOST * FORMS;
-  /* The last two relative poses are loop closures, the last two twists have a way; a way's rows lie apart. */
+  /* The last two relative poses are loop closures, the last two twists have a path; its rows lie apart. */
   for (int32_t t = 6; t < 8; t++) p->made_row[2 * t] = p->n_rows, p->n_rows += MOST;
   for (int32_t t = 22; t < 24; t++)
     p->made_row[2 * t] = p->n_rows, p->made_row[2 * t + 1] = p->n_rows + MOST - 1, p->n_rows += MOST;
@@ -108,7 +108,7 @@ static rows fill_from(const problem *p, const double *q, const double *from) {
   rk_rows_measure(&p->step, &data, 0, r.errors);
   memcpy(across, r.errors, 2 * FORMS * sizeof(double));
   if (from) rk_rows_measure_across(&p->step, &data, across);
-  for (int k = 0; k < 2 * FORMS; k++) CHECK(across[k] <= r.errors[k] * (1.0 + 1e-12), "across a way, of all that is lacking");
+  for (int k = 0; k < 2 * FORMS; k++) CHECK(across[k] <= r.errors[k] * (1.0 + 1e-12), "across a path, of the whole residual");
   free(before), free(path_directions), free(across);
   return r;
 }
@@ -147,7 +147,7 @@ static void test_derivatives(void) {
         double slope = 0.0, difference = (value(&after, row) - value(&before, row)) / (2.0 * h), size = 1.0;
         const double *J = here.J + row * (int64_t)nv;
         for (int32_t k = 0; k < nv; k++) slope += J[k] * v[k] / h, size += fabs(J[k]);
-        if (fabs(value(&here, row)) > 2.8) continue; /* near half a turn the way round changes */
+        if (fabs(value(&here, row)) > 2.8) continue; /* near half a turn the turn changes its sign */
         /* Rows of a beam that misses its plane are of the target, not of the spot. */
         if (p->tips[t].kind == RK_TIP_LASER && (size == 1.0 || size > 100.0)) continue;
         CHECK(fabs(slope + difference) <= 1e-5 * size * size, "form %d, kind %d, row %d: %g, expected %g", t,
@@ -215,16 +215,16 @@ static void test_rows_made_of_others(void) {
     for (int32_t t = 22; t < 24; t++) {
       const int first = p->first_row[t], across = p->made_row[2 * t], along = p->made_row[2 * t + 1];
       const double whole = residual(&r, nv, first, MOST, x);
-      CHECK_NEAR(residual(&r, nv, across, MOST - 1, x) + residual(&r, nv, along, 1, x), whole, 1e-12 * whole, "a way");
+      CHECK_NEAR(residual(&r, nv, across, MOST - 1, x) + residual(&r, nv, along, 1, x), whole, 1e-12 * whole, "a path");
       double square = 0.0;
       for (int k = 0; k < MOST; k++) square += r.low[first + k] * r.low[first + k];
-      for (int k = 0; k < MOST - 1; k++) CHECK_NEAR(r.low[across + k], 0.0, 1e-14, "what is wanted across the way");
-      CHECK_NEAR(fabs(r.low[along]), sqrt(square), 1e-14, "what is wanted along the way");
+      for (int k = 0; k < MOST - 1; k++) CHECK_NEAR(r.low[across + k], 0.0, 1e-14, "what is wanted across the path");
+      CHECK_NEAR(fabs(r.low[along]), sqrt(square), 1e-14, "what is wanted along the path");
     }
     for (int32_t t = 6; t < 8; t++) {
       const int first = p->first_row[t], closed = p->made_row[2 * t];
-      double product = 0.0, whole = residual(&r, nv, first, MOST, x), seen = residual(&r, nv, closed, MOST, x);
-      CHECK(seen <= whole * (1.0 + 1e-12), "a closure asks for more than its loop");
+      double product = 0.0, whole = residual(&r, nv, first, MOST, x), closure = residual(&r, nv, closed, MOST, x);
+      CHECK(closure <= whole * (1.0 + 1e-12), "a closure asks for more than its loop");
       for (int i = 0; i < MOST; i++)
         for (int j = 0; j < i; j++)
           for (int64_t k = 0; k < nv; k++) product += r.J[(closed + i) * nv + k] * r.J[(closed + j) * nv + k];
@@ -236,7 +236,7 @@ static void test_rows_made_of_others(void) {
   free_problem(p);
 }
 
-/* Half of what is lacking leaves half of it; a task of weight 0 has no rows. */
+/* A step of half the residual leaves half of it; a task of weight 0 has no rows. */
 static void test_shares(void) {
   uint64_t random = 3;
   problem *p = make_problem(2);

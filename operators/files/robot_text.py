@@ -18,10 +18,10 @@ def show_text(context: bpy.types.Context, text: bpy.types.Text) -> None:
     or in the only one."""
     areas = context.screen.areas if context.screen else ()
     editors = [area.spaces.active for area in areas if area.type == "TEXT_EDITOR"]
-    asked = [editor for editor in editors if editor == context.space_data]
+    current = [editor for editor in editors if editor == context.space_data]
     empty = [editor for editor in editors if editor.text is None]
-    if asked or empty or len(editors) == 1:
-        shown = (asked or empty or editors)[0]
+    if current or empty or len(editors) == 1:
+        shown = (current or empty or editors)[0]
         shown.text, shown.top = text, 0
 
 

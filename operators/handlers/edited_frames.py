@@ -29,8 +29,8 @@ def edited_frames(obj: bpy.types.Object) -> BrokenFrames | None:
         mark, limits = present_mark(obj), set_limits(obj)
     except RobokinError:
         return None
-    asked = scene.name, *chosen_span(scene, settings), settings.step, settings.efforts
-    return _work.result(obj, "", (mark, *asked, repr(limits)), lambda: _judged(obj.name, *asked, limits))
+    arguments = scene.name, *chosen_span(scene, settings), settings.step, settings.efforts
+    return _work.result(obj, "", (mark, *arguments, repr(limits)), lambda: _judged(obj.name, *arguments, limits))
 
 
 def finish_work() -> None:

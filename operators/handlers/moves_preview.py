@@ -37,7 +37,7 @@ def shown_moves(obj: bpy.types.Object) -> ShownMoves | None:
         q0, frame = _start(obj, robot)
     except RobokinError:
         return None
-    mark = robot.model, np.round(q0, DIGITS).tobytes(), frame, *_limits(obj, robot), *_asked(obj)
+    mark = robot.model, np.round(q0, DIGITS).tobytes(), frame, *_limits(obj, robot), *_dependencies(obj)
     return _work.result(obj, "", mark, lambda: _previewed(obj.name, q0, frame))
 
 
@@ -61,7 +61,7 @@ def _start(obj: bpy.types.Object, robot: Binding) -> tuple[Array, int | None]:
     return read_configuration(obj, robot), None
 
 
-def _asked(obj: bpy.types.Object) -> Iterator[object]:
+def _dependencies(obj: bpy.types.Object) -> Iterator[object]:
     """All that the paths of the moves depend on."""
     yield tuple((item.name, item.values) for item in obj.robokin.postures)
     own = obj.matrix_world.inverted_safe()

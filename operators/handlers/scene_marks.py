@@ -32,7 +32,7 @@ def pose_mark(obj: bpy.types.Object) -> str:
     Raises RobokinError."""
     places = {place for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     worlds = (_world(obj, place) for place in sorted(places, key=lambda place: (place[0].name_full, place[1])))
-    return _mark([read_configuration(obj).tobytes(), *_asked(obj, ()), *worlds])
+    return _mark([read_configuration(obj).tobytes(), *_dependencies(obj, ()), *worlds])
 
 
 def motion_mark(obj: bpy.types.Object) -> str:
@@ -49,8 +49,8 @@ def present_mark(obj: bpy.types.Object) -> str:
     owners = sorted(chain, key=lambda owner: owner.name_full)
     animated = {path for path, _ in animation.fcurves(obj)}
     scene = bpy.context.scene
-    given = repr((frame_seconds(scene), *scene.gravity)).encode()
-    return _mark([given, _motion_of(owners), *_asked(obj, animated)])
+    timing = repr((frame_seconds(scene), *scene.gravity)).encode()
+    return _mark([timing, _motion_of(owners), *_dependencies(obj, animated)])
 
 
 def is_present(obj: bpy.types.Object, result: str) -> bool:
@@ -69,7 +69,7 @@ def _enabled(obj: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
     return [task for task in obj.robokin.tasks if task.enabled]
 
 
-def _asked(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
+def _dependencies(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
     """What the robot is and what is asked of it, but for the properties at these data paths."""
     yield _bounds(binding(obj).model)
     yield obj.robokin.solver.mode.encode()

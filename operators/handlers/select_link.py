@@ -62,8 +62,8 @@ def _is_hit(context: bpy.types.Context, robot: bpy.types.Object, place: tuple[in
 
 
 def _is_near(context: bpy.types.Context, point: Vector, place: tuple[int, int]) -> bool:
-    seen = location_3d_to_region_2d(context.region, context.region_data, point)
-    return seen is not None and (seen - Vector(place)).length < _NEAR * context.preferences.system.ui_scale
+    pixel = location_3d_to_region_2d(context.region, context.region_data, point)
+    return pixel is not None and (pixel - Vector(place)).length < _NEAR * context.preferences.system.ui_scale
 
 
 def joint_bone(robot: bpy.types.Object, bone: str) -> str:

@@ -60,12 +60,12 @@ def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | N
     motion = Motion.of(model, np.zeros(1), read_configuration(obj, robot)[None])
     levels = TaskLevels(model, wanted)
     residuals = finish(motion_residuals(levels, motion_targets(levels, None, motion), motion))[0]
-    for i, asked, own in zip(counting, wanted, residuals, strict=True):
-        parts = list(zip(asked.parts, own, strict=False))
+    for i, task, own in zip(counting, wanted, residuals, strict=True):
+        parts = list(zip(task.parts, own, strict=False))
         length = next((r / unit for part, r in parts if part.is_length), 0.0)
         angle = next((r for part, r in parts if not part.is_length), 0.0)
         met = all(r <= part.tolerance for part, r in parts)
-        near = _near(obj, model, asked, motion.q[0])
+        near = _near(obj, model, task, motion.q[0])
         shown[places[tasks[i].path_from_id()]] = TaskReadout(float(length), float(angle), met, "", *near)
     return shown
 

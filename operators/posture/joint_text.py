@@ -53,10 +53,10 @@ class ROBOKIN_OT_paste_joint_values(RobotOperator, bpy.types.Operator):
             raise RobokinError("there is no text in the clipboard")
         found = parse_joint_values(model, text, self.degrees)
         q = read_configuration(obj)
-        asked = model.configuration(found.values)
+        parsed = model.configuration(found.values)
         for name in found.values:
             own = model.slot(name).q
-            q[own] = asked[own]
+            q[own] = parsed[own]
         inside, notes = within_limits(model, q)
         take_pose(context, obj, inside)
         if found.unknown:

@@ -136,9 +136,9 @@ def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned], g
     moved = {name for bone, c in constraints if c.type == "IK" for name in chain(obj, c, bone)}
     if root is None or root.name in moved:
         return "NEW"
-    asked = {goal.kind for goal in goals if goal.bone == root.name and not goal.at_tail}
-    if asked:
-        return "NEW" if asked <= {"ORIENTATION", "AIM"} or says_something(root) else "FLOATING"
+    kinds = {goal.kind for goal in goals if goal.bone == root.name and not goal.at_tail}
+    if kinds:
+        return "NEW" if kinds <= {"ORIENTATION", "AIM"} or says_something(root) else "FLOATING"
     return "AUTO" if says_something(root) else "FIXED"
 
 

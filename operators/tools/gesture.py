@@ -107,8 +107,8 @@ class Gesture(RobotOperator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._held, self._is_new, self._snap = ExitStack(), True, False
-        self._held.enter_context(posing_paused())
+        self._paused, self._is_new, self._snap = ExitStack(), True, False
+        self._paused.enter_context(posing_paused())
         self._timer = context.window_manager.event_timer_add(RATE, window=context.window)
         context.window_manager.modal_handler_add(self)
         context.workspace.status_text_set(self.hints)
@@ -207,7 +207,7 @@ class Gesture(RobotOperator):
         """Called when the pose is kept, for what else is to be done with it."""
 
     def _end(self, context: bpy.types.Context) -> None:
-        self._held.close()
+        self._paused.close()
         context.window_manager.event_timer_remove(self._timer)
         context.workspace.status_text_set(None)
         if context.area is not None:

@@ -23,15 +23,15 @@ FAR = 0.3  # opacity of the ghost that is farthest away in time
 def problem_spans(obj: bpy.types.Object) -> list[tuple[int, int]]:
     """(first, last) frames in which the last bake or check found something; once something was edited since, frames in
     which the curves as they are break a task or a limit."""
-    settings, spans, is_told = obj.robokin.solver, [], False
+    settings, spans, is_drawn = obj.robokin.solver, [], False
     for result, said, rows in (
         ("bake", settings.bake_status, settings.bake_failures),
         ("check", settings.check_summary, settings.check_failures),
     ):
         if said and readouts.is_present(obj, result):
-            is_told = True
+            is_drawn = True
             spans += [(row.first, row.last) for row in rows if row.status]
-    if is_told:
+    if is_drawn:
         return spans
     edited = readouts.broken(obj)
     return [(row.first, row.last) for row in edited.rows] if edited is not None else []

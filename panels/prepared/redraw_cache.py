@@ -10,7 +10,7 @@ import bpy
 from ...properties.bridge import Binding, binding, binding_held
 from ...robokin import RobokinError
 
-_seen: dict[int, Binding] = {}  # by object
+_bindings: dict[int, Binding] = {}  # by object
 
 
 @contextmanager
@@ -20,23 +20,23 @@ def redraw_cache(obj: bpy.types.Object | None) -> Iterator[None]:
         yield
         return
     try:
-        seen = _seen.get(obj.session_uid) or binding(obj)
+        known = _bindings.get(obj.session_uid) or binding(obj)
     except RobokinError:  # which each panel tells in its own way
         yield
         return
-    _seen[obj.session_uid] = seen
+    _bindings[obj.session_uid] = known
     if not bpy.app.timers.is_registered(_forget):
         bpy.app.timers.register(_forget)
-    with binding_held(obj, seen):
+    with binding_held(obj, known):
         yield
 
 
 def _forget() -> None:
     """Blender runs timers before it handles anything else after a redraw."""
-    _seen.clear()
+    _bindings.clear()
 
 
 def unregister() -> None:
-    _seen.clear()
+    _bindings.clear()
     if bpy.app.timers.is_registered(_forget):
         bpy.app.timers.unregister(_forget)

@@ -111,24 +111,24 @@ class _Hull:
 
     def insert(self, i: int) -> None:
         """The faces that the point i sees give way to those between it and their rim."""
-        seen = np.flatnonzero(self._normals[: self.count] @ self.points[i] > self._offsets[: self.count])
-        if not len(seen):
+        visible = np.flatnonzero(self._normals[: self.count] @ self.points[i] > self._offsets[: self.count])
+        if not len(visible):
             return
-        edges = self.faces[seen][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        edges = self.faces[visible][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         codes, back = edges @ (len(self.points), 1), edges @ (1, len(self.points))
         rim = edges[~np.isin(codes, back)]
         if not len(rim):
             raise ModelError(_NOT_FOUND)
         new = np.column_stack((rim, np.full(len(rim), i)))
-        more = len(new) - len(seen)
+        more = len(new) - len(visible)
         if self.count + more > len(self.faces):
             raise ModelError(_NOT_FOUND)
         if more >= 0:
-            self._put(np.append(seen, np.arange(self.count, self.count + more)), new)
+            self._put(np.append(visible, np.arange(self.count, self.count + more)), new)
             return
-        self._put(seen[:more], new)
+        self._put(visible[:more], new)
         self.count += more  # the last faces move to the places that are left
-        free, last = seen[more:], np.arange(self.count, self.count - more)
+        free, last = visible[more:], np.arange(self.count, self.count - more)
         moved, free = np.setdiff1d(last, free), free[free < self.count]
         for each in (self.faces, self._normals, self._offsets):
             each[free] = each[moved]

@@ -105,7 +105,7 @@ def bake_steps(
     tasks = enabled_tasks(obj, robot) if use_own else []
     check_ad_hoc(obj, ad_hoc)
     weights = soft_weights(tasks, ad_hoc, soft) if cost is not None else []
-    count, seen = len(tasks) + len(ad_hoc), frames if moments is None else moments
+    count, read_at = len(tasks) + len(ad_hoc), frames if moments is None else moments
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
     hint = nearest_within_limits(robot.model) if q0 is None else q0
@@ -114,18 +114,18 @@ def bake_steps(
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, seen, ad_hoc, own, robot=robot)
+        reading = targets_over(scene, view_layer, obj, tasks, read_at, ad_hoc, own, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.38)
-        collisions = yield from scaled(collisions_over(scene, view_layer, obj, seen, robot), 0.38, 0.4)
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, read_at, robot), 0.38, 0.4)
         note = ""
         if numbers_change(obj):
-            others = yield from scaled(models_over(scene, obj, seen, robot), 0.4, 0.4)
+            others = yield from scaled(models_over(scene, obj, read_at, robot), 0.4, 0.4)
             model = with_narrowest_limits(robot.model, others)
             model = locked_model(model, robot.locked, read_configuration(obj, robot)) if robot.locked else model
             note = "limits are animated: the narrowest of these frames are kept"
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
-    animation = yield from _animation(scene, obj, robot, seen, cost)
+    animation = yield from _animation(scene, obj, robot, read_at, cost)
     is_whole = cost is not None
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, avoid) else None
     planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance, soft=weights)
@@ -145,27 +145,31 @@ def bake_steps(
     parts = segments_of(plans, results)
     if is_whole:
         gravity = root_gravity(obj, robot)
-        is_late = frees_time(cost) and is_too_fast([tracked_frames(part) for part in parts], frames, seen)
+        is_late = frees_time(cost) and is_too_fast([tracked_frames(part) for part in parts], frames, read_at)
         if not is_late:
             whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity)
             parts = yield from scaled(whole, 0.6, 0.9)
         if frees_time(cost):
             stretch = SLOWER if is_late else parts[0].result.dt / dt
-            own_frames, own_moments = frames_in_time(frames, seen, stretch)
-            refuse_later_keys(obj, robot, round(seen[-1]), own_frames[-1])
+            own_frames, own_moments = frames_in_time(frames, read_at, stretch)
+            refuse_later_keys(obj, robot, round(read_at[-1]), own_frames[-1])
             in_time = bake_steps(
                 *(scene, view_layer, obj, own_frames, q0, seed, new_action, criteria, ad_hoc, use_own),
                 *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments, soft),
             )
             return (yield from scaled(in_time, 0.6, 1.0))
-        time = "" if moments is None else time_note(dt * (len(frames) - 1), frame_seconds(scene) * (seen[-1] - seen[0]))
+        time = (
+            ""
+            if moments is None
+            else time_note(dt * (len(frames) - 1), frame_seconds(scene) * (read_at[-1] - read_at[0]))
+        )
         note = "; ".join(filter(None, (time, whole_note(parts, cost if time else None), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     preferences = [(plan.segment, plan.criteria) for plan in plans]
-    rest = range(frames[-1] + step, round(seen[-1]) + 1, step)
+    rest = range(frames[-1] + step, round(read_at[-1]) + 1, step)
     if rest:
-        standing = rest_segment(model, Q[-1], len(rest), dt, clearance, len(seen))
+        standing = rest_segment(model, Q[-1], len(rest), dt, clearance, len(read_at))
         preferences.append((standing, plans[-1].criteria))
         Q = np.concatenate((Q, (yield from scaled(come_to_rest(standing, rounded(obj, Q, robot), dt), 0.95, 0.95))))
     shown = rounded(obj, Q, robot)

@@ -28,9 +28,9 @@ def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationC
         if (violation.frame - 1, violation.joint, violation.kind) not in broken:
             notes.setdefault(found.frames[violation.frame], []).append(f"{violation.joint} {violation.kind}")
     near = found.singularities.near if found.singularities else ()
-    seen = {(each.frame, each.joint) for each in near}
+    marked = {(each.frame, each.joint) for each in near}
     for each in near:
-        if (each.frame - 1, each.joint) not in seen:
+        if (each.frame - 1, each.joint) not in marked:
             notes.setdefault(found.frames[each.frame], []).append(f"{each.joint} near singularity")
     markers = []
     for frame, texts in notes.items():

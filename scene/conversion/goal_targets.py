@@ -33,10 +33,10 @@ def turned(
 ) -> bpy.types.Object:
     """Stands where the target is, turned by R (3, 3) in its axes: what a link follows whose axes are not its bone's."""
     if subtarget:
-        carrier = _empty(obj, goal)
-        follow = carrier.constraints.new("COPY_TRANSFORMS")
+        follower = _empty(obj, goal)
+        follow = follower.constraints.new("COPY_TRANSFORMS")
         follow.target, follow.subtarget = target, subtarget
-        target = carrier
+        target = follower
     empty = _empty(obj, goal)
     empty.parent = target
     empty.matrix_basis = Matrix(R.tolist()).to_4x4()

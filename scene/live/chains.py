@@ -21,25 +21,25 @@ class Moves:
     """Where robots that were posed in this update take what hangs on their bones. Blender computes it afterwards."""
 
     def __init__(self) -> None:
-        self._posed: dict[int, tuple[Binding, Array]] = {}
+        self._poses: dict[int, tuple[Binding, Array]] = {}
         self._links: dict[int, dict[str, Array]] = {}
 
     def note(self, obj: bpy.types.Object, robot: Binding, q: Array) -> None:
-        self._posed[obj.session_uid] = robot, q
+        self._poses[obj.session_uid] = robot, q
 
     def __call__(self, place: Place) -> Array | None:
         """(4, 4) world matrix of a place that hangs on one of them; None of any other."""
-        if not self._posed:
+        if not self._poses:
             return None
         for owner, bone in _parent_bones(place):
-            if owner.session_uid in self._posed:
+            if owner.session_uid in self._poses:
                 change = self._change(owner, bone)
                 return None if change is None else change @ world_matrix(place)
         return None
 
     def _change(self, obj: bpy.types.Object, bone: str) -> Array | None:
         """(4, 4) from where a bone was in the world to where it is. None of one that no joint moves."""
-        robot, q = self._posed[obj.session_uid]
+        robot, q = self._poses[obj.session_uid]
         above = (each.name for each in with_parents(obj.data.bones.get(bone)))
         name = next((each for each in above if each in robot.link_of_bone), None)
         if name is None:

@@ -30,7 +30,10 @@ def scalar_coordinates(robot: Binding, joint: Joint) -> list[int]:
     return list(range(at.start, at.stop - (4 if joint.nq != joint.nv else 0)))
 
 
-_LITTLE, _SEEN = 0.01, 1e-3  # a step of a joint [rad or m], and by what share of it a point moves that is off its axis
+_LITTLE, _VISIBLE = (
+    0.01,
+    1e-3,
+)  # a step of a joint [rad or m], and by what share of it a point moves that is off its axis
 
 
 def _points_of(obj: bpy.types.Object, bone: str) -> list[Array]:
@@ -62,7 +65,7 @@ class JointTurn:
             self._hold(each)
             moved = self.point_at(self.value + _LITTLE) - each
             self._q[self.index] = self.start[self.index]
-            if np.linalg.norm(moved) > _SEEN * _LITTLE:
+            if np.linalg.norm(moved) > _VISIBLE * _LITTLE:
                 break
 
     @property

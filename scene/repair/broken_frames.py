@@ -42,8 +42,8 @@ def broken_steps(
     robot = binding(obj)
     if shown_by_keys(obj, frames[:1], robot) is None:
         return None
-    asked = enabled_tasks(obj, robot)
-    tasks = [task for task in asked if _is_keyed(obj, task)]
+    enabled = enabled_tasks(obj, robot)
+    tasks = [task for task in enabled if _is_keyed(obj, task)]
     parts: list[AnimationCheck] = []
     for first in range(0, len(frames), PIECE):
         own = frames[max(first - LEAD, 0) : first + PIECE]
@@ -51,7 +51,7 @@ def broken_steps(
         steps, share = check_steps(scene, view_layer, obj, own, **chosen), first / len(frames)
         parts.append((yield from mapped(steps, lambda _, done=share: done)))
         yield share
-    return _joined(frames, parts, tuple(task.name for task in asked if task not in tasks))
+    return _joined(frames, parts, tuple(task.name for task in enabled if task not in tasks))
 
 
 def _is_keyed(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> bool:

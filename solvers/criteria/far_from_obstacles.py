@@ -42,8 +42,8 @@ class FarFromObstacles(Potential):
 
     def check(self, state: State) -> None:
         if self.collisions.model.link_names != state.model.link_names:
-            known, asked = self.collisions.model.name, state.model.name
-            raise TaskError(f"{self.name}: its collisions are of {known!r}, not of {asked!r}")
+            own, name = self.collisions.model.name, state.model.name
+            raise TaskError(f"{self.name}: its collisions are of {own!r}, not of {name!r}")
 
     def potential(self, state: State) -> float:
         closeness, _, _ = self._near(state)

@@ -67,7 +67,7 @@ def optimise(
     here = LocalProgram.of(start, constraints.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
-    seen: list[tuple[float, float]] = []
+    history: list[tuple[float, float]] = []
     kkt, count = np.inf, 0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
@@ -75,8 +75,8 @@ def optimise(
         kkt = here.kkt(z)
         if kkt <= SOLVED and here.largest_residual <= HELD:
             break
-        seen.append((here.value, kkt))
-        if len(seen) > stalled[0] and _has_stalled(seen, *stalled):
+        history.append((here.value, kkt))
+        if len(history) > stalled[0] and _has_stalled(history, *stalled):
             break
         now = MotionOptimum(here.at, here.value, kkt, here.linearised, count)
         yield now
@@ -98,9 +98,9 @@ def optimise(
     return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
 
 
-def _has_stalled(seen: list[tuple[float, float]], steps: int, still: float) -> bool:
-    """Whether the last steps brought neither less cost nor a smaller residual. seen: both of each step."""
-    last, before = np.array(seen[-steps:]), np.array(seen[:-steps])
+def _has_stalled(history: list[tuple[float, float]], steps: int, still: float) -> bool:
+    """Whether the last steps brought neither less cost nor a smaller residual. history: both of each step."""
+    last, before = np.array(history[-steps:]), np.array(history[:-steps])
     gained = before[-1, 0] - last[:, 0].min()
     return bool(gained <= still * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
 

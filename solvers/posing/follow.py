@@ -35,8 +35,8 @@ class TargetFollower:
         shares: influences, where not all are 1.   without: see `IKProblem.solve`. Raises TaskError."""
         last, self._last = self._last, targets
         was_met, self._was_met = self._was_met, False
-        asked = np.array(targets) if self._are_poses else targets
-        best = self.problem.solve(asked, q, 0, False, shares, without)
+        wanted = np.array(targets) if self._are_poses else targets
+        best = self.problem.solve(wanted, q, 0, False, shares, without)
         moved = float(abs(best.q - q).max(initial=0.0))
         is_lost = was_met and best.status is Status.MAX_ITERATIONS
         if last is not None and (is_lost or moved > LEAP):

@@ -48,9 +48,9 @@ class LevelEngines:
         near to in what all tasks leave free."""
         if near is not None:
             return self._run_near(wanted, shares, remaining, state, near)
-        asked = shares.tolist()
-        counting = [i for i, share in enumerate(asked) if share]
-        key = tuple(counting), tuple(k for k, i in enumerate(counting) if is_partial(asked[i]))
+        values = shares.tolist()
+        counting = [i for i, share in enumerate(values) if share]
+        key = tuple(counting), tuple(k for k, i in enumerate(counting) if is_partial(values[i]))
         if key not in self._engines:
             engine = self._made(counting, key[1])
             self._engines[key] = engine, self._numbers_of(engine.levels, counting)
@@ -59,8 +59,8 @@ class LevelEngines:
             engine.state = self._part(state, own_levels)
             engine.note(None if noted is None else [noted[i] for i in counting])
         numbers = {i: k for k, i in enumerate(counting)}
-        aims = wanted if len(counting) == len(asked) else [[own[i] for i in counting] for own in wanted]
-        outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in remaining.items()})
+        aims = wanted if len(counting) == len(values) else [[own[i] for i in counting] for own in wanted]
+        outcome = engine.run(aims, [values[i] for i in counting], {numbers[i]: own for i, own in remaining.items()})
         self._ended[key] = self._whole(engine.state, own_levels)
         return outcome, self._ended[key]
 

@@ -24,8 +24,8 @@ class MotionMemory:
 
     def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> MotionMemory:
         """The memory, with tasks that count from now on beginning here."""
-        asked = zip(tasks, shares, strict=True)
-        return replace(self, origins={task: self.origins.get(task, here) for task, share in asked if share})
+        shared = zip(tasks, shares, strict=True)
+        return replace(self, origins={task: self.origins.get(task, here) for task, share in shared if share})
 
     def resolved(self, tasks: Sequence[Task], targets: Sequence[Any]) -> list[Any]:
         """Targets of the next frame, resolved from the start and advanced from the frame before."""
@@ -59,5 +59,5 @@ class MotionMemory:
 
 def depends_on_frames_before(tasks: Sequence[Task], shares: Array) -> bool:
     """Whether what tasks of these influences ask for depends on where the frames before led."""
-    asked = zip(tasks, shares.tolist(), strict=True)
-    return any(is_partial(share) or (share and isinstance(task, HistoryTask)) for task, share in asked)
+    shared = zip(tasks, shares.tolist(), strict=True)
+    return any(is_partial(share) or (share and isinstance(task, HistoryTask)) for task, share in shared)

@@ -18,8 +18,8 @@ def relaxed(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
     """The segments with those of their tasks alone that the kernel follows, in microseconds, all of one level: first of
     all levels, then of the first one. A start from which these are met is a good one to try."""
     before: list[int] = []
-    asked = [task for segment in segments for task in segment.tracker.tasks if not isinstance(task, ClearanceTask)]
-    for most in (math.inf, min((task.priority for task in asked), default=1)):
+    every = [task for segment in segments for task in segment.tracker.tasks if not isinstance(task, ClearanceTask)]
+    for most in (math.inf, min((task.priority for task in every), default=1)):
         plain, counts = [], []
         for segment in segments:
             tasks = segment.tracker.tasks

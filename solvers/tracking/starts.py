@@ -200,7 +200,7 @@ class _StartSearch:
             self.spent += int(batch.iterations.sum())
             found += list(batch.q[batch.converged])
             yield self.best.results
-        solutions = [self._centred(q, self.middle) for q in found]
+        solutions = [self._about_middle(q, self.middle) for q in found]
         lower, upper = self.model.lower, self.model.upper
         bounded = np.isfinite(lower) & np.isfinite(upper) & (upper > lower) & problem.search.depends()
         span = (upper - lower)[bounded]
@@ -245,7 +245,7 @@ class _StartSearch:
             q, velocity = segment.tracker.q, segment.tracker.v
         return q, q[None]
 
-    def _centred(self, q: Array, middle: Array) -> Array:
+    def _about_middle(self, q: Array, middle: Array) -> Array:
         """The posture with its whole turns nearest to mid-range."""
         turns = np.where(self.turning, np.rint((q - middle) / TURN), 0.0)
         return self._inside(q - TURN * turns, q)

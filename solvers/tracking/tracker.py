@@ -168,12 +168,12 @@ class Tracker:
         start begin, q0 unless given.   down_to: see `run`."""
         if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
-        asked, aside, shares = self._without(self._shares(influence), down_to)
+        requested, aside, shares = self._without(self._shares(influence), down_to)
         (targets,) = self._one(targets)
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
-            memory = MotionMemory(self._started_at(targets, asked, q0, origin))
+            memory = MotionMemory(self._started_at(targets, requested, q0, origin))
             wanted = memory.resolved(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
             found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
@@ -182,9 +182,9 @@ class Tracker:
         residuals[0, self._static] = found.residual_array[: len(self._static)]
         if aside.any():
             residuals[0, aside] = self.levels.residuals_after(found.q, found.q, wanted, self.dt, aside)
-        within = not self.missed(residuals[0], asked).any()
+        within = not self.missed(residuals[0], requested).any()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
-        code = EMPTY if not asked.any() else CONVERGED if within else missed
+        code = EMPTY if not requested.any() else CONVERGED if within else missed
         self._stand(found.q, start_velocity, 0 if code in (CONVERGED, EMPTY) else self._lost(residuals[0], shares))
         self._noted = wanted
         if not self.is_plain:
@@ -199,7 +199,7 @@ class Tracker:
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
         aims = wanted[None] if self.is_plain else [wanted]
-        return self._result(self.v, aims, outcome, residuals, [""], asked, aside)
+        return self._result(self.v, aims, outcome, residuals, [""], requested, aside)
 
     def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
@@ -316,14 +316,14 @@ class Tracker:
             first = end
         return joined(parts)
 
-    def _follow(self, targets: Any, asked: Array, down_to: float, near: Array | None) -> TrackResult:
+    def _follow(self, targets: Any, requested: Array, down_to: float, near: Array | None) -> TrackResult:
         """Frames of the same influences; one, when it remembers those before."""
         before = self.v
         if self.is_plain:
             outcome, self._noted = self._run_plain(targets), targets[-1]
-            return self._result(before, targets, outcome, outcome.residuals, [], asked)
-        asked, aside, shares = self._without(asked, down_to)
-        memory = self.memory.begun(self.tasks, asked, self.levels.state(self.q, targets[0], self.dt))
+            return self._result(before, targets, outcome, outcome.residuals, [], requested)
+        requested, aside, shares = self._without(requested, down_to)
+        memory = self.memory.begun(self.tasks, requested, self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
         noted = self._noted if self._state is self._given else None
         remaining, without, count = self._engines.remaining(wanted[0], shares, self._state, memory.without, noted)
@@ -334,18 +334,18 @@ class Tracker:
             steps = zip([start, *outcome.q], outcome.q, wanted, strict=False)
             residuals[:, aside] = [self.levels.residuals_after(*step, self.dt, aside) for step in steps]
         outcome.iterations[0] += count
-        codes, missed = outcome.codes, self.missed(residuals, asked)
+        codes, missed = outcome.codes, self.missed(residuals, requested)
         codes[~missed[:, ~aside].any(axis=1)] = NOT_CONVERGED
-        codes[~missed.any(axis=1)] = CONVERGED if asked.any() else EMPTY
+        codes[~missed.any(axis=1)] = CONVERGED if requested.any() else EMPTY
         judge_reach(
             codes, self.problem.search, [[own[i] for i in self._static] for own in wanted], missed[:, self._static]
         )
         poses = [self._before, start, *outcome.q]
-        remarks = judge_histories(codes, self.levels, poses, wanted, asked >= 1.0, self.dt)
+        remarks = judge_histories(codes, self.levels, poses, wanted, requested >= 1.0, self.dt)
         ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
         self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
         self._before, self._noted = start if len(targets) == 1 else outcome.q[-2], wanted[-1]
-        return self._result(before, wanted, outcome, residuals, remarks, asked, aside)
+        return self._result(before, wanted, outcome, residuals, remarks, requested, aside)
 
     def _run_plain(self, wanted: Array) -> TrackOutcome:
         if self._plain is None:

@@ -35,7 +35,7 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
     assert "ROBOKIN_PT_joint" not in drawn and "'lamp' is" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
 
 
-def test_a_robot_without_the_kernel_is_told_to_be_slow_and_why(panda, monkeypatch):
+def test_a_robot_without_the_kernel_is_reported_to_be_slow_and_why(panda, monkeypatch):
     assert not any("Slow" in label for label in draw()["ROBOKIN_PT_robot"]["labels"])
     monkeypatch.setattr(panels_robot, "why_no_kernel", lambda: "the kernel has ABI 1")
     assert "Slow: the kernel has ABI 1" in " ".join(draw()["ROBOKIN_PT_robot"]["labels"])
@@ -106,7 +106,7 @@ def test_kinds_of_tasks_are_in_columns():
     assert ITEMS[0][:2] == ("", "Tip at a Target")
 
 
-def test_two_robots_are_told_apart(panda):
+def test_two_robots_are_reported_apart(panda):
     panda.name = "left arm"
     assert draw()["ROBOKIN_PT_robot"]["labels"][0] == "left arm"
 
@@ -206,10 +206,10 @@ def test_a_joint_that_follows_out_of_its_limits_says_so(scene):
     obj, warnings = import_robot(bpy.context, RobotModel("gripper", [Link(name) for name in "abc"], joints))
     (said,) = warnings
     assert said.startswith("joint 'follow': its limits 2 .. 3 are not kept, since with 'lead'")
-    for bone, is_told in (("follow", True), ("lead", False)):
+    for bone, is_reported in (("follow", True), ("lead", False)):
         obj.data.bones.active = obj.data.bones[bone]
         drawn = " ".join(draw()["ROBOKIN_PT_joint"]["labels"])
-        assert (said in drawn) is is_told
+        assert (said in drawn) is is_reported
 
 
 def test_joints_that_follow_and_joints_that_do_not_move(panda):
@@ -385,7 +385,7 @@ def test_criteria_show_costs_and_what_pulls(panda):
     assert "time" in draw()["ROBOKIN_PT_criteria"]["props"]
 
 
-def test_constraints_on_joints_are_told_and_may_be_converted(panda):
+def test_constraints_on_joints_are_reported_and_may_be_converted(panda):
     constraint = panda.pose.bones[TOOL].constraints.new("COPY_LOCATION")
     drawn = draw()["ROBOKIN_PT_robot"]
     assert "Convert Rig" in " ".join(drawn["labels"]) and drawn["operators"] == ["robokin.convert_rig"]

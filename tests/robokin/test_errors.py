@@ -25,7 +25,7 @@ def test_errors_can_be_copied_and_pickled(error, moved):
     assert vars(again).keys() == vars(error).keys()
 
 
-def test_a_number_of_thousands_of_digits_is_told_without_its_digits() -> None:
+def test_a_number_of_thousands_of_digits_is_reported_without_its_digits() -> None:
     """Python refuses to write it."""
     assert shown([1, 10**5000]) == "list of thousands of digits"
     assert "no link named int of thousands of digits" in str(UnknownNameError("link", 10**5000, ["hand"]))

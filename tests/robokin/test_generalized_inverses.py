@@ -73,7 +73,7 @@ def test_transversality_is_the_sine_between_the_null_spaces() -> None:
     assert transversality(np.eye(3), np.zeros((0, 3))) == 1.0
 
 
-def test_what_cannot_be_inverted_is_told() -> None:
+def test_what_cannot_be_inverted_is_reported() -> None:
     J = np.eye(3)[:1]
     with pytest.raises(ConfigurationError, match="extended Jacobian is singular"):
         extended_inverse(J, np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))

@@ -124,7 +124,7 @@ def test_degrees_are_taken_where_asked_for():
         ('{"slide 1": ' + "9" * 400 + "}", ["'slide 1'", "inf"]),
     ],
 )
-def test_faults_are_told(text, words):
+def test_faults_are_reported(text, words):
     with pytest.raises(RobokinError) as fault:
         parse_joint_values(arm(), text)
     assert all(word in str(fault.value) for word in words), fault.value
@@ -154,7 +154,7 @@ def test_hostile_texts_take_no_time(text):
         parse_joint_values(model, text)
 
 
-def test_limits_clamp_and_are_told():
+def test_limits_clamp_and_are_reported():
     model = arm()
     q, told = within_limits(model, model.configuration({"robot:turn": 2.0, "slide 1": 0.5 + 1e-12}))
     assert q[0] == model.upper[0]

@@ -129,7 +129,7 @@ def test_a_check_knows_what_drivers_and_strips_make_of_limits(arm, way):
         assert {each.frame for each in found.limits.violations if each.kind == "upper"} == set(range(9))
 
 
-def test_collisions_are_told_where_limits_have_keys(arm):
+def test_collisions_are_reported_where_limits_have_keys(arm):
     bpy.ops.mesh.primitive_cube_add(size=0.4, location=(1.5, 0.0, 0.0))
     bpy.context.object.robokin.is_obstacle = True
     bpy.context.view_layer.update()

@@ -69,7 +69,7 @@ def test_all_that_look_see_an_edited_mesh_at_every_size(arm):
     assert [4.0] == look(first, arm) and [4.0] == look(second, arm)
 
 
-def test_sizes_are_told_apart_at_every_scale(arm):
+def test_sizes_are_reported_apart_at_every_scale(arm):
     """Meshes in millimetres."""
     post = cube(1000.0)
     for size in (1.0, 1.001, 1.2, 0.5):

@@ -99,13 +99,13 @@ static int start(const rk_pair *p, polytope *hull, double thin) {
 static int grow(polytope *hull, const double point[3], double size) {
   int edges[MOST_EDGES][2], n_edges = 0;
   for (int f = 0; f < hull->n_faces;) {
-    const face *seen = &hull->faces[f];
-    if (rk_dot3(seen->n, point) - seen->away <= 0.0) {
+    const face *visible = &hull->faces[f];
+    if (rk_dot3(visible->n, point) - visible->away <= 0.0) {
       f++;
       continue;
     }
     for (int k = 0; k < 3; k++) {
-      const int from = seen->corner[k], to = seen->corner[(k + 1) % 3];
+      const int from = visible->corner[k], to = visible->corner[(k + 1) % 3];
       int twin = 0;
       while (twin < n_edges && !(edges[twin][0] == to && edges[twin][1] == from)) twin++;
       if (twin < n_edges) {

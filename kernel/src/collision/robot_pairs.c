@@ -1,4 +1,4 @@
-/* Twin of CollisionModel.distances in robokin/collision/model.py, for the pairs that are asked for. */
+/* Twin of CollisionModel.distances in robokin/collision/model.py, for the requested pairs. */
 #include "collision/robot_pairs.h"
 
 #include "collision/pair.h"

@@ -93,7 +93,7 @@ int rk_search_is_better(const rk_search *s, double E, int met);
    there are as near as they can be. 0: all go on. Of a stack. */
 void rk_search_hold(rk_search *s, int32_t levels);
 
-/* Whether each task of the levels that are kept lacks what it lacked where they began, or is within its tolerance. */
+/* Whether each task of the kept levels has the residual that it had where they began, or is within its tolerance. */
 int rk_search_holds(const rk_search *s);
 
 /* What is left of the errors of the levels that count, met or not. */

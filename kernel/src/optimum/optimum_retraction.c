@@ -55,7 +55,7 @@ static int newton(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
   return 0;
 }
 
-/* Some level, of those that can be met unless `met` is null, lacks less. */
+/* Whether the residual of some level is smaller; of those that can be met, unless `met` is null. */
 static int is_less(const rk_poses *s, const rk_pose *pose, const rk_pose *other, const int32_t *met) {
   for (int32_t k = 0; k < s->n_levels; k++)
     if ((!met || met[k]) && pose->error[k] < other->error[k]) return 1;

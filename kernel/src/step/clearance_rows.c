@@ -79,8 +79,8 @@ void rk_measure_clearance(const rk_step *step, const rk_step_data *data, const d
   if (!c) return;
   for (int32_t at = data->clearance_row; at < data->clearance_row + c->rows; at++) {
     const double value = x ? rk_dot(nv, data->J + at * (int64_t)nv, x) : 0.0;
-    const double lacks = rk_max(data->low[at] - value, 0.0) * step->length;
-    sum += lacks * lacks;
+    const double residual = rk_max(data->low[at] - value, 0.0) * step->length;
+    sum += residual * residual;
   }
   out[0] = rk_sqrt(sum), out[1] = 0.0;
 }

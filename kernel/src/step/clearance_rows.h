@@ -8,7 +8,7 @@
 void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *nodes, double *work);
 int64_t rk_clearance_rows_workspace(const rk_clearance *clearance);
 
-/* out[2]: what it lacks at x[nv]; x null: before the step. */
+/* out[2]: its residual at x[nv]; x null: before the step. */
 void rk_measure_clearance(const rk_step *step, const rk_step_data *data, const double *x, double out[2]);
 
 #endif

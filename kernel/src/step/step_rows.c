@@ -1,4 +1,4 @@
-/* Rows of all tasks: of those on tips from what each lacks (tip_rows.c), and from these the rows of paths and closures. */
+/* Rows of all tasks: those on tips from their residuals (tip_rows.c), and from these the rows of paths and closures. */
 #include "step/step_rows.h"
 
 #include "ik/ik_rows.h"
@@ -77,11 +77,11 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
-/* Does not ask for the length of each part that remains of what a beam lacks: its axes are others in another pose. */
+/* Leaves out of each part of a beam's residual the length that remains: its axes are others in another pose. */
 static void shorten(const double remaining[6], double e[6]) {
   for (int part = 0; part < 6; part += 3) {
-    const double length = rk_norm3(e + part), asked = length - rk_clamp(remaining[part], 0.0, length);
-    for (int k = part; k < part + 3; k++) e[k] *= length > 0.0 ? asked / length : 1.0;
+    const double length = rk_norm3(e + part), wanted = length - rk_clamp(remaining[part], 0.0, length);
+    for (int k = part; k < part + 3; k++) e[k] *= length > 0.0 ? wanted / length : 1.0;
   }
 }
 
@@ -190,7 +190,7 @@ void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double
   rk_fill_clearance(step, data, nodes, work);
 }
 
-/* What a task lacks at x: rk_rows_measure. */
+/* A task's residual at x: rk_rows_measure. */
 static void measure(const rk_step *step, const rk_step_data *data, int32_t t, const double *x, double out[2]) {
   const rk_tip_rows *task = step->tips + t;
   const double *target = data->targets + 16 * (int64_t)t, rate = task->kind == RK_TIP_TWIST ? step->dt : 1.0;

@@ -89,15 +89,15 @@ static void axis(const rk_tip_rows *rows, const double T[12], const double targe
 
 static void relative(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
                      rk_lack *out) {
-  double into[9], seen[12], block[9], turned[9];
+  double into[9], pose[12], block[9], turned[9];
   const double away[3] = {T[9] - O[9], T[10] - O[10], T[11] - O[11]};
   transpose(O, into);
-  rk_multiply(into, T, seen);
-  rk_rotate(into, away, seen + 9);
-  for (int k = 0; k < 3; k++) out->e[k] = target[4 * k + 3] - seen[9 + k];
+  rk_multiply(into, T, pose);
+  rk_rotate(into, away, pose + 9);
+  for (int k = 0; k < 3; k++) out->e[k] = target[4 * k + 3] - pose[9 + k];
   add_block(out->A, 0, 0, 1.0, into);
   if (turns(rows)) {
-    rk_turn_error(seen, target, out->e + 3);
+    rk_turn_error(pose, target, out->e + 3);
     rk_right_jacobian_inverse(out->e + 3, block);
     rk_multiply(block, into, turned);
     add_block(out->A, 3, 3, 1.0, turned);
@@ -217,7 +217,7 @@ static void go(const rk_tip_rows *rows, const double step[6], double share, cons
   for (int k = 0; k < 3; k++) e[k] = place[k] - from[k], path[k] += turned[k];
 }
 
-/* What is lacking at T of a motion that began at `before`: twin of TwistTask.rows_after. */
+/* The residual at T of a motion that began at `before`: twin of TwistTask.rows_after. */
 static void rest_of_twist(const rk_tip_rows *rows, const double T[12], const double before[12], const double target[16],
                           double dt, rk_lack *out) {
   double step[6], back[9], R[9], d[6], e[6], block[9], share = 1.0;

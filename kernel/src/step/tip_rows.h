@@ -1,4 +1,4 @@
-/* What each kind of task on tips lacks, and how that changes with their twists. */
+/* Residual of each kind of task on tips, and its derivative by their twists. */
 #ifndef RK_TIP_ROWS_H
 #define RK_TIP_ROWS_H
 

@@ -40,7 +40,7 @@ static inline int rk_is_zero(const double *a, int64_t count) {
   return 1;
 }
 
-/* Whether what a frame leaves lacking adds up with what those before have left. */
+/* Whether the residual of a frame adds to those of the frames before. */
 static inline int rk_adds_up(const rk_search *s) { return s->ik->stack && s->ik->stack->adds_up; }
 
 static inline int rk_is_velocity(const rk_search *s, int32_t level) {

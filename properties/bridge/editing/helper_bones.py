@@ -43,7 +43,7 @@ def fit_helper_bones(context: bpy.types.Context, obj: bpy.types.Object) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class _HelperChange:
     """New helpers of each bone in `made`, from the parent on, as their frames and counts; the bones to remove."""
 
     made: dict[str, list[BoneAllocation]]
@@ -53,7 +53,7 @@ class _Plan:
 def _fit(context: bpy.types.Context, obj: bpy.types.Object) -> int:
     content = armature_content(obj)
     found = present_records(obj, content)
-    plan = _plan(obj.data, content, found)
+    plan = _planned(obj.data, content, found)
     if not plan.made and not plan.removed:
         return 0
     refuse_linked_bones(obj)
@@ -67,7 +67,7 @@ def _fit(context: bpy.types.Context, obj: bpy.types.Object) -> int:
     return len(plan.made)
 
 
-def _plan(armature: bpy.types.Armature, content: ArmatureContent, found: Records) -> _Plan:
+def _planned(armature: bpy.types.Armature, content: ArmatureContent, found: Records) -> _HelperChange:
     owners = helper_owners(content)
     rests = {bone.name: found.rests[bone.place][:3, :3] for bone in content.bones}
     made: dict[str, list[BoneAllocation]] = {}
@@ -89,10 +89,10 @@ def _plan(armature: bpy.types.Armature, content: ArmatureContent, found: Records
             kept.update(helper.name for helper in bone.helpers)
         else:
             made[bone.name] = wanted
-    return _Plan(made, {bone.name for bone in armature.bones if HELPER_KEY in bone} - kept)
+    return _HelperChange(made, {bone.name for bone in armature.bones if HELPER_KEY in bone} - kept)
 
 
-def _edit(armature: bpy.types.Armature, found: Records, plan: _Plan) -> None:
+def _edit(armature: bpy.types.Armature, found: Records, plan: _HelperChange) -> None:
     bones = armature.edit_bones
     for name in plan.made:
         _hang(bones[name], _above_helpers(bones[name]))

@@ -28,7 +28,7 @@ from .helper_bones import find_joint_bones
 from .joint_bones import JointBone
 
 _cache: dict[tuple[int, str], tuple[ArmatureContent, Binding]] = {}
-_held: dict[int, Binding] = {}  # by object
+_bindings: dict[int, Binding] = {}  # by object
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +96,8 @@ def robot_model(obj: bpy.types.Object) -> RobotModel:
 
 def binding(obj: bpy.types.Object) -> Binding:
     """The model with its bones and channels. Raises BridgeError, ModelError."""
-    if obj is not None and obj.session_uid in _held:
-        return _held[obj.session_uid]
+    if obj is not None and obj.session_uid in _bindings:
+        return _bindings[obj.session_uid]
     content = armature_content(obj)
     key = (obj.data.session_uid, obj.data.name_full)
     cached = _cache.get(key)
@@ -118,13 +118,13 @@ def _forget_removed() -> None:
 def binding_held(obj: bpy.types.Object, known: Binding | None = None) -> Iterator[Binding]:
     """Inside, which must not change the armature, its binding is not looked at anew. known: the one to take, where it
     has just been looked at. Raises BridgeError, ModelError."""
-    outer = obj.session_uid in _held
-    _held[obj.session_uid] = known or binding(obj)
+    outer = obj.session_uid in _bindings
+    _bindings[obj.session_uid] = known or binding(obj)
     try:
-        yield _held[obj.session_uid]
+        yield _bindings[obj.session_uid]
     finally:
         if not outer:
-            del _held[obj.session_uid]
+            del _bindings[obj.session_uid]
 
 
 def last_binding(obj: bpy.types.Object) -> Binding:

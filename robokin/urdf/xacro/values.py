@@ -18,12 +18,12 @@ class Budget:
     """Counts what expanding one file costs. A step is about a microsecond, or 64 characters of a text."""
 
     def __init__(self) -> None:
-        self._left = MAX_STEPS
+        self._remaining = MAX_STEPS
 
     def spend(self, steps: int = 1) -> None:
         """Raises ModelError when nothing is left."""
-        self._left -= steps
-        if self._left < 0:
+        self._remaining -= steps
+        if self._remaining < 0:
             raise ModelError(f"takes more than {MAX_STEPS} steps: does a macro call itself, or double itself?")
 
 

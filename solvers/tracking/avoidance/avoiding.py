@@ -71,7 +71,7 @@ class AvoidingTracker(Tracker):
         )
         reach = clearance.margin + 2.0 * SPARE * self.levels.length  # of what the rows hold apart
         self._stop = safe_stop(self.model, clearance, self.limits, self.backend, reach)
-        self._ahead = 1  # frames that are followed together before they are looked at
+        self._chunk = 1  # frames that are followed together before they are looked at
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         self._kept = self._pressed = None
@@ -93,7 +93,7 @@ class AvoidingTracker(Tracker):
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
-            found = self._frames(targets[first : first + self._ahead]) if self._ahead > 1 else None
+            found = self._frames(targets[first : first + self._chunk]) if self._chunk > 1 else None
             parts.append(self._frame(targets[first], None) if found is None else found)
             first += len(parts[-1].codes)
         return joined(parts)
@@ -104,7 +104,7 @@ class AvoidingTracker(Tracker):
         pressed = self._pressed
         targets = targets if pressed is None else targets[: self._remaining]
         if self._kept is None or not self._own[self._at] or (pressed is None and self._stop.nearest(self._kept)):
-            self._ahead = 1
+            self._chunk = 1
             return None
         before, remaining, tracker = self.v, self._remaining, self._free if pressed is None else self._near
         indices = self._others if pressed is None else [*self._others, self._at]
@@ -130,7 +130,7 @@ class AvoidingTracker(Tracker):
             goes_on = pressed is None or (count < remaining and self._presses(pressed, verdict[0], kept, step))
             if not goes_on:
                 break
-        self._ahead = min(2 * self._ahead, CHUNK) if goes_on and count == len(targets) else 1
+        self._chunk = min(2 * self._chunk, CHUNK) if goes_on and count == len(targets) else 1
         if count < len(targets):
             tracker.go_back(mark)
             if not count:
@@ -152,11 +152,11 @@ class AvoidingTracker(Tracker):
             self._kept = self._stop.kept(q[None], obstacles)[0]
         kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
         others, own = [wanted[i] for i in self._others], shares[self._others]
-        asked = None if (own == self._free._own).all() else own
-        with_clearance = [*others, obstacles], None if asked is None else np.append(own, 1.0), down_to, around
+        influence = None if (own == self._free._own).all() else own
+        with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
         near = None if pressed is None else self._led(self._near, *with_clearance)
         if pressed is None or near is None or near.codes[0] == LATE:
-            found = self._led(self._free, others, asked, down_to, around)
+            found = self._led(self._free, others, influence, down_to, around)
             look = self._stop.look(q, self._step(q, found.q[0]), kept, obstacles)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
             why = look.blocked or self._stop.nearest(kept)
@@ -182,7 +182,7 @@ class AvoidingTracker(Tracker):
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
-        self._ahead = 2 if why is None or self._pressed is not None else 1
+        self._chunk = 2 if why is None or self._pressed is not None else 1
         aside = self._is_aside(down_to) & (shares > 0.0)
         return self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
 

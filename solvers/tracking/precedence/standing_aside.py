@@ -176,9 +176,9 @@ def out_of_reach(results: Sequence[TrackResult], last: int) -> int:
     """How many frames miss a task of these priorities whatever the motion is."""
     count = 0
     for result in results:
-        asked = np.array([task.priority <= last for task in result.problem.tasks], bool)
+        upper = np.array([task.priority <= last for task in result.problem.tasks], bool)
         for frame in np.flatnonzero(result.codes == OUT_OF_REACH).tolist():
-            whole = asked if result.influence is None else asked & (result.influence[frame] >= 1.0)
+            whole = upper if result.influence is None else upper & (result.influence[frame] >= 1.0)
             count += bool(result.problem.search.excess(result.targets[frame], whole).any())
     return count
 

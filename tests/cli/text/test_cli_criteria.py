@@ -67,7 +67,7 @@ def test_a_posture_is_joint_values() -> None:
         ('kind=rest_posture,posture={"elbow_of_another": 1}', "elbow_of_another"),
     ],
 )
-def test_bad_text_is_told(text: str, message: str) -> None:
+def test_bad_text_is_reported(text: str, message: str) -> None:
     with pytest.raises(RobokinError) as caught:
         parse_criterion(text, MODEL)
     assert message in str(caught.value)

@@ -56,7 +56,7 @@ def test_of_several_files_only_one_of_the_same_name_is_taken(tmp_path):
     assert srdf_beside(tmp_path / "broken.urdf", "other") == str(tmp_path / "broken.srdf")
 
 
-def test_a_damaged_file_of_postures_is_told_and_the_robot_imported(scene, tmp_path, capfd):
+def test_a_damaged_file_of_postures_is_reported_and_the_robot_imported(scene, tmp_path, capfd):
     shutil.copy(robot("panda"), tmp_path / "panda.urdf")
     (tmp_path / "panda.srdf").write_text("<robot")
     obj = imported(tmp_path / "panda.urdf", meshes=False)

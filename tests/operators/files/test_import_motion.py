@@ -58,7 +58,7 @@ def test_another_rate_and_an_end_between_frames(scene, tmp_path):
     np.testing.assert_allclose(found[:, 0], q[0] + 0.5 * share, atol=1e-5)
 
 
-def test_values_outside_the_limits_are_moved_inside_and_told(scene, tmp_path, capfd):
+def test_values_outside_the_limits_are_moved_inside_and_reported(scene, tmp_path, capfd):
     obj = add_robot()
     (tmp_path / "far.csv").write_text("time,panda_joint4\n0,-1\n1,3\n")
     imported(obj, tmp_path / "far.csv", frame_start=1)

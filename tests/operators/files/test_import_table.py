@@ -35,7 +35,7 @@ def test_the_robot_and_its_picture(scene: bpy.types.Scene, table: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["file", "text"])
-def test_doubtful_inertias_are_told(
+def test_doubtful_inertias_are_reported(
     scene: bpy.types.Scene, table: Path, capfd: pytest.CaptureFixture[str], way: str
 ) -> None:
     if way == "file":

@@ -146,7 +146,9 @@ def test_a_bad_mesh_is_named_and_the_robot_imported_without(
     assert data_counts()[3:5] == [0, 0]  # materials, images
 
 
-def test_many_bad_meshes_are_told_shortly(scene: bpy.types.Scene, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+def test_many_bad_meshes_are_reported_short(
+    scene: bpy.types.Scene, tmp_path: Path, capfd: pytest.CaptureFixture
+) -> None:
     visuals = "".join(f'<visual><geometry><mesh filename="{i}.stl"/></geometry></visual>' for i in range(50))
     path = tmp_path / "robot.urdf"
     path.write_text(f'<robot name="r"><link name="base">{visuals}</link></robot>')

@@ -41,7 +41,7 @@ def faulty(monkeypatch):
     reported_faults()
 
 
-def test_a_fault_about_one_robot_is_told_once_and_the_others_are_looked_after(scene, faulty, capsys):
+def test_a_fault_about_one_robot_is_reported_once_and_the_others_are_looked_after(scene, faulty, capsys):
     bad, good = add_robot(), add_robot()
     bad.name, good.name = "bad", "good"
     capsys.readouterr()

@@ -194,7 +194,7 @@ def test_bake_check_and_export_read_the_scene_without_it(scene, robot, target, m
     assert during <= 4 and len(followed) <= 8  # Blender's own updates before and after operators
 
 
-def test_no_pose_is_made_in_a_render_and_what_is_not_baked_is_told(scene, robot, target, capfd, tmp_path):
+def test_no_pose_is_made_in_a_render_and_what_is_not_baked_is_reported(scene, robot, target, capfd, tmp_path):
     circle(target, 40)
     scene.frame_set(1)
     update()

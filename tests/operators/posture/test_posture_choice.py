@@ -58,7 +58,7 @@ def test_a_branch_is_taken_by_its_name_or_number(puma):
             postures(puma, **options)
 
 
-def test_what_no_posture_meets_is_told(puma):
+def test_what_no_posture_meets_is_reported(puma):
     with pytest.raises(RuntimeError, match="no task to meet"):
         postures(puma)
     target = add_target(puma, tip_of(puma))
@@ -154,7 +154,7 @@ def test_leaving_changes_nothing(puma, choosing, leave):
     np.testing.assert_array_equal(read_configuration(puma), q)
 
 
-def test_a_robot_that_is_removed_meanwhile_is_told(puma, choosing, monkeypatch):
+def test_a_robot_that_is_removed_meanwhile_is_reported(puma, choosing, monkeypatch):
     add_target(puma, tip_of(puma))
     kept = all_postures.take_pose
 

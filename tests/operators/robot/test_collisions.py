@@ -47,7 +47,7 @@ def check(robot, path):
     return json.loads(path.read_text())["violations"]
 
 
-def test_an_obstacle_in_the_way_is_told(arm, tmp_path):
+def test_an_obstacle_in_the_way_is_reported(arm, tmp_path):
     post = block((0.0, 1.5, 0.0))
     path = tmp_path / "check.json"
     assert check(arm, path) == []
@@ -283,7 +283,7 @@ def test_a_collection_is_an_obstacle_with_all_in_it(arm, tmp_path):
     assert 1 in frames and 5 not in frames
 
 
-def test_collisions_are_told_as_such(arm, tmp_path):
+def test_collisions_are_reported_as_such(arm, tmp_path):
     """A target that is met inside an obstacle: by Bake, by Check, and with Avoid Collisions by every frame."""
     scene = bpy.context.scene
     arm.animation_data_clear()

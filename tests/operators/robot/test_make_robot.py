@@ -108,7 +108,7 @@ def test_locks_say_type_and_axis(scene, mode, rotation, location, kind, order):
     agrees(obj)
 
 
-def test_what_no_joint_can_do_is_told(scene, capfd):
+def test_what_no_joint_can_do_is_reported(scene, capfd):
     bones = [("root", None, (0, 0, 0), (0, 0, 1)), ("bone", "root", (0, 0, 2), (0, 0, 3))]
     obj = add_rig(bones)
     lock(obj.pose.bones["bone"], rotation="YZ", location="XZ")
@@ -338,7 +338,7 @@ def test_a_failure_half_way_leaves_nothing(scene):
     assert state(obj) == before
 
 
-def test_flags_that_joints_cannot_have_are_changed_and_told(scene, capfd):
+def test_flags_that_joints_cannot_have_are_changed_and_reported(scene, capfd):
     obj = add_rig(ARM)
     obj.data.bones["hand"].use_inherit_rotation = False
     obj.data.bones["lower"].inherit_scale = "NONE"
@@ -348,7 +348,7 @@ def test_flags_that_joints_cannot_have_are_changed_and_told(scene, capfd):
     agrees(obj)
 
 
-def test_keys_that_no_joint_has_are_told_and_kept(scene, capfd):
+def test_keys_that_no_joint_has_are_reported_and_kept(scene, capfd):
     obj = add_rig(ARM)
     lower, hand = obj.pose.bones["lower"], obj.pose.bones["hand"]
     lower.rotation_mode = "XYZ"

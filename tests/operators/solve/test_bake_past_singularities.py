@@ -107,7 +107,7 @@ def test_the_posture_is_kept_by_choice(robot, capsys, tmp_path) -> None:
     assert done.code == 2 and "no such path past" in done.err
 
 
-def test_what_it_needs_is_told(robot) -> None:
+def test_what_it_needs_is_reported(robot) -> None:
     settings = robot.robokin.solver
     settings.at_singularities = "CHANGE_POSTURE"
     robot.robokin.tasks[0].influence = 0.5

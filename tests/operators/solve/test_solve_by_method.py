@@ -62,7 +62,7 @@ def test_an_obstacle_is_a_field_around_its_box(scene, robot):
     assert np.allclose(fields["obstacles"], [(0.5, 0.1, 0.4)]) and np.allclose(fields["radius"], 0.1 * 3**0.5 + 0.1)
 
 
-def test_what_cannot_be_is_told(robot):
+def test_what_cannot_be_is_reported(robot):
     with pytest.raises(RuntimeError, match="no Pose or Position task"):
         by_method(robot)
     target = add_target(robot)

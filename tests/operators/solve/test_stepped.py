@@ -152,7 +152,7 @@ def test_a_file_selector_that_is_closed_writes_nothing(monkeypatch, robot, path)
     assert said == {"CANCELLED"} and not shown.slices and not path.exists()
 
 
-def test_an_error_on_the_way_is_told_and_leaves_everything(monkeypatch, scene, robot, path):
+def test_an_error_on_the_way_is_reported_and_leaves_everything(monkeypatch, scene, robot, path):
     before = left(scene, robot, path)
     robot.robokin.tasks[0].target.scale = (0, 0, 0)
     add_empty("other")

@@ -250,7 +250,7 @@ def test_the_target_made_for_a_task_goes_with_it_and_no_other(robot):
     assert there == {parent.name, lamp.name}
 
 
-def test_two_tasks_that_hold_one_tip_are_told(robot, capfd):
+def test_two_tasks_that_hold_one_tip_are_reported(robot, capfd):
     add_target(robot, kind="POSITION")
     add_target(robot, kind="ORIENTATION")
     assert "same tip" not in capfd.readouterr().out

@@ -119,7 +119,7 @@ def test_tasks_in_conflict_come_one_after_the_other(robot):
     assert robot.robokin.tasks[1].priority == 2
 
 
-def test_what_cannot_be_relaxed_is_told(robot):
+def test_what_cannot_be_relaxed_is_reported(robot):
     add_target(robot)
     for operator, options, words in (
         ("task_relax", {"how": "PRIORITY"}, "changes nothing of it"),

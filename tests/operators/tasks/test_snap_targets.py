@@ -47,7 +47,7 @@ def test_a_task_is_met_where_the_robot_stands(scene, kind):
     assert read_configuration(robot) == pytest.approx(q, abs=2e-4)  # it was met before: single precision alone
 
 
-def test_what_cannot_be_moved_is_told_and_stays(scene, capfd):
+def test_what_cannot_be_moved_is_reported_and_stays(scene, capfd):
     robot = add_robot()
     good, held = add_target(robot), add_target(robot, "panda_joint5")
     constraint = held.constraints.new("COPY_LOCATION")

@@ -46,7 +46,7 @@ def test_numbers_stay():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].is_velocity])
-def test_velocities_are_left_out_of_a_pose_and_told(robot, kind):
+def test_velocities_are_left_out_of_a_pose_and_reported(robot, kind):
     path = bezier(robot, (0.5, 0.1, 0.5)) if kind == "ALONG_CURVE" else None
     add(robot, kind, path)
     name = robot.robokin.tasks[0].name
@@ -206,7 +206,7 @@ def test_criteria_are_read_beside_every_kind(robot, kind, monkeypatch):
     assert drawn(robot)[0].cost is not None
 
 
-def test_a_shape_that_cannot_be_read_is_told_until_it_can(robot, monkeypatch):
+def test_a_shape_that_cannot_be_read_is_reported_until_it_can(robot, monkeypatch):
     """Once, by the timer; and no more while nothing changes."""
     mesh = bpy.data.meshes.new("points")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0)], [], [])

@@ -41,7 +41,7 @@ def test_what_a_task_is_off_by_follows_target_and_pose(robot):
         lambda robot, target: setattr(robot.robokin.solver, "mode", "WEIGHTED"),
     ],
 )
-def test_a_solve_is_told_as_that_of_before_any_change(robot, change):
+def test_a_solve_is_reported_as_that_of_before_any_change(robot, change):
     target = add_target(robot)
     target.location.x += 0.05
     bpy.ops.robokin.solve_pose()

@@ -26,7 +26,7 @@ def test_numbers_are_in_the_units_of_the_scene(scene, sentence, said):
     assert in_scene_units(scene, sentence) == said
 
 
-def test_no_status_is_told_by_its_code():
+def test_no_status_is_reported_by_its_code():
     assert all(status_words(status) != str(status) for status in Status)
     assert status_words("LIMIT", "too fast for the velocity limits of a") == "Too fast"
     assert status_words("LIMIT", "the limits of a hold it") == "Held by joint limits"

@@ -36,7 +36,7 @@ def test_joints_over_links_without_shapes_connect_neighbours() -> None:
     assert [tuple(collisions.names[i] for i in pair) for pair in collisions.pairs] == [("l0", "l3")]
 
 
-def test_a_motion_that_sweeps_through_an_obstacle_is_told_also_between_samples() -> None:
+def test_a_motion_that_sweeps_through_an_obstacle_is_reported_also_between_samples() -> None:
     model = planar_arm(2)
     post = Obstacle("post", Sphere(0.1), np.array([[1, 0, 0, 0.0], [0, 1, 0, 1.5], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
     angles = np.linspace(0.1, math.pi - 0.1, 4)  # the post is met at a right angle, half-way between two samples

@@ -80,7 +80,7 @@ def test_what_is_solid_between_cuts_is_covered():
 
 
 @pytest.mark.parametrize(("most", "beyond"), [(1, 1.5), (64, 0.0)])
-def test_a_slot_is_told_by_how_far_a_part_is_beyond_its_walls(most, beyond):
+def test_a_slot_is_reported_by_how_far_a_part_is_beyond_its_walls(most, beyond):
     """A block 2 m wide with a slot of 1 m, the far side of which is 1.5 m beyond the near wall."""
     rim = np.array([(-1, -1), (1, -1), (1, 1), (0.5, 1), (0.5, 0), (-0.5, 0), (-0.5, 1), (-1, 1)], float)
     points = np.concatenate([np.column_stack((rim, np.full(8, z))) for z in (-0.2, 0.2)])

@@ -115,7 +115,7 @@ def test_the_whole_robot_is_pinocchios(name: str) -> None:
         (1.0, (np.nan, 1.0, 1.0), "finite"),
     ],
 )
-def test_what_no_body_can_be_is_told(mass: float, moments: tuple, words: str) -> None:
+def test_what_no_body_can_be_is_reported(mass: float, moments: tuple, words: str) -> None:
     R = exp([0.3, -0.5, 0.8])
     tensor = np.diag(moments) if np.isnan(moments).any() else R @ np.diag(moments) @ R.T
     assert words in " ".join(inertia.implausible_inertia(mass, tensor))

@@ -28,7 +28,7 @@ def _model(lower: float, upper: float, multiplier: float, offset: float) -> Robo
 @pytest.mark.parametrize(
     ("law", "is_held"), [((-0.5, 0.25), False), ((-0.5, 2.7), True), ((0.0, 0.5), False), ((0.0, 2.5), True)]
 )
-def test_limits_that_cannot_be_kept_are_told(law: tuple[float, float], is_held: bool) -> None:
+def test_limits_that_cannot_be_kept_are_reported(law: tuple[float, float], is_held: bool) -> None:
     model = _model(2.0, 3.0, *law)
     assert model.unheld_mimics == (() if is_held else ("follow",))
     for lead in (0.0, 0.1, 1.0):

@@ -176,7 +176,7 @@ def test_links_that_may_touch_of_a_real_file_and_back(tmp_path):
     assert list(import_srdf(tmp_path / "c.srdf", model).may_touch) == [("panda_link0", "panda_link5")]
 
 
-def test_links_that_a_robot_does_not_have_are_told(tmp_path):
+def test_links_that_a_robot_does_not_have_are_reported(tmp_path):
     (tmp_path / "a.srdf").write_text(
         "<robot name='a'><disable_collisions link1='upperarm' link2='hand' reason='Never'/></robot>"
     )

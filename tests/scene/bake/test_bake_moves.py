@@ -57,7 +57,7 @@ def program(scene, robot):
     return robot
 
 
-def test_the_limits_that_bind_are_told_where(scene, program):
+def test_the_limits_that_bind_are_reported_where(scene, program):
     scene.frame_set(11)
     assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
     spans, last = limit_spans(program), int(program.animation_data.action.frame_range[1])
@@ -166,7 +166,7 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     assert readouts.moves(program).failing == 2 and readouts.moves(program).start == 1
 
 
-def test_a_curve_blends_and_the_stretches_are_told(scene, program):
+def test_a_curve_blends_and_the_stretches_are_reported(scene, program):
     moves = program.robokin.moves
     data = bpy.data.curves.new("way", "CURVE")
     data.dimensions = "3D"
@@ -268,7 +268,7 @@ def test_the_preview_of_a_move_timed_by_hand_follows_its_limits(scene, robot):
     assert "keyed over more than" in problem()
 
 
-def test_limits_that_are_set_are_kept_and_told_so_by_check(scene, robot, monkeypatch):
+def test_limits_that_are_set_are_kept_and_reported_so_by_check(scene, robot, monkeypatch):
     """What is baked inside the limits of tools breaks none that Check compares it with."""
     for way in ((0.1, 0.1, -0.2), (0.2, -0.1, -0.1)):
         shifted(added(robot, "LINE").target, *way)

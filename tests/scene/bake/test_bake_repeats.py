@@ -86,7 +86,7 @@ def test_the_present_frame_and_pose_and_a_saved_file_make_no_difference(scene, r
         np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-6)
 
 
-def test_a_rate_that_is_told_otherwise_makes_no_difference(scene, robot):
+def test_a_rate_that_is_reported_otherwise_makes_no_difference(scene, robot):
     first = bake(robot)
     scene.render.fps *= 2
     scene.render.fps_base = 2.0

@@ -85,7 +85,7 @@ def test_of_frames_of_levels_that_fail_alike_the_first_and_last_are_tried_out(sc
     assert failed.status == "TASK_CONFLICT" and failed.last == 8 and tried == [0, 7]
 
 
-def test_frames_that_miss_the_same_tasks_for_other_reasons_are_told_apart(monkeypatch):
+def test_frames_that_miss_the_same_tasks_for_other_reasons_are_reported_apart(monkeypatch):
     tried = []
 
     def why(frame):

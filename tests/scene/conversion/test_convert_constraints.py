@@ -217,7 +217,7 @@ def test_a_distance_between_two_bones_of_the_robot(arm):
         ("DAMPED_TRACK", {"target": None}, "no target"),
     ],
 )
-def test_what_a_task_cannot_say_is_told(arm, goal, capfd, kind, settings, problem):
+def test_what_a_task_cannot_say_is_reported(arm, goal, capfd, kind, settings, problem):
     constraint = constrain(arm, "hand", kind, goal)
     for name, value in settings.items():
         setattr(constraint, name, value)

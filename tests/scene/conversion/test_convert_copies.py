@@ -213,7 +213,7 @@ def test_a_pole_turns_the_elbow_where_blender_turned_it(arm, goal, capfd):
     np.testing.assert_allclose(shown(arm, "lower")[:, :3, 3], frames["lower"][:, :3, 3], atol=NEAR + 2 * off)
 
 
-def test_what_cannot_be_said_of_a_chain_is_told(arm, goal, capfd):
+def test_what_cannot_be_said_of_a_chain_is_reported(arm, goal, capfd):
     constrain(arm, "base", "COPY_ROTATION", goal)
     with_ik(arm, goal, add_empty("pole"), influence=0.5, use_stretch=True)
     arm.pose.bones["upper"].ik_stretch = 0.1
@@ -224,7 +224,7 @@ def test_what_cannot_be_said_of_a_chain_is_told(arm, goal, capfd):
         assert start + words in out
 
 
-def test_the_pole_of_a_single_bone_is_told(arm, goal, capfd):
+def test_the_pole_of_a_single_bone_is_reported(arm, goal, capfd):
     constraint = constrain(arm, "lower", "IK", goal, chain_count=1)
     constraint.pole_target = add_empty("pole")
     assert convert(arm)

@@ -206,7 +206,7 @@ def test_a_control_bone_of_the_same_armature_steers_from_outside(scene, capfd):
     assert (tail(obj, "shin") - before).length < 1e-2  # where Blender's own solver had it
 
 
-def test_a_target_that_hangs_on_the_robot_is_told(scene, capfd):
+def test_a_target_that_hangs_on_the_robot_is_reported(scene, capfd):
     obj = add_rig([*LEG, ("ik", "thigh", (0, -0.3, 1), (0, -0.4, 1))])
     add_ik(obj, "foot", obj, subtarget="ik", chain_count=2)
     objects = len(bpy.data.objects)

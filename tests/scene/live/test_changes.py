@@ -257,7 +257,7 @@ def test_what_a_task_asks_for_counts_at_once(again):
         assert robot.robokin.solver.status == "CONVERGED", what
 
 
-def test_what_cannot_be_followed_is_told_and_the_robot_stands(again):
+def test_what_cannot_be_followed_is_reported_and_the_robot_stands(again):
     for what, (change, words) in WAITS.items():
         robot, target = again()
         q = read_configuration(robot)

@@ -164,7 +164,7 @@ def test_smooth_value_is_the_acceleration() -> None:
     assert Smooth(0.2).value(state, np.array([0.2, 0.3])) == pytest.approx(0.5 * 0.04 * (1.0 + 9.0) / 0.25)
 
 
-def test_bad_settings_are_told() -> None:
+def test_bad_settings_are_reported() -> None:
     with pytest.raises(TaskError, match="damping must be a number >= 0, not -1"):
         DynamicTorque(-1)
     with pytest.raises(TaskError, match="time must be a positive number, not 0"):

@@ -55,7 +55,7 @@ def test_what_the_search_misses_is_found_in_closed_form() -> None:
     assert missed >= 5
 
 
-def test_attempts_that_are_told_are_all() -> None:
+def test_attempts_that_are_reported_are_all() -> None:
     problem, searched, targets = _cornered("ur5", 1)
     lost = [target for target in targets if not searched.solve(target, diagnose=False).converged]
     assert lost and all(problem.solve(target).converged for target in lost)

@@ -59,7 +59,7 @@ def test_the_elbow_stays_as_posed_where_a_lower_level_cannot_be_met(backend: str
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_elbows_as_near_to_the_start_are_told_apart_alike(backend: str) -> None:
+def test_elbows_as_near_to_the_start_are_reported_apart_alike(backend: str) -> None:
     arm, bound, rng = planar_arm(UPPER, FORE, bound=1.0), 1.0, np.random.default_rng(1)
     shoulder = np.arctan2(FORE * np.sin(bound), UPPER + FORE * np.cos(bound))  # the tip on the x axis, nearest to 0
     problem = IKProblem(arm, [DistanceTask("tip", 0.3), PositionTask("tip", (1, 0, 0), priority=2)], (), backend)

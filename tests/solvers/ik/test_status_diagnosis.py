@@ -124,7 +124,7 @@ def test_the_whole_tasks_of_a_solve_are_diagnosed() -> None:
     assert (found.status, found.reason) == (Status.LIMIT, alone.reason)
 
 
-def test_attempts_that_were_made_are_told(panda: RobotModel) -> None:
+def test_attempts_that_were_made_are_reported(panda: RobotModel) -> None:
     name = panda.moving_joints[0].name
     for tasks in ([JointTask(name, 1.0), JointTask(name, -1.0)], [PostureTask({name: 1.0}), JointTask(name, -1.0)]):
         found = IKProblem(panda, tasks).solve(diagnose=False)

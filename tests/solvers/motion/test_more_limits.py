@@ -149,7 +149,7 @@ def test_what_is_retimed_inside_efforts_passes_the_check_at_the_rate_of_a_film(r
         assert (not [each for each in found if each.kind == "effort"]) == is_kept
 
 
-def test_at_rest_efforts_are_told_to_the_last_digit() -> None:
+def test_at_rest_efforts_are_reported_to_the_last_digit() -> None:
     """A mass of 2 kg on a slider is 19.62 N."""
     for bound, is_kept in ((19.6201, True), (19.6199, False)):
         joint = Joint("lift", "prismatic", "base", "mass", axis=(0, 0, 1), lower=-5.0, upper=5.0, effort=bound)
@@ -159,7 +159,7 @@ def test_at_rest_efforts_are_told_to_the_last_digit() -> None:
 
 
 @pytest.mark.parametrize("speed", [0.0, 1e-12, 1e-3, 1.0])
-def test_efforts_of_what_rests_are_told_while_another_joint_moves(speed: float) -> None:
+def test_efforts_of_what_rests_are_reported_while_another_joint_moves(speed: float) -> None:
     """0.9 % more than a slider can hold, with a tip that turns about the vertical on it."""
     lift = Joint("lift", "prismatic", "base", "mass", axis=(0, 0, 1), lower=-5.0, upper=5.0, effort=19.62 / 1.009)
     turn = Joint("turn", "revolute", "mass", "tip", axis=(0, 0, 1), lower=-5.0, upper=5.0)

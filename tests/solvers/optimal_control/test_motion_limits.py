@@ -191,7 +191,7 @@ def test_links_stay_away_half_way_between_frames_with_other_tasks():
     assert [len(part.residuals) for part in found] == [4, 4] and all(part.converged.all() for part in found)
 
 
-def test_efforts_that_nothing_can_keep_are_told():
+def test_efforts_that_nothing_can_keep_are_reported():
     model, q, tasks, targets = reach()
     found = optimize_motion(with_rates(model, effort=1.0), tasks, targets[:3], q, DT, gravity=GRAVITY)
     assert "not kept everywhere: limits on effort" in found.note

@@ -55,7 +55,7 @@ def test_a_panda_reaches_over_a_wall_and_below_a_shelf() -> None:
     keeps(plan, collisions, 0.005, q0, q1)
 
 
-def test_where_there_is_no_way_the_budget_is_told() -> None:
+def test_where_there_is_no_way_the_budget_is_reported() -> None:
     arm = planar_arm(2)
     bars = [Obstacle(f"bar {y}", Sphere(0.3), at(0.3, y)) for y in (-0.5, 0.5)]  # on both sides of the first link
     collisions = CollisionModel(arm, bars)

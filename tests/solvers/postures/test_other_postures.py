@@ -56,7 +56,7 @@ def test_a_redundant_robot_of_no_family_is_sampled() -> None:
             assert (abs(own - found.q[:i]).max(axis=-1) > 0.5).all()
 
 
-def test_quaternions_are_told_once() -> None:
+def test_quaternions_are_reported_once() -> None:
     """A ball's value and its negative are the same; of many samples the nearest 32 are told."""
     model = library_robot("puppet")
     q = model.limits.middle(model.neutral())

@@ -86,7 +86,7 @@ def test_the_minimum_is_that_of_clarabel(backend, count, degenerate):
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
-def test_what_cannot_be_is_told(backend):
+def test_what_cannot_be_is_reported(backend):
     H, g = np.ones((3, 1, 1, 1)), np.zeros((3, 1))
     rows = SparseRows.of(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0, 0]), 3)
     apart = solve_banded_qp(H, g, rows, np.array([1.0, 2.0]), np.array([1.0, 2.0]), backend)

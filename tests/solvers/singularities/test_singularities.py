@@ -98,7 +98,7 @@ def test_a_factor_vanishes_wherever_the_determinant_does(name: str) -> None:
         ("panda", [0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0], "", set()),
     ],
 )
-def test_which_one_is_told(name: str, q: list[float], kind: str, joints: set[str]) -> None:
+def test_which_one_is_reported(name: str, q: list[float], kind: str, joints: set[str]) -> None:
     model = library_robot(name) if name == "panda" else family_robot(name)
     near = Singularities(tool_at(model, model.links[-1].name)).at(np.array(q))
     assert near.kind == kind
@@ -135,7 +135,7 @@ def test_wheels_move_a_base_as_they_roll() -> None:
     assert not J[:, base.v : base.v + 3].any() and abs(np.linalg.det(J[:2][:, list(base.wheel_v)])) < 1e-12
 
 
-def test_a_stretched_arm_is_told_in_a_check() -> None:
+def test_a_stretched_arm_is_reported_in_a_check() -> None:
     model = library_robot("planar_2r")
     tip = model.links[-1].name
     motion = Motion.of(model, np.arange(5) / 4.0, np.outer(np.arange(5), [0.0, 0.05]))

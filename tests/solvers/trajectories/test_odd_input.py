@@ -61,7 +61,7 @@ def test_limits_and_counts_that_cannot_be(panda):
 @pytest.mark.parametrize(
     "move", [{"joints": [1, 2]}, {"joints": "x"}, {"speed": 10**400}, {"position": [0, 0, 10**400]}]
 )
-def test_moves_that_are_none_are_told(tmp_path, move):
+def test_moves_that_are_none_are_reported(tmp_path, move):
     path = tmp_path / "moves.json"
     path.write_text(json.dumps({"moves": [move]}))
     with pytest.raises(RobokinError, match="move 1"):

@@ -222,7 +222,7 @@ def test_a_posture_that_is_kept_may_begin_singular() -> None:
     assert (found.motion.q[1:, 4] > 0.0).all() and found.deviation[::2].max() < 1e-6
 
 
-def test_what_cannot_be_led_is_told() -> None:
+def test_what_cannot_be_led_is_reported() -> None:
     model, pose = arm("kr6"), np.eye(4)
     pose[:3, 3] = 5.0, 0.0, 0.0
     task = PoseTask("tool", pose)

@@ -131,7 +131,7 @@ def test_transversality_vanishes_where_the_criterion_stops_changing() -> None:
     assert seen[0][1] > 0.1
 
 
-def test_what_cannot_be_held_is_told() -> None:
+def test_what_cannot_be_held_is_reported() -> None:
     with pytest.raises(TaskError, match="KineticEnergy, weight 1> has no potential"):
         ExtendedJacobian([KineticEnergy()])
     with pytest.raises(TaskError, match="no criterion to hold"):
@@ -265,7 +265,7 @@ def test_a_way_that_turns_back() -> None:
     assert towards(0.24) is None
 
 
-def test_a_potential_that_is_constant_is_told(tmp_path: Path) -> None:
+def test_a_potential_that_is_constant_is_reported(tmp_path: Path) -> None:
     model = _arm_on_a_rail(tmp_path)
     start = forward_kinematics(model, RAIL)["tool"][:3, 3]
     tasks = [PositionTask("tool", start, (1, 1, 0)), ExtendedJacobian([GravityTorque()])]

@@ -28,7 +28,7 @@ class GltfData:
         self.path = path
         data = read_bytes(path)
         self._binary: bytes | None = None
-        self._left = MAX_BYTES  # of all buffers together
+        self._remaining = MAX_BYTES  # of all buffers together
         self._files = 0
         self._buffers: dict[int, bytes] = {}
         self._accessors: dict[tuple[int, int], Array] = {}
@@ -168,8 +168,8 @@ class GltfData:
         return data
 
     def _take(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
+        self._remaining -= size
+        if self._remaining < 0:
             raise ValueError(f"the data are larger than {MAX_BYTES >> 20} MB")
 
 

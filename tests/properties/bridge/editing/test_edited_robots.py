@@ -192,7 +192,7 @@ def test_a_bone_deleted_in_the_middle(scene):
     stays_right(obj)
 
 
-def test_a_deleted_bone_that_others_follow_is_told(scene):
+def test_a_deleted_bone_that_others_follow_is_reported(scene):
     obj = add_one_sided_robot("revolute", "X")
     obj.data.bones["hand.L"].robokin.mimic_joint = "fore.L"
     edit(obj).remove(obj.data.edit_bones["fore.L"])
