@@ -56,7 +56,8 @@ typedef struct rk_ik {
   const rk_base *bases;          /* [n_bases] */
   double length;
   const struct rk_stack *stack;  /* tasks in levels in place of `tasks`; null: the tasks of one level */
-  int32_t robot_nq, attempts, iterations, n_cones, n_bases, reserved;
+  int32_t robot_nq, attempts, iterations, n_cones, n_bases;
+  int32_t is_trial;              /* 1: it is only asked whether all can be met, nothing is brought as near as it can be */
 } rk_ik;
 
 enum rk_ik_code {

@@ -24,8 +24,9 @@ class Engine(Protocol):
 
     name: str
 
-    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
-        """targets: (tasks, 4, 4); q0: (nq,) with unit quaternions, in the limits or not."""
+    def solve(self, targets: Array, q0: Array, seed: int, is_trial: bool = False) -> Outcome:
+        """targets: (tasks, 4, 4); q0: (nq,) with unit quaternions, in the limits or not.
+        is_trial: it is only asked whether all can be met; what cannot be is not brought as near as it can be."""
 
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
         """Solve a batch: targets (b, tasks, 4, 4), starts (b, nq)."""

@@ -47,7 +47,7 @@ class ProblemStruct(ctypes.Structure):
         ("bases", ctypes.c_void_p),
         ("length", ctypes.c_double),
         ("stack", ctypes.c_void_p),
-        *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "n_cones", "n_bases", "reserved")),
+        *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "n_cones", "n_bases", "is_trial")),
     )
 
     def __init__(self, data: IKData, attempts: int, iterations: int) -> None:
@@ -108,10 +108,10 @@ class NativeEngine:
             _pointer(outcome),
         )
 
-    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
+    def solve(self, targets: Array, q0: Array, seed: int, is_trial: bool = False) -> Outcome:
         self._targets[...] = targets
         self._q0[...] = q0
-        self._seed.value = seed
+        self._seed.value, self._problem.is_trial = seed, is_trial
         self._solve(*self._arguments)
         code, iterations, attempts = self._outcome
         if code >= BAD_TARGET:
@@ -139,6 +139,7 @@ class NativeEngine:
                 *results,
             )
 
+        self._problem.is_trial = False
         run_chunks(part, count, min(CHUNK, max(1, count // PIECES)), threads)
         codes, iterations, attempts = outcomes.T
         for bad in np.flatnonzero(codes >= BAD_TARGET):

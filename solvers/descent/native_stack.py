@@ -297,9 +297,11 @@ class NativeLevelSearch:
         postures: tuple[int, Array] | None,
         attempts: int,
         remaining: Mapping[int, Remaining],
+        is_trial: bool = False,
     ) -> Outcome:
         """targets: checked.   q0: (nq,) inside the limits.   reachable: levels, loop closures first, before the first
-        one out of reach.   postures: see `PoseProblem.postures`.   left: see `NativeStack.aim`."""
+        one out of reach.   postures: see `PoseProblem.postures`.   remaining: see `NativeStack.aim`.   is_trial: see
+        `descent.engine.Engine`."""
         stack, problem = self._stack, self._problem
         q, outcome = np.array(q0), np.zeros(3, np.int32)
         while True:
@@ -309,7 +311,7 @@ class NativeLevelSearch:
                 problem.stack = ctypes.addressof(stack.struct)
                 self._work = np.empty(self._workspace(self._reference))
                 self._residuals = np.zeros_like(stack.residuals)
-            stack.struct.reachable, problem.attempts = reachable, attempts
+            stack.struct.reachable, problem.attempts, problem.is_trial = reachable, attempts, is_trial
             stack.struct.used_from = self._used_from.ctypes.data
             first, values = (0, None) if postures is None else postures
             stack.struct.postures, stack.struct.posture_from = None if values is None else values.ctypes.data, first

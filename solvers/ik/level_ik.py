@@ -84,7 +84,7 @@ class LevelIK:
         return best, iterations + more + further, tried + number + others
 
     def _search_from(
-        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
+        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array, is_trial: bool = False
     ) -> tuple[PosePoint, int, int]:
         here = poses.point(start)
         if here.is_met:
@@ -94,7 +94,7 @@ class LevelIK:
         postures = poses.postures(start)
         search = self._search_of(shares)
         _, q, _, iterations, tried = search.solve(
-            poses.targets, start, seed, reachable, postures, attempts, poses.remaining
+            poses.targets, start, seed, reachable, postures, attempts, poses.remaining, is_trial
         )
         best = poses.point(self.limits.clamp(q))
         return self._closed(poses, best), iterations, tried
@@ -135,7 +135,8 @@ class LevelIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        best, _, _ = self._search_from(self.poses(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        most = min(self.attempts, TRIALS)
+        best, _, _ = self._search_from(self.poses(targets, start), start, seed, most, gaps, is_trial=True)
         return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:

@@ -53,14 +53,15 @@ class ReferenceEngine:
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], attempts: int, iterations: int) -> None:
         self.data, self.tasks, self.attempts, self.iterations = data, tasks, attempts, iterations
 
-    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
+    def solve(self, targets: Array, q0: Array, seed: int, is_trial: bool = False) -> Outcome:
         data = self.data
         check_size(q0, "q0")
         q = np.minimum(np.maximum(q0, data.robot_lower), data.robot_upper)
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")
         start = q[data.q_index]
-        search = _Search(data, TipRows(data, self.tasks, targets), start, self.attempts, self.iterations)
+        rows = TipRows(data, self.tasks, targets)
+        search = _Search(data, rows, start, self.attempts, self.iterations, is_trial=is_trial)
         code = search.solve(seed, int(reachable(data, targets)), None)
         best = search.best
         # Angles of which whole turns do not matter, within half a turn of the start.
@@ -107,9 +108,10 @@ class LevelSearch:
         postures: tuple[int, Array] | None,
         attempts: int,
         remaining: Mapping[int, Remaining],
+        is_trial: bool = False,
     ) -> Outcome:
         rows = StackRows(self.levels, self.data, targets, self.influence, remaining)
-        search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from)
+        search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from, is_trial)
         code = search.solve(seed, reachable, postures)
         return code, search.best.q, search.best.residuals, search.iterations, search.tried
 
@@ -127,7 +129,7 @@ class _End:
 
 
 class _Search(Descent):
-    """The attempts of one solve. tried: how many."""
+    """The attempts of one solve. tried: how many.   is_trial: see `descent.engine.Engine`."""
 
     best: Iterate
 
@@ -139,9 +141,10 @@ class _Search(Descent):
         attempts: int,
         iterations: int,
         used_from: Array | None = None,
+        is_trial: bool = False,
     ) -> None:
         super().__init__(rows)
-        self.used_from = used_from
+        self.used_from, self.is_trial = used_from, is_trial
         self.data, self.start, self.attempts, self.most = data, start, attempts, iterations
         self.is_stack = isinstance(rows, StackRows)
         self.tried = 0
@@ -153,7 +156,8 @@ class _Search(Descent):
         for on in range(1, self.rows.levels + 1):
             self.on = on
             if code != CONVERGED:
-                self._settle()
+                if not self.is_trial:
+                    self._settle()
                 continue
             if self.on > reachable:
                 code = OUT_OF_REACH
@@ -169,7 +173,8 @@ class _Search(Descent):
 
     def _search(self, q: Array, seed: int, posture: Array | None) -> bool:
         """Attempts from q, of levels also from beside the start and from the prescribed posture, and from restarts,
-        drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled."""
+        drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled,
+        but in a trial."""
         generator, drawn = SplitMix64(seed), self.data
         if self.used_from is not None:
             drawn = replace(drawn, half_range=np.where(self.used_from <= self.on, drawn.half_range, 0.0))
@@ -191,7 +196,7 @@ class _Search(Descent):
                 q = posture
             else:
                 q = restart(drawn, self.start, q, generator, partial=number % 2 == 0)
-        return self._settle_ends()
+        return not self.is_trial and self._settle_ends()
 
     def _attempt(self, start: Array, together: int) -> tuple[Array, bool]:
         """Descend from `start`, fast and not always downwards, and keep the best: where it ended, and whether every

@@ -74,7 +74,7 @@ class TipIK:
 
     def reached(self, targets: Any, q: Array, seed: int) -> Array | None:
         aims = np.asarray(targets).reshape(self.shape)
-        code, there, *_ = self._engine.solve(aims, self.limits.clamp(q), seed)
+        code, there, *_ = self._engine.solve(aims, self.limits.clamp(q), seed, is_trial=True)
         return there if code == CONVERGED else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:

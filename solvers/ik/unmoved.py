@@ -46,5 +46,5 @@ def out_of_all_poses(model: RobotModel, task: FrameTask, target: Array) -> tuple
 
 def _kept(J: Array) -> Array:
     """(k, m) orthonormal directions along which no column of J (m, n) moves."""
-    U, s, _ = np.linalg.svd(J)
+    U, s, _ = np.linalg.svd(np.linalg.qr(J.T, mode="r").T)  # of J itself V would be large
     return U.T[int((s > UNMOVED * s.max(initial=0.0)).sum()) :]

@@ -212,7 +212,8 @@ static int settle_ends(rk_search *s) {
 }
 
 /* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn
-   anew for each level; their number is added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled. */
+   anew for each level; their number is added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled,
+   but in a trial. */
 static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
   const rk_stack *stack = s->ik->stack;
   const int has_posture = stack && stack->postures && s->on >= stack->posture_from;
@@ -231,7 +232,7 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
     else
       restart(s, &seed, number % 2 == 0);
   }
-  return settle_ends(s);
+  return !s->ik->is_trial && settle_ends(s);
 }
 
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
@@ -244,7 +245,7 @@ static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
      are brought as near as the ones above allow. */
   for (s->on = 1; s->on <= s->levels; s->on++) {
     if (outcome.code != RK_IK_CONVERGED) {
-      settle(s);
+      if (!ik->is_trial) settle(s);
       continue;
     }
     if (s->on > reachable) outcome.code = RK_IK_OUT_OF_REACH;
