@@ -8,6 +8,7 @@ import bpy
 
 from ...properties.results.readouts import LiveReadout
 from ...properties.results.why import held_joints
+from ...properties.tasks import RobokinTask
 from ...scene.animation import frames as animation
 
 _SHOWN = 3  # joints or tasks that a text names
@@ -30,23 +31,29 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
         return LiveReadout("No task counts now", True, notes)
     if settings.status == "COLLISION":
         return LiveReadout(f"Kept away: {settings.reason}", False, notes)
-    below = _missed_below(obj)
-    if below:
-        return LiveReadout(f"Follows; as near as the tasks above allow: {_named(below)}", True, notes)
+    blocking, missed = held_joints(obj), [task for task in obj.robokin.tasks if task.solved and not task.reached]
+    soft = [task for task in missed if settings.bake_mode == "WHOLE" and task.soft_weight]
+    if soft:
+        notes = (*notes, f"Live takes soft tasks as hard: {_names(soft)}")
+    if missed and _give_way(obj, missed):
+        why = f"held by the limits of {_named(blocking)}" if blocking else "tasks contradict each other"
+        return LiveReadout(f"Follows; {why}, those above come first: {_names(missed)}", True, notes)
     notes = (*notes, "Solve Pose looks for other postures")
-    blocking = held_joints(obj)
-    if not blocking:
-        return LiveReadout("Cannot get there from this pose", False, notes)
-    return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)
+    if blocking:
+        return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)
+    if len(missed) > 1:
+        return LiveReadout(f"Cannot meet all of these from this pose: {_names(missed)}", False, notes)
+    return LiveReadout("Cannot get there from this pose", False, notes)
 
 
-def _missed_below(obj: bpy.types.Object) -> list[str]:
-    """Tasks that are missed, where all of the first level are met: what they want gives way to those above."""
-    solved = [task for task in obj.robokin.tasks if task.solved]
-    first = min((task.priority for task in solved), default=1)
-    missed = [task for task in solved if not task.reached]
-    has_levels = obj.robokin.solver.mode == "PRIORITIES"
-    return [task.name for task in missed] if has_levels and all(task.priority > first for task in missed) else []
+def _give_way(obj: bpy.types.Object, missed: Sequence[RobokinTask]) -> bool:
+    """Whether all tasks of the first level are met: what the others want gives way to those above."""
+    first = min(task.priority for task in obj.robokin.tasks if task.solved)
+    return obj.robokin.solver.mode == "PRIORITIES" and all(task.priority > first for task in missed)
+
+
+def _names(tasks: Sequence[RobokinTask]) -> str:
+    return _named([task.name for task in tasks])
 
 
 def _named(names: Sequence[str]) -> str:

@@ -231,7 +231,7 @@ class Session:
         descent, wanted = self._descent(obj, counting, q)
         result = self._solved(obj, descent, counting, q, is_posed)
         own, reason = [one.task for one in counting], result.reason + ending(obj, self.robot, result)
-        blocking = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
+        blocking = () if result.converged else (*descent.blocking(result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
         store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
         return result
@@ -301,13 +301,6 @@ class Session:
         memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)
-
-
-def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
-    """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
-    model = descent.problem.model
-    at_limit = model.limits.at_limit(q) & descent.problem.search.depends()
-    return tuple(joint.name for joint in model.moving_joints if at_limit[model.slot(joint.name).q].any())
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

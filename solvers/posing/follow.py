@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..results import SolveResult, Status
 from ..tasks import PoseTask
+from .blocking import Blocking
 
 ATTEMPTS, ITERATIONS = 1, 10  # one descent from where the robot stands
 LEAP = 0.5  # [rad, m] a coordinate that moves farther in one solve may have come to another posture
@@ -25,6 +27,7 @@ class TargetFollower:
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
         self._last: list[Any] | None = None
+        self._shares: Sequence[float] | None = None
         self._was_met = False
         self._are_poses = isinstance(problem.search, TipIK) and all(type(t) is PoseTask for t in problem.tasks)
 
@@ -33,7 +36,7 @@ class TargetFollower:
     ) -> SolveResult:
         """The pose for the targets that is near q (nq,); as near as can be, where they cannot be met.
         shares: influences, where not all are 1.   without: see `IKProblem.solve`. Raises TaskError."""
-        last, self._last = self._last, targets
+        last, self._last, self._shares = self._last, targets, shares
         was_met, self._was_met = self._was_met, False
         wanted = np.array(targets) if self._are_poses else targets
         best = self.problem.solve(wanted, q, 0, False, shares, without)
@@ -45,6 +48,14 @@ class TargetFollower:
                 best = found
         self._was_met = best.converged
         return best
+
+    @cached_property
+    def _blocking(self) -> Blocking:
+        return Blocking(self.problem)
+
+    def blocking(self, q: Array) -> tuple[str, ...]:
+        """Names of the joints whose limits hold the robot up at q (nq,), short of the targets of the last solve."""
+        return () if self._last is None else self._blocking.joints(self._last, q, self._shares)
 
     def _in_pieces(
         self,

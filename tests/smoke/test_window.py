@@ -53,7 +53,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict:
 def test_what_the_pictures_show_is_so(tmp_path: Path) -> None:
     seen = played("window_gallery.py", tmp_path)
     assert seen["out of reach"].startswith("Too far")
-    assert seen["levels"].startswith("Follows; as near as the tasks above allow")
+    assert seen["levels"].startswith("Follows; tasks contradict each other, those above come first")
 
 
 def test_a_drag_beside_the_robot_selects_by_a_box(found: dict) -> None:

@@ -8,6 +8,7 @@ import pytest
 from robokin_addon.operators.live import events
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.properties.results import readouts
+from robokin_addon.properties.results.why import why
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
 NEAR = 1e-4
@@ -241,7 +242,52 @@ def test_a_lower_task_that_gives_way_is_named_and_is_no_alarm(robot, target):
     update()
     assert world_error(robot, TOOL, target)[0] < NEAR
     shown = readouts.live(robot)
-    assert shown.text == f"Follows; as near as the tasks above allow: {task.name}" and shown.is_met
+    assert shown.text == f"Follows; tasks contradict each other, those above come first: {task.name}" and shown.is_met
     task.priority = 1
     update()
     assert not readouts.live(robot).is_met
+
+
+def test_tasks_that_pull_apart_are_all_named(robot, target):
+    other = add_target(robot, kind="POSITION")
+    other.location.z += 0.1
+    update()
+    shown = readouts.live(robot)
+    names = ", ".join(task.name for task in robot.robokin.tasks)
+    assert shown.text == f"Cannot meet all of these from this pose: {names}" and not shown.is_met
+
+
+def test_a_soft_task_that_is_missed_is_told_to_be_hard_here(robot, target):
+    other = add_target(robot, kind="POSITION")
+    other.location.z += 0.1
+    robot.robokin.tasks[1].soft_weight = 1.0
+    update()
+    note = f"Live takes soft tasks as hard: {robot.robokin.tasks[1].name}"
+    assert note not in readouts.live(robot).notes
+    robot.robokin.solver.bake_mode = "WHOLE"
+    assert note in readouts.live(robot).notes
+
+
+def test_joints_at_their_limits_that_nothing_pushes_are_not_blamed(robot, target):
+    """The fingers of the Panda are shut, which is at their lower limit."""
+    bpy.ops.robokin.store_posture(name="Start")
+    bpy.ops.robokin.task_add(kind="POSTURE")
+    robot.robokin.tasks[1].posture = "Start"
+    target.location.y += 0.1
+    update()
+    assert "panda_finger_joint1" in (joint.name for joint in binding(robot).model.moving_joints)
+    assert not why(robot).joints and not readouts.live(robot).is_met
+    target.location.z = -2.0  # the shoulder and the elbow stop
+    update()
+    assert "panda_finger_joint1" not in why(robot).joints
+
+
+def test_a_lower_task_that_a_limit_holds_up_names_the_joint(robot, target):
+    robot.robokin.tasks[0].kind = "POSITION"
+    bpy.ops.robokin.task_add(kind="JOINT")
+    task = robot.robokin.tasks[1]
+    task.tip, task.rotation.x, task.priority = "panda_joint7", 10.0, 2
+    robot.update_tag()
+    update()
+    shown = readouts.live(robot)
+    assert shown.text == f"Follows; held by the limits of panda_joint7, those above come first: {task.name}"
