@@ -9,7 +9,7 @@ from ..properties.results.result_text import TOO_FAST, in_scene_units, status_wo
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_path_remedy, draw_why
 
-SHOWN = 8  # segments of frames that fail
+SHOWN = 4  # segments of frames that fail: the page fits a screen, and the timeline marks them all
 
 
 class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
@@ -65,7 +65,9 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         if settings.bake_status:
             is_present = readouts.is_present(obj, "bake")
             draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
-            _draw_failures(context, layout, failures, "BAKE", is_present)
+            body = options(layout, "robokin_bake_failures", "Frames") if _check_lists(obj) and failures else layout
+            if body is not None:
+                _draw_failures(context, body, failures, "BAKE", is_present)
             if is_present:
                 _draw_bake_remedies(layout, settings, failures)
         body = options(layout, "robokin_bake_options")
@@ -135,6 +137,12 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         column.prop(settings, "rate", text="Rate Hz")
         row = _button(layout, "robokin.export_motion", "EXPORT")
         row.operator("robokin.import_motion", icon="IMPORT")
+
+
+def _check_lists(obj: bpy.types.Object) -> bool:
+    """Whether Check lists frames of the present motion, which those of the bake are among."""
+    has_failures = any(item.status for item in obj.robokin.solver.check_failures)
+    return has_failures and readouts.is_present(obj, "check")
 
 
 def _too_fast(failures: list) -> bool:

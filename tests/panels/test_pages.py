@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+from robokin_addon.scene.animation.frames import fcurves
 from support.blender.panels import FakeLayout, draw_page
 from support.blender.scene_robots import add_robot, add_target
 
@@ -37,10 +38,15 @@ def test_a_page_has_its_panels(scene, page):
     assert "robokin_page" in shown(page, object=robot)["robot"]["props"]
 
 
+def rows_of(drawn):
+    """A padlock stands in the row of its joint."""
+    props = [name for name in drawn["props"] if name != "locked"]
+    return len(drawn["labels"]) + len(props) + len(drawn["operators"])
+
+
 @pytest.mark.parametrize("page", PANELS)
 def test_a_page_of_a_seven_axis_arm_fits_a_screen(scene, folded, page):
-    """A row takes 20 pixels; a screen of 1080 has about 850 for the sidebar below header and tool settings. A padlock
-    stands in the row of its joint."""
+    """A row takes 20 pixels; a screen of 1080 has about 850 for the sidebar below header and tool settings."""
     robot = add_robot()
     add_target(robot)
     robot.data.bones.active = robot.data.bones["panda_joint4"]
@@ -56,12 +62,34 @@ def test_a_page_of_a_seven_axis_arm_fits_a_screen(scene, folded, page):
         "bone_link",
         "text_tables",
     }
-    rows = 0
-    for name, drawn in shown(page, object=robot).items():
-        if name not in closed:
-            props = [name for name in drawn["props"] if name != "locked"]
-            rows += 1.4 + len(drawn["labels"]) + len(props) + len(drawn["operators"])
+    rows = sum(1.4 + rows_of(drawn) for name, drawn in shown(page, object=robot).items() if name not in closed)
     assert 5 < rows * 20 < 850
+
+
+@pytest.mark.parametrize("count", [1, 5, 20])
+def test_what_bake_and_check_say_fits_too_where_both_fail(scene, folded, count):
+    """Without it the page Animate takes 600 of 885 pixels, in the window."""
+    robot = add_robot()
+    target = add_target(robot)
+    for i in range(2 * count + 1):  # back and forth, too far away
+        target.location.x = 3.0 * (i % 2)
+        target.keyframe_insert("location", frame=1 + 10 * i)
+    for curve in fcurves(target).values():
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    scene.frame_start, scene.frame_end = 1, 20 * count + 5
+
+    def rows():
+        found = shown("ANIMATE", object=robot)
+        return [rows_of(found[name]) for name in ("bake", "check")]
+
+    before, settings = rows(), robot.robokin.solver
+    bpy.ops.robokin.bake()
+    bpy.ops.robokin.check()
+    assert settings.bake_status != "CONVERGED" and not settings.check_passed
+    assert 5 < sum(rows()) - sum(before) <= 14
+    bpy.ops.robokin.check_clear()
+    assert 5 < rows()[0] - before[0] <= 12
 
 
 def test_limits_of_a_wheeled_base_are_folded(scene, folded):

@@ -12,7 +12,9 @@ from support.robots import robot
 DRAWS, SMALL = 40, 1e-6
 
 
-@pytest.mark.parametrize(("name", "tip"), [("panda", "panda_hand"), ("ur5_robot", "tool0"), ("talos_reduced", "arm_left_7_link")])
+@pytest.mark.parametrize(
+    ("name", "tip"), [("panda", "panda_hand"), ("ur5_robot", "tool0"), ("talos_reduced", "arm_left_7_link")]
+)
 def test_those_at_limits_that_would_help_are_blamed(name, tip):
     model, rng, blamed, innocent = load_urdf(robot(name)), np.random.default_rng(7), 0, 0
     follower = TargetFollower(IKProblem(model, [PositionTask(tip, np.zeros(3))], attempts=1))
