@@ -46,11 +46,11 @@ class Blocking:
         if here.met.all():
             return np.zeros(self._levels.model.nv)
         missed = int(np.argmin(here.met))
-        level, lacking = here.levels[missed], residual(here.levels[missed])
+        level, missing = here.levels[missed], residual(here.levels[missed])
         above = [each.J[each.lower == each.upper] for each in here.levels[:missed]]
-        push = level.J.T @ lacking
+        push = level.J.T @ missing
         if above:
             Z = null_space(np.concatenate([J / (np.linalg.norm(J) or 1.0) for J in above]))
             push = Z @ (Z.T @ push)
-        least = _PUSHED * np.linalg.norm(level.J) * np.linalg.norm(lacking)
+        least = _PUSHED * np.linalg.norm(level.J) * np.linalg.norm(missing)
         return np.where(abs(push) > least, push, 0.0)
