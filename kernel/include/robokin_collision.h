@@ -33,4 +33,10 @@ enum rk_distance_status {
 RK_API void rk_distances(int64_t count, int32_t n_shapes, const rk_shape *shapes, const double *placements,
                          int32_t n_pairs, const int32_t *pairs, double within, double *out, int32_t *status);
 
+/* Convex hull of points[n][3], integers within 2^48 of 0, no four of which lie in a plane. first: four of them that
+   span much. work: as many doubles as rk_hull_workspace says. triangles[2 n - 4][3]: indices of points,
+   counter-clockwise from outside. Returns how many there are; 0 where too many points lie in a plane. */
+RK_API int64_t rk_hull_workspace(int32_t n);
+RK_API int32_t rk_hull(int32_t n, const int64_t *points, const int32_t first[4], double *work, int32_t *triangles);
+
 #endif

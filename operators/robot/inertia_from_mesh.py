@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.bridge import binding, write_bodies
-from ...properties.bridge.visuals.link_meshes import hull_triangles, link_meshes, link_triangles
+from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
@@ -145,11 +145,11 @@ def _chosen(obj: bpy.types.Object, which: str) -> list[str]:
 def _solid(triangles: Array, axes: Array, method: str) -> tuple[Body, Sequence[str]]:
     """A body of density 1 and remarks. Raises RobokinError."""
     if method == "MESH":
-        found = mesh_body(triangles, hull_triangles)
+        found = mesh_body(triangles)
         return found.body, found.notes
     points = triangles.reshape(-1, 3)
     if method == "HULL":
-        return convex_body(points, hull_triangles), ()
+        return convex_body(points), ()
     return body_around(points, method.lower(), axes), ()
 
 

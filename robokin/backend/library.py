@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import BackendError
 from ..model.tree import Tree
 
-ABI = 15  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 16  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
@@ -33,7 +33,7 @@ FUNCTIONS = (
     *("rk_sizeof_optimum", "rk_optimum_workspace", "rk_optimum_find"),
     *("rk_sizeof_family", "rk_postures"),
     *("rk_point_to_point", "rk_point_to_point_workspace", "rk_path_speed"),
-    *("rk_sizeof_shape", "rk_distances"),
+    *("rk_sizeof_shape", "rk_distances", "rk_hull", "rk_hull_workspace"),
     *("rk_sizeof_clearance", "rk_look_workspace", "rk_look_ahead"),
 )
 

@@ -18,7 +18,7 @@ from ..model.tree import ROOT
 from ..spatial import se3
 from .core import Core, core
 from .pairs import distances
-from .reference import FAILED
+from .reference.distances import FAILED
 from .shapes import CollisionShape
 
 SAMPLES = 256  # configurations that tell which links always touch

@@ -16,8 +16,8 @@ from ..backend.library import load_library
 from ..backend.parallel import run_chunks
 from ..errors import BackendError
 from ..spatial.se3 import pack
-from . import reference
 from .core import Core
+from .reference.distances import distances as numpy_distances
 
 CHUNK = 64
 
@@ -45,7 +45,7 @@ def distances(
     packed = np.ascontiguousarray(pack(placements))
     pairs = np.ascontiguousarray(pairs, np.int32)
     if get_backend(backend).name == "numpy":
-        return reference.distances(cores, packed, pairs, within)
+        return numpy_distances(cores, packed, pairs, within)
     function, shapes = _function(), shape_structs(tuple(cores))
     out, status = np.empty((len(packed), len(pairs), 10)), np.empty((len(packed), len(pairs)), np.int32)
 

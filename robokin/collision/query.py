@@ -10,7 +10,7 @@ from ..arrays import Array, check_size, frozen_placement
 from ..errors import ModelError
 from .core import core
 from .pairs import distances
-from .reference import FAILED
+from .reference.distances import FAILED
 from .shapes import CollisionShape
 
 

@@ -9,7 +9,7 @@ from ..errors import ModelError
 from .convex_hull import distinct
 from .core import core
 from .pairs import distances
-from .reference import FAILED
+from .reference.distances import FAILED
 from .shapes import Hull, Sphere
 
 CORNERS = 48  # that a hull has at most

@@ -9,12 +9,12 @@ stands for it, and that is said.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Array, frozen_array
+from ..collision.convex_hull import distinct, hull_triangles
 from ..errors import ModelError
 from .body import Body
 from .plausibility import implausible_inertia
@@ -22,6 +22,7 @@ from .shells import NoInside, outward
 
 # A mesh thinner than this part of its size is flat: vertices are single precision.
 _THINNEST = 1e-7
+_FLAT = "the mesh encloses no volume: it is flat"
 
 
 class Solidity(enum.StrEnum):
@@ -41,11 +42,10 @@ class MeshBody:
     notes: tuple[str, ...] = ()
 
 
-def mesh_body(triangles: Array, hull: Callable[[Array], Array] | None = None) -> MeshBody:
-    """The body enclosed by `triangles` (n, 3, 3) [m].
+def mesh_body(triangles: Array) -> MeshBody:
+    """The body enclosed by `triangles` (n, 3, 3) [m]; of a mesh that is not closed its convex hull.
 
-    hull: makes the triangles (m, 3, 3) of the convex hull of points (k, 3); it is called when the mesh is not closed.
-    Raises ModelError for what has no volume, and, without `hull`, for what is not closed.
+    Raises ModelError for what has no volume.
     """
     triangles = np.asarray(triangles, float)
     if triangles.ndim != 3 or triangles.shape[1:] != (3, 3):
@@ -62,17 +62,17 @@ def mesh_body(triangles: Array, hull: Callable[[Array], Array] | None = None) ->
             raise NoInside("it runs through itself")
         return MeshBody(body, Solidity.CLOSED, tuple(notes))
     except NoInside as fault:
-        if hull is None:
-            raise ModelError(f"the mesh encloses no volume: {fault}") from None
         why = str(fault)
-    oriented, _ = outward(hull(triangles.reshape(-1, 3)))
-    return MeshBody(_enclosed(oriented), Solidity.HULL, (f"not closed ({why}): its convex hull was taken",))
+    found = convex_body(triangles.reshape(-1, 3))
+    return MeshBody(found, Solidity.HULL, (f"not closed ({why}): its convex hull was taken",))
 
 
-def convex_body(points: Array, hull: Callable[[Array], Array]) -> Body:
-    """The body of density 1 of the convex hull of points (k, 3). Raises ModelError for what is flat."""
-    oriented, _ = outward(hull(np.asarray(points, float)))
-    return _enclosed(oriented)
+def convex_body(points: Array) -> Body:
+    """The body of density 1 of the convex hull of points (k, 3) [m]. Raises ModelError for what is flat."""
+    points = distinct(np.asarray(points, float))
+    if len(points) < 4:
+        raise ModelError(_FLAT)
+    return _enclosed(points[hull_triangles(points)])
 
 
 def _enclosed(triangles: Array) -> Body:
@@ -88,7 +88,7 @@ def _enclosed(triangles: Array) -> Body:
     volumes = np.einsum("ni,ni->n", local[:, 0], normals) / 6.0
     volume = float(volumes.sum())
     if not volume > _THINNEST * extent * area:
-        raise ModelError("the mesh encloses no volume: it is flat")
+        raise ModelError(_FLAT)
     com = np.einsum("n,nki->i", volumes, local) / (4.0 * volume)
     local -= com
     volumes = np.einsum("ni,ni->n", local[:, 0], normals) / 6.0

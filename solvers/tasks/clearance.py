@@ -9,7 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array, shown
 from ...robokin.collision import CollisionModel
 from ...robokin.collision.model import Near
-from ...robokin.collision.reference import FAR
+from ...robokin.collision.reference.distances import FAR
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..kinematics.state import State

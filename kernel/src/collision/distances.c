@@ -1,5 +1,5 @@
 /* Distances of pairs of shapes: their balls, broad phase, and the record of a pair. Twin of
-   robokin/collision/reference/. */
+   robokin/collision/reference/distances.py. */
 #include "collision/pair.h"
 
 #define TOUCHING 1e-11  /* of the size: nearer, the faces say which way is out */

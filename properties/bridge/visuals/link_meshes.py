@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bmesh
 import bpy
 import numpy as np
 
@@ -53,26 +52,6 @@ def link_triangles(
     if np.linalg.det(T_link_mesh[:3, :3]) < 0.0:
         triangles = triangles[:, ::-1]
     return triangles, np.linalg.qr(T_link_mesh[:3, :3])[0]
-
-
-def hull_triangles(points: Array) -> Array:
-    """(m, 3, 3) the convex hull of points (k, 3). Raises BridgeError where they span no volume."""
-    # Blender's hull is single precision: about the middle, at size one, it loses the least.
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle, size = (low + high) / 2.0, max(float((high - low).max()), 1e-300)
-    scaled = np.unique(((points - middle) / size).astype(np.float32), axis=0)
-    collected = bmesh.new()
-    try:
-        for point in scaled.tolist():
-            collected.verts.new(point)
-        made = bmesh.ops.convex_hull(collected, input=collected.verts)
-        faces = [element for element in made["geom"] if isinstance(element, bmesh.types.BMFace)]
-        corners = [[tuple(vertex.co) for vertex in face.verts] for face in faces]
-    finally:
-        collected.free()
-    if len(corners) < 4:
-        raise BridgeError("its points span no volume")
-    return np.array(corners) * size + middle
 
 
 def _link_from_mesh(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object, top: bpy.types.Object) -> Array:

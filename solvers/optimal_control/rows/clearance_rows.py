@@ -11,7 +11,7 @@ from ....robokin.arrays import Array
 from ....robokin.backend import Reference
 from ....robokin.collision import CollisionModel
 from ....robokin.collision.model import Near
-from ....robokin.collision.reference import FAR
+from ....robokin.collision.reference.distances import FAR
 from ...tasks.clearance import TOLERANCE, ClearanceTask
 from ..discretization import DiscreteMotion, Discretization
 from .row_blocks import RowBlock, RowSource

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 from robokin_addon.properties.bridge import adopt_unit, build_armature, robot_model
-from robokin_addon.properties.bridge.visuals.link_meshes import hull_triangles
 from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
-from robokin_addon.robokin.inertia import box, implausible_links, mesh_body
+from robokin_addon.robokin.inertia import box, implausible_links
 from robokin_addon.robokin.spatial.se3 import placement
 from robokin_addon.robokin.spatial.so3 import exp
 from support.robots import robot
@@ -158,20 +157,6 @@ def test_an_open_mesh_has_its_hull_and_a_link_without_mesh_is_an_error(scene):
     with pytest.raises(RuntimeError, match=r"bone 'hinge', mesh .*no volume"):
         bpy.ops.robokin.inertia_from_mesh()
     assert arm(obj) is before
-
-
-def test_blenders_hull_is_closed_and_convex(addon):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        points = rng.normal(size=(200, 3)) * rng.uniform(1e-3, 1e3) + rng.normal(size=3) * 10
-        triangles = hull_triangles(points)
-        found = mesh_body(triangles)
-        assert found.solidity == "CLOSED"
-        normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-        size = np.ptp(points, axis=0).max()
-        heights = np.einsum("ni,nki->nk", normals, points[None] - triangles[:, :1]) / size**2
-        one_side = np.minimum(heights.max(axis=1), -heights.min(axis=1))
-        assert one_side.max() < 1e-5 * size
 
 
 def test_real_robots_get_inertias_that_bodies_can_have(scene):

@@ -9,7 +9,7 @@ import pytest
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere, distance
 from robokin_addon.robokin.collision.core import core
 from robokin_addon.robokin.collision.pairs import distances
-from robokin_addon.robokin.collision.reference import FAR, FOUND
+from robokin_addon.robokin.collision.reference.distances import FAR, FOUND
 from robokin_addon.robokin.errors import ModelError
 from scipy.spatial.transform import Rotation
 from support.oracles.coal_oracle import coal, coal_distance, coal_shape

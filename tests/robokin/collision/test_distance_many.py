@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin.collision.core import core
 from robokin_addon.robokin.collision.pairs import distances
-from robokin_addon.robokin.collision.reference import FOUND
+from robokin_addon.robokin.collision.reference.distances import FOUND
 from support.problems.shapes import at, random_shape
 
 pytestmark = pytest.mark.slow
