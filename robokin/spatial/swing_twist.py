@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from . import quaternion
 # moved so far inside it.
 MARGIN = 1e-14
 LOCKED = 4.0 * MARGIN  # ranges narrower than this are one value as far as quaternions can say
+_WELL, _FAR_TURNED = 1e-9, 3.0  # [rad] inside by this much, at swings up to that, rounding has no say
 _LEAST_H = 1e-8  # below, derivatives are those at this h
 _STEPS = 100  # of Newton's method, which needs 5 to 10 of them but for extreme ellipses
 
@@ -48,6 +50,11 @@ class Cone:
     def has_twist(self) -> bool:
         """The twist is limited."""
         return self.upper - self.lower < 2.0 * math.pi
+
+    @cached_property
+    def axes(self) -> list[list[float]]:
+        """The columns of the basis."""
+        return self.basis.T.tolist()
 
     @property
     def is_free(self) -> bool:
@@ -119,6 +126,8 @@ def _measure(swing: Array, cone: Cone, tolerance: float | Array, least: Array) -
 def project(cone: Cone, q: Array) -> Array:
     """(4,) the quaternion itself when it is inside the limits by more than rounding, else one that is: nearest in swing
     vector and twist."""
+    if _is_well_inside(cone, q):
+        return q
     swing, angle = swing_and_twist(q, cone.basis)
     rx, ry, twist = float(swing[0]), float(swing[1]), float(angle)
     margin = MARGIN / max(math.cos(0.5 * min(math.hypot(rx, ry), math.pi)), _LEAST_H)
@@ -129,6 +138,24 @@ def project(cone: Cone, q: Array) -> Array:
     if cone.has_twist:
         twist = _nearest_twist(aim, twist)
     return quaternion.normalize(from_swing_and_twist(np.array([rx, ry]), np.array(twist), cone.basis))
+
+
+def _is_well_inside(cone: Cone, q: Array) -> bool:
+    """Whether a quaternion (4,) is inside the limits by more than any rounding: the formulas of `swing_and_twist` with
+    plain numbers, which is fast."""
+    w, vx, vy, vz = q.tolist()
+    x, y, z = (ux * vx + uy * vy + uz * vz for ux, uy, uz in cone.axes)
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    h, rho = math.hypot(w, z), math.hypot(x, y)
+    size, twist = 2.0 * math.atan2(rho, h), 2.0 * math.atan2(z, w)
+    if size > _FAR_TURNED or (cone.has_twist and not cone.lower + _WELL < twist < cone.upper - _WELL):
+        return False
+    if cone.a == cone.b == math.inf or size == 0.0:
+        return True
+    factor, (a, b) = size / (rho * h), (cone.a - _WELL, cone.b - _WELL)
+    rx, ry = factor * (x * w - y * z), factor * (x * z + y * w)
+    return a > 0.0 and b > 0.0 and math.hypot(rx / a, ry / b) < 1.0
 
 
 def _nearest_twist(cone: Cone, twist: float) -> float:

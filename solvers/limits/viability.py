@@ -117,7 +117,8 @@ class StepLimits:
         kept = np.clip(np.clip(step, low, high), -self.max_step, self.max_step)
         for cone in self.cones:
             own = slice(cone.v, cone.v + 3)
-            kept[own] = self._viable_ball(cone, q[cone.q : cone.q + 4], kept[own], self.max_step_change[own])
+            if kept[own].any():  # what is at rest may rest
+                kept[own] = self._viable_ball(cone, q[cone.q : cone.q + 4], kept[own], self.max_step_change[own])
         for base in self.bases:
             wheels = list(base.wheel_v)
             kept[wheels] = self._viable_wheels(base, q[base.q : base.q + 3], kept[wheels], self.max_step_change[wheels])

@@ -86,6 +86,22 @@ def test_projection_is_inside_nearest_and_leaves_alone_what_is_inside(limits):
 
 
 @pytest.mark.parametrize("limits", CONES)
+def test_what_is_well_inside_is_told_in_short(limits, monkeypatch):
+    """And the projection is the same to the bit as without the short way."""
+    limited = cone(*limits)
+    drawn = [swing_twist.drawn(limited, *np.random.default_rng(k).random(3)) for k in range(100)]
+    balls = [*random_quaternions(4, 300), *drawn]
+    well = [swing_twist._is_well_inside(limited, q) for q in balls]
+    projected = [swing_twist.project(limited, q) for q in balls]
+    monkeypatch.setattr(swing_twist, "_is_well_inside", lambda cone, q: False)
+    for q, is_well, p in zip(balls, well, projected, strict=True):
+        np.testing.assert_array_equal(swing_twist.project(limited, q), p)
+        assert not is_well or (swing_twist.contains(limited, q) and p is q)
+    if limits[3] > limits[2] and min(limits[:2]) > 1e-9:
+        assert sum(well[-100:]) > 80
+
+
+@pytest.mark.parametrize("limits", CONES)
 def test_draws_fill_the_limits_and_the_middle_is_inside(limits):
     limited, rng = cone(*limits), np.random.default_rng(3)
     drawn = np.array([swing_twist.drawn(limited, *rng.random(3)) for _ in range(500)])
