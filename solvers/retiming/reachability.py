@@ -14,7 +14,7 @@ from ..motion.motion import velocity_names
 from . import path_speed
 from .path import Path
 from .path_limits import PathLimits
-from .path_rates import PathRates
+from .path_rates import PathRates, peaks
 from .timing import ActiveLimit, Timing, active_limits
 
 LOOKS = np.linspace(0.0, 1.0, 7)  # of an interval, where limits are looked at ...
@@ -109,15 +109,15 @@ class Reachability:
         first, second, moved, force = self.looked
         u = (np.diff(x) / (2.0 * self.steps))[:, None, None]
         here = np.maximum(x[:-1, None] + 2.0 * u[..., 0] * self.steps[:, None] * LOOKS, 0.0)[..., None]
-        shares = [abs(first * u + second * here).max(axis=1) / self.acceleration] * 2
-        shares.append((moved**2 * here).max(axis=1) / self.velocity**2)
+        shares = [peaks(abs(first * u + second * here)).max(axis=1) / self.acceleration] * 2
+        shares.append(peaks(moved**2 * here).max(axis=1) / self.velocity**2)
         if force is not None:
             a, b, c = force
             given = a * u + b * here
             for sign in (1.0, -1.0):
                 room = self.room - sign * c
                 share = np.where(sign * given > room, 1.0 + (sign * given - room) / np.maximum(room, 1e-12), 0.0)
-                shares.append(np.where(np.isfinite(self.model.effort), share, 0.0).max(axis=1))
+                shares.append(peaks(np.where(np.isfinite(self.model.effort), share, 0.0)).max(axis=1))
         return np.concatenate([np.tile(share, (1, len(PLACES))) for share in shares], axis=1)
 
     def _refuse(self, interval: int) -> None:

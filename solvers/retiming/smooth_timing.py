@@ -9,7 +9,7 @@ from ..motion.motion import velocity_names
 from .interior import PLACES, LimitRows, fastest
 from .path import Path
 from .path_limits import PathLimits
-from .path_rates import PathRates
+from .path_rates import PathRates, peaks
 from .reachability import ANIMATION, cannot_keep
 from .timing import ActiveLimit, Timing, active_limits
 from .warp import Warp
@@ -153,11 +153,11 @@ class SmoothTiming:
         y = np.maximum(y0 + t * (b + t * c), 0.0)[..., None]
         u, root = (0.5 * b + t * c)[..., None], np.sqrt(y)
         limits, bound = self.limits, self.limits.motion
-        slower = [_peaks(root / self._most_speed(cells, rates, allowed))]
+        slower = [peaks(root / self._most_speed(cells, rates, allowed))]
         shares = [slower[0]]
 
         def add(values: Array, most: Array, power: float) -> None:
-            peak = _peaks(abs(values)) / most
+            peak = peaks(abs(values)) / most
             shares.append(peak)
             slower.append(peak**power)
 
@@ -181,14 +181,3 @@ class SmoothTiming:
         add(accelerations, np.array([tool.acceleration for tool in limits.tools]), 0.5)
         nearest = np.concatenate([share.max(axis=1) for share in shares], axis=1).argmax(axis=1)
         return float(max(each.max(initial=0.0) for each in slower)), nearest
-
-
-def _peaks(values: Array) -> Array:
-    """(cells, places, k) values, raised to the vertex of the parabola through each and those beside it."""
-    before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
-    bend = before - 2.0 * here + after
-    vertex = np.divide((after - before) ** 2, -8.0 * bend, out=np.zeros_like(here), where=bend < 0.0)
-    is_top = (here >= before) & (here >= after)
-    raised = values.copy()
-    raised[:, 1:-1] += np.where(is_top, vertex, 0.0)
-    return raised

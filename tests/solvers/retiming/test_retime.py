@@ -65,6 +65,12 @@ def test_as_fast_as_toppra_and_inside_the_limits() -> None:
         assert max(nearest) < 1e-9  # the shape stays
 
 
+@pytest.mark.parametrize("seed", [4, 8])
+def test_limits_hold_between_the_places_where_they_are_looked_at(seed: int) -> None:
+    model, rng = library_robot("panda"), np.random.default_rng(seed)
+    check_limits(retime(model, waypoints(model, rng, 8)))
+
+
 def test_paths_on_which_others_stumble() -> None:
     """A joint that stands for a while, a path that is nearly straight, a path there and back, samples by the thousand
     that nearly coincide."""
