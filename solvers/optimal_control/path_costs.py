@@ -21,7 +21,7 @@ from .rows.rows_of_frames import tip_bending
 from .rows.segments import TaskSegment
 
 SHORT = 1e-3  # of L: steps much shorter than this count by their square, not by their length
-STIFF = 1e-4  # of the Hessian's largest entry: what changes no length stays where it is
+STIFF = 1e-6  # of the Hessian's largest entry: what changes no length stays where it is
 STEP = 1e-5  # of differences over configurations
 
 

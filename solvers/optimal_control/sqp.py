@@ -35,6 +35,8 @@ NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
 STALLED = 10, 1e-8  # steps in a row that gain, relative, no more than this
+CUT = 0.5  # share of a step, or of what it promises, below which the next one is damped ...
+LEAST_DAMPING, STIFFER = 1e-9, 10.0  # ... by so much at first, relative, as `ADDED`, then by so many times more
 HUGE = 1e8  # multipliers over the gradient: rows contradict one another, and are not asked to be met at once
 LONGEST = 0.5  # [rad, L] of a frame in one step
 
@@ -68,7 +70,7 @@ def optimise(
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
     history: list[tuple[float, float]] = []
-    kkt, count = np.inf, 0
+    kkt, count, damping = np.inf, 0, 0.0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
             z = np.zeros(len(here.rows))
@@ -81,7 +83,7 @@ def optimise(
         now = MotionOptimum(here.at, here.value, kkt, here.linearised, count)
         yield now
         moved = None
-        for found in _directions(here, z):
+        for found in _directions(here, z, damping):
             yield now
             if found is None:
                 continue
@@ -94,7 +96,11 @@ def optimise(
         if moved is None:
             kkt = min(kkt, here.kkt(z))  # of the newest multipliers
             break
-        here = moved
+        here, share = moved
+        if share < CUT:  # the program tells little of what is so far away
+            damping = max(STIFFER * damping, LEAST_DAMPING)
+        elif share == 1.0:
+            damping = damping / STIFFER if damping > LEAST_DAMPING else 0.0
     return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
 
 
@@ -105,11 +111,11 @@ def _has_stalled(history: list[tuple[float, float]], steps: int, still: float) -
     return bool(gained <= still * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
 
 
-def _directions(here: LocalProgram, z: Array) -> Iterator[BandedQPResult | None]:
+def _directions(here: LocalProgram, z: Array, damping: float) -> Iterator[BandedQPResult | None]:
     """Steps, and the multipliers after them, one after the other until one leads on; None while one is sought.
 
-    First with how rows bend; where that leaves no minimum, or leads nowhere, without it; then with more and more added
-    to the diagonal, so that steps become shorter."""
+    First with how rows bend, and with the damping that steps before have asked for, relative, on the diagonal; where
+    that leaves no minimum, or leads nowhere, without how rows bend; then with more and more damping: shorter steps."""
     bent, n = here.H.copy(), here.H.shape[-1]
     here.linearised.bend(bent, z[: here.count])
     yield None
@@ -117,10 +123,11 @@ def _directions(here: LocalProgram, z: Array) -> Iterator[BandedQPResult | None]
         here.cost.bend(here.at, bent)
         yield None
     size = float(abs(here.H).max(initial=0.0))
+    bent[:, 0] += damping * size * np.eye(n)
     found = _solved(here, bent, z)
     if found is not None:
         yield found
-    for more in ADDED:
+    for more in (each for each in ADDED if each >= damping):
         H = here.H.copy()
         H[:, 0] += more * size * np.eye(n)
         found = _solved(here, H, z, more)
@@ -160,14 +167,15 @@ def _line_search(
     passed: list[tuple[float, float]],
     constraints: MotionRows,
     cost: MotionCost,
-) -> Generator[LocalProgram | None, None, None]:
-    """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some.
+) -> Generator[tuple[LocalProgram, float] | None, None, None]:
+    """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some,
+    and the share that this is, 1 where only `LONGEST` cuts a step that keeps its promise.
     passed: what was lacking and the cost of trajectories that later ones have to better in one of the two."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
     slope += 0.0 if here.time is None else here.time.slope * found.last
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
-    t = min(1.0, LONGEST / max(most, 1e-300), LONGEST_IN_TIME / max(abs(found.last), 1e-300))
+    t = first = min(1.0, LONGEST / max(most, 1e-300), LONGEST_IN_TIME / max(abs(found.last), 1e-300))
     while t > SHORTEST:
         at, own = yield from _restored(here, here.at.moved(t * step, t * found.last), constraints)
         unrounded, value = total_residual(at, own), cost.value(at)
@@ -185,7 +193,8 @@ def _line_search(
                 passed.append((residual, here.value))
             if not is_descent or value <= here.value + DECREASE * t * slope + rounding:
                 yield None
-                yield LocalProgram.of(at, own, cost)
+                foreseen = t == first and value <= here.value + CUT * t * slope
+                yield LocalProgram.of(at, own, cost), 1.0 if foreseen else t
                 return
         yield None
         t *= 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError, forward_kinematics
+from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PositionTask, optimize_motion, track
 from robokin_addon.solvers.criteria import DynamicTorque, GravityTorque, Manipulability, MinimumVelocity
@@ -17,6 +17,7 @@ from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, circle, panda
+from support.robots import robot
 
 DT = 1.0 / 24.0
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -157,3 +158,16 @@ def test_torque_has_the_gravity_that_is_given():
         tau = damping * v + np.array([oracle.inverse_dynamics(*x, gravity) for x in zip(found.q, v, a, strict=True)])
         sizes = np.where(model.is_length, TaskLevels(model, tasks).length, 1.0)
         assert found.cost_after == pytest.approx(0.5 * DT * ((sizes * tau) ** 2).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize(("cost", "seed", "frames"), [("torque", 3, 80), ("path_length", 5, 30)])
+def test_costs_that_are_flat_or_wild_come_to_an_optimum(cost, seed, frames):
+    """An arm without limits on accelerations, of which a position leaves half of the joints free."""
+    model, rng = load_urdf(robot("kinova")), np.random.default_rng(seed)
+    q0 = 0.7 * model.limits.middle(model.neutral()) + 0.3 * random_configuration(model, rng)
+    q1 = 0.8 * q0 + 0.2 * random_configuration(model, rng)
+    u = np.linspace(0.0, 1.0, frames)[:, None]
+    tip = "j2s6s200_link_finger_tip_1"
+    places = [forward_kinematics(model, q)[tip][:3, 3] for q in q0 + u**3 * (10.0 - 15.0 * u + 6.0 * u**2) * (q1 - q0)]
+    found = optimize_motion(model, [PositionTask(tip, np.zeros(3))], [[p] for p in places], q0, 0.04, cost)
+    assert found.converged.all() and found.is_optimal and found.cost_after < 0.98 * found.cost_before
