@@ -80,5 +80,6 @@ def posed_of_blend(
         from ..properties.postures import find_posture, posture_configuration
 
         robot = find_robot(arguments.robot)
-        q = None if posture is None else posture_configuration(robot, find_posture(robot, posture))
-        yield robot, robot_model(robot), q
+        own = robot_model(robot)
+        q = None if posture is None else posture_configuration(own, find_posture(robot, posture))
+        yield robot, own, q

@@ -66,7 +66,7 @@ def free_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def store_posture(obj: bpy.types.Object, name: str, values: dict[str, JointValue]) -> RobokinPosture:
+def store_posture(obj: bpy.types.Object, model: RobotModel, name: str, values: dict[str, JointValue]) -> RobokinPosture:
     """The posture of that name with these values; a new one at the end of the list when there is none."""
     postures = obj.robokin.postures
     item = postures.get(name)
@@ -74,7 +74,6 @@ def store_posture(obj: bpy.types.Object, name: str, values: dict[str, JointValue
         item = postures.add()
         item.name = name
         obj.robokin.active_posture = len(postures) - 1
-    model = robot_model(obj)
     item.values = json.dumps(values, ensure_ascii=False)
     item.links = json.dumps({joint: model.joint(joint).child for joint in values}, ensure_ascii=False)
     return item
@@ -115,12 +114,11 @@ def posture_values(model: RobotModel, item: RobokinPosture) -> tuple[dict[str, J
     return values, lost
 
 
-def posture_configuration(obj: bpy.types.Object, item: RobokinPosture, others: Array | None = None) -> Array:
+def posture_configuration(model: RobotModel, item: RobokinPosture, others: Array | None = None) -> Array:
     """(nq,) the posture inside the limits; joints that it does not name stand as in `others`, or at rest.
 
     Raises RobokinError for a damaged text.
     """
-    model = robot_model(obj)
     values, _ = posture_values(model, item)
     q = model.check_configuration(nearest_within_limits(model) if others is None else others)
     given = model.configuration(values)
@@ -154,18 +152,17 @@ def home_posture(obj: bpy.types.Object) -> RobokinPosture | None:
     return marked or next((item for item in postures if item.name.lower() == HOME), None)
 
 
-def start_configuration(obj: bpy.types.Object, start: str) -> Array:
+def start_configuration(obj: bpy.types.Object, model: RobotModel, start: str) -> Array:
     """(nq,) inside the limits, where a bake starts. start: "POSTURE" or "REST".
 
     Raises RobokinError when the posture is not there or its text is damaged.
     """
-    model = robot_model(obj)
     name = obj.robokin.solver.posture
     if start == "REST" or not name:
         return nearest_within_limits(model)
     if name not in obj.robokin.postures and name.lstrip().startswith("{"):
         return clamp(model, parse_configuration(model, name, f"stored posture of {obj.name!r}"))
-    return posture_configuration(obj, find_posture(obj, name))
+    return posture_configuration(model, find_posture(obj, name))
 
 
 def parse_configuration(model: RobotModel, text: str, what: str) -> Array:

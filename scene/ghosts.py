@@ -5,17 +5,16 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..properties.bridge import binding, world_from_root
+from ..properties.bridge import Binding, world_from_root
 from ..properties.bridge.visuals.link_edges import link_edges, thinned
 from ..robokin import forward_kinematics
 from ..robokin.arrays import Array
 
 
-def ghost_lines(obj: bpy.types.Object, Q: Array) -> Array:
+def ghost_lines(obj: bpy.types.Object, robot: Binding, Q: Array) -> Array:
     """(n, m, 2, 3) ends of lines in Blender's world, of the robot at each row of Q (n, nq). Raises RobokinError."""
-    robot = binding(obj)
     unit = np.diag([1.0 / robot.metres_per_unit] * 3 + [1.0])
-    T_world_root, edges = unit @ world_from_root(obj), thinned(link_edges(obj, robot), len(Q))
+    T_world_root, edges = unit @ world_from_root(obj, None, robot), thinned(link_edges(obj, robot), len(Q))
     parts: list[list[Array]] = [[] for _ in Q]
     for lines, q in zip(parts, Q, strict=True):
         placed = {link: T_world_root @ T for link, T in forward_kinematics(robot.model, q).items()}

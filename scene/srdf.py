@@ -7,14 +7,14 @@ import bpy
 from ..properties.bridge import robot_model
 from ..properties.pairs.link_pairs import store_link_pairs
 from ..properties.postures import posture_values, store_posture
-from ..robokin import RobokinError, save_srdf
+from ..robokin import RobokinError, RobotModel, save_srdf
 from ..robokin.urdf.srdf import Srdf
 
 
-def take_srdf(obj: bpy.types.Object, found: Srdf) -> str:
+def take_srdf(obj: bpy.types.Object, model: RobotModel, found: Srdf) -> str:
     """Store what a file holds; in words. A posture of the same name is replaced, a pair that is listed stays."""
     for name, values in found.postures.items():
-        store_posture(obj, name, values)
+        store_posture(obj, model, name, values)
     store_link_pairs(obj, found.may_touch)
     pairs = f", {len(found.may_touch)} pairs of links that may touch" if found.may_touch else ""
     return f"{len(found.postures)} posture(s){pairs}"

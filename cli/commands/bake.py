@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> bool:
         bound = binding(robot)
         model, settings, start = bound.model, robot.robokin.solver, ""
         if arguments.posture is not None:
-            q0 = posture_configuration(robot, find_posture(robot, arguments.posture))
+            q0 = posture_configuration(model, find_posture(robot, arguments.posture))
         elif arguments.q0 is not None:
             q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
         else:
@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> bool:
             raise UsageError("--deviation is for --singularities deviate, which the robot's settings do not say")
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(
-            *(scene, view_layer, robot, frames, q0, seed, new, criteria, ad_hoc, use_own, cost, past),
+            *(scene, view_layer, robot, bound, frames, q0, seed, new, criteria, ad_hoc, use_own, cost, past),
             arguments.avoid,
             bounds,
             soft=parse_soft(arguments.soft),

@@ -44,20 +44,21 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...properties.bridge import robot_model
+        from ...properties.bridge import binding
         from ...scene.bake.check import check_steps
         from ...scene.bake.retime import set_limits
 
         robot = find_robot(arguments.robot)
+        bound = binding(robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         near = robot.robokin.solver.singularity if arguments.singularity is None else arguments.singularity
-        ad_hoc, use_own = ad_hoc_tasks(arguments, robot_model(robot))
+        ad_hoc, use_own = ad_hoc_tasks(arguments, bound.model)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        limits = path_limits(arguments) or set_limits(robot)
+        limits = path_limits(arguments) or set_limits(robot, bound)
         tips = robot.robokin.solver.tipping if arguments.tipping is None else arguments.tipping
         chosen = {"efforts": arguments.efforts, "singularity": near, "limits": limits, "tipping": tips}
         own = None if use_own else ()
-        found = run_steps(check_steps(scene, view_layer, robot, frames, ad_hoc, own, **chosen))
+        found = run_steps(check_steps(scene, view_layer, robot, bound, frames, ad_hoc, own, **chosen))
     record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []
     report = {"frames": frame_rows(record, *more), "violations": record["violations"]}

@@ -40,9 +40,10 @@ def run(arguments: argparse.Namespace) -> bool:
             robot = EXAMPLES[arguments.example].make(bpy.context)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         frames = range(scene.frame_start, scene.frame_end + 1)
-        start = bake_start(scene, robot, binding(robot), robot.robokin.solver.start)
-        result = run_steps(bake_steps(scene, view_layer, robot, frames, start))
-        found = run_steps(check_steps(scene, view_layer, robot, frames))
+        bound = binding(robot)
+        start = bake_start(scene, robot, bound, robot.robokin.solver.start)
+        result = run_steps(bake_steps(scene, view_layer, robot, bound, frames, start))
+        found = run_steps(check_steps(scene, view_layer, robot, bound, frames))
         record = result.to_dict()
         report = {
             "frames": frame_rows(record),

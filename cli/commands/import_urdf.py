@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender():
         import bpy
 
-        from ...properties.bridge import import_robot
+        from ...properties.bridge import import_robot, robot_model
         from ...properties.preferences import package_paths
         from ...scene.srdf import take_srdf
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> bool:
             model = load_description(arguments.file, folders, root, arguments.xacro_arg)
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
-        take_srdf(robot, srdf)
+        take_srdf(robot, robot_model(robot), srdf)
         if arguments.convex_parts:
             from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 

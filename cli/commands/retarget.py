@@ -32,12 +32,13 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
+        from ...properties.bridge import binding
         from ...scene.conversion.retarget import retarget
 
         robot = find_robot(arguments.robot)
         source = find_object(arguments.source)
         hands = "HAND" if arguments.turn_hands else "POSITION"
-        base = retarget(robot, source, arguments.scale or robot.robokin.retarget_scale, hands)
+        base = retarget(robot, binding(robot), source, arguments.scale or robot.robokin.retarget_scale, hands)
         bpy.context.view_layer.update()
         pairs = {item.tip: item.source for item in robot.robokin.retarget_pairs if item.source}
         report = {"robot": robot.name, "source": source.name, "scale": base.matrix_world.median_scale, "pairs": pairs}

@@ -8,8 +8,9 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...properties.bridge import read_configuration, robot_model, write_configuration
+from ...properties.bridge import binding, read_configuration, write_configuration
 from ...properties.postures import home_posture, posture_configuration, store_posture
+from ...robokin import RobotModel
 from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
 
@@ -20,25 +21,25 @@ ROOM = 1.2  # of the robot's radius, which the view shows at least
 def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """Take the home posture; where there is none, the stored one that says most, or a natural pose, which is home from
     then on. A floating base comes down to the ground, the XY plane of the object."""
-    model = robot_model(obj)
-    home = home_posture(obj) or _fullest_posture(obj)
-    q = natural_configuration(model) if home is None else posture_configuration(obj, home)
-    write_configuration(obj, q)
+    robot = binding(obj)
+    model, home = robot.model, home_posture(obj)
+    home = home or _fullest_posture(obj, model)
+    q = natural_configuration(model) if home is None else posture_configuration(model, home)
+    write_configuration(obj, q, robot)
     context.view_layer.update()
     if model.root == "floating":
         inverse = obj.matrix_world.inverted()
         lowest = min((inverse @ point).z for point in _points(obj))
         q[2] -= lowest * context.scene.unit_settings.scale_length
-        write_configuration(obj, q)
+        write_configuration(obj, q, robot)
         context.view_layer.update()
-    home = home or store_posture(obj, HOME, own_values(model, read_configuration(obj)))
+    home = home or store_posture(obj, model, HOME, own_values(model, read_configuration(obj, robot)))
     obj.robokin.home_posture = home.name
 
 
-def _fullest_posture(obj: bpy.types.Object) -> bpy.types.PropertyGroup | None:
+def _fullest_posture(obj: bpy.types.Object, model: RobotModel) -> bpy.types.PropertyGroup | None:
     """The stored posture that poses most joints away from zero; None where none poses half of them."""
-    model = robot_model(obj)
-    counts = [(int(np.count_nonzero(posture_configuration(obj, item))), item) for item in obj.robokin.postures]
+    counts = [(int(np.count_nonzero(posture_configuration(model, item))), item) for item in obj.robokin.postures]
     count, item = max(counts, key=lambda each: each[0], default=(0, None))
     return item if 2 * count >= model.nv else None
 

@@ -119,7 +119,7 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
             return []
         if not found.postures and not found.may_touch:
             return []
-        return [f"{os.path.basename(beside)}: {take_srdf(obj, found)}"]
+        return [f"{os.path.basename(beside)}: {take_srdf(obj, model, found)}"]
 
     def draw(self, context: bpy.types.Context) -> None:
         own = ("xacro_args",) if self.filepath.lower().endswith(".xacro") else ()

@@ -25,10 +25,11 @@ class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         path = bpy.path.abspath(self.filepath)
-        found = import_srdf(path, robot_model(obj))
+        model = robot_model(obj)
+        found = import_srdf(path, model)
         for warning in found.warnings:
             self.report({"WARNING"}, warning)
-        self.report({"INFO"}, f"{os.path.basename(path)}: {take_srdf(obj, found)}")
+        self.report({"INFO"}, f"{os.path.basename(path)}: {take_srdf(obj, model, found)}")
         return {"FINISHED"}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.results import readouts
 from ...properties.results.readouts import BrokenFrames
 from ...robokin import RobokinError
@@ -26,7 +27,8 @@ def edited_frames(obj: bpy.types.Object) -> BrokenFrames | None:
         return None
     scene, settings = bpy.context.scene, obj.robokin.solver
     try:
-        mark, limits = present_mark(obj), set_limits(obj)
+        robot = binding(obj)
+        mark, limits = present_mark(obj, robot), set_limits(obj, robot)
     except RobokinError:
         return None
     arguments = scene.name, *chosen_span(scene, settings), settings.step, settings.efforts

@@ -76,7 +76,7 @@ def _dependencies(obj: bpy.types.Object) -> Iterator[object]:
 
 def _limits(obj: bpy.types.Object, robot: Binding) -> tuple[str, bytes | None]:
     """Limits of drives and tools, and the gravity that the drives are under."""
-    limits = set_limits(obj)
+    limits = set_limits(obj, robot)
     gravity = drives_gravity(obj, robot, obj.robokin.solver.efforts, limits)
     return repr(limits), None if gravity is None else gravity.tobytes()
 
@@ -101,7 +101,7 @@ def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None
         except RobokinError as error:  # those before it can be shown
             problem = str(error)
             break
-    limits = set_limits(obj)
+    limits = set_limits(obj, robot)
     gravity = drives_gravity(obj, robot, obj.robokin.solver.efforts, limits)
     found = yield from preview_steps(model, moves, clamp(model, q0), limits, gravity)
     failing = len(moves) if problem and not found.problem else found.failing

@@ -11,7 +11,7 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding, read_configuration
+from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.bridge.parents import with_parents
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import add_handler, remove_handler
@@ -27,22 +27,22 @@ _curves: dict[tuple[int, ...], tuple[int, bytes]] = {}  # of animated objects: w
 _changes = [0]
 
 
-def pose_mark(obj: bpy.types.Object) -> str:
-    """A mark of the robot's pose, its tasks and criteria, and where what they follow is, as Blender computed it last.
-    Raises RobokinError."""
+def pose_mark(obj: bpy.types.Object, robot: Binding) -> str:
+    """A mark of the robot's pose, its tasks and criteria, and where what they follow is, as Blender
+    computed it last."""
     places = {place for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     worlds = (_world(obj, place) for place in sorted(places, key=lambda place: (place[0].name_full, place[1])))
-    return _mark([read_configuration(obj).tobytes(), *_dependencies(obj, ()), *worlds])
+    return _mark([read_configuration(obj, robot).tobytes(), *_dependencies(obj, robot, ()), *worlds])
 
 
-def motion_mark(obj: bpy.types.Object) -> str:
+def motion_mark(obj: bpy.types.Object, robot: Binding) -> str:
     """A mark of the frame rate, the gravity, what moves the robot and what its tasks follow, all else in tasks and
-    criteria, also of keys that were written a moment ago and Blender has not noticed yet. Raises RobokinError."""
+    criteria, also of keys that were written a moment ago and Blender has not noticed yet."""
     _curves.clear()
-    return present_mark(obj)
+    return present_mark(obj, robot)
 
 
-def present_mark(obj: bpy.types.Object) -> str:
+def present_mark(obj: bpy.types.Object, robot: Binding) -> str:
     """`motion_mark` of what Blender has noticed, for panels, which ask for it at every redraw."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     chain = {found for owner in (obj, *followed) for found in with_parents(owner)}
@@ -50,7 +50,7 @@ def present_mark(obj: bpy.types.Object) -> str:
     animated = {path for path, _ in animation.fcurves(obj)}
     scene = bpy.context.scene
     timing = repr((frame_seconds(scene), *scene.gravity)).encode()
-    return _mark([timing, _motion_of(owners), *_dependencies(obj, animated)])
+    return _mark([timing, _motion_of(owners), *_dependencies(obj, robot, animated)])
 
 
 def is_present(obj: bpy.types.Object, result: str) -> bool:
@@ -60,7 +60,8 @@ def is_present(obj: bpy.types.Object, result: str) -> bool:
     if result == "solve" and readouts.live(obj) is not None:
         return True
     try:
-        return getattr(settings, f"{result}_mark") == (pose_mark(obj) if result == "solve" else present_mark(obj))
+        mark = pose_mark if result == "solve" else present_mark
+        return getattr(settings, f"{result}_mark") == mark(obj, binding(obj))
     except RobokinError:
         return False
 
@@ -69,9 +70,9 @@ def _enabled(obj: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
     return [task for task in obj.robokin.tasks if task.enabled]
 
 
-def _dependencies(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
+def _dependencies(obj: bpy.types.Object, robot: Binding, animated: Iterable[str]) -> Iterator[bytes]:
     """What the robot is and what is asked of it, but for the properties at these data paths."""
-    yield _bounds(binding(obj).model)
+    yield _bounds(robot.model)
     yield obj.robokin.solver.mode.encode()
     for entries in ("tasks", "criteria"):
         for i, entry in enumerate(getattr(obj.robokin, entries)):

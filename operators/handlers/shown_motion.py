@@ -101,7 +101,7 @@ def _residual_shares(
     places = {place for task in tasks for place in places_of(task).values()} | {(obj, "")}
     if not tasks or any(bone or not moved_by_keys_only(owner) for owner, bone in places):
         return unknown
-    found = yield from check_steps(scene, bpy.context.view_layer, obj, frames, with_collisions=False)
+    found = yield from check_steps(scene, bpy.context.view_layer, obj, robot, frames, with_collisions=False)
     ratios = np.full(found.residuals.shape, np.nan)
     for i, task in enumerate(tasks):
         for part, tolerance in enumerate(_tolerances(obj, task, found.units[i])):

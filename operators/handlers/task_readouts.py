@@ -34,7 +34,7 @@ def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     solve, where the influence is not 1. Computed anew only when something has changed."""
     try:
         with binding_held(obj) as robot:
-            key = obj.session_uid, pose_mark(obj), len(obj.robokin.tasks), obj.robokin.solver.singularity
+            key = obj.session_uid, pose_mark(obj, robot), len(obj.robokin.tasks), obj.robokin.solver.singularity
             if _last.get("key") != key:
                 _last.update(key=key, shown=_computed(obj, robot))
             return _last["shown"]

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 
-from ...properties.bridge import read_configuration, robot_model
+from ...properties.bridge import binding, read_configuration
 from ...properties.results.result_text import in_scene_units, quantity_text
 from ...robokin import RobokinError
 from ...scene.ghosts import ghost_lines
@@ -83,8 +83,9 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
         if len(self._found) == 1:
             return self._keep(context, self._robot, 0)
         try:
-            self._ghosts = Ghosts(ghost_lines(self._robot, self._found.q))
-            self._far = largest_turn(robot_model(self._robot), read_configuration(self._robot), self._found.q)
+            robot = binding(self._robot)
+            self._ghosts = Ghosts(ghost_lines(self._robot, robot, self._found.q))
+            self._far = largest_turn(robot.model, read_configuration(self._robot, robot), self._found.q)
             self._ghosts.index = self._number()
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
@@ -124,7 +125,7 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
     def _keep(self, context: bpy.types.Context, obj: bpy.types.Object, number: int) -> set[str]:
         assert self._found is not None
         try:
-            take_pose(context, obj, self._found.q[number])
+            take_pose(context, obj, binding(obj), self._found.q[number])
         except ReferenceError:
             self.report({"ERROR"}, f"{self.bl_label}: the robot was removed meanwhile")
             return {"CANCELLED"}

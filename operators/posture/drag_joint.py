@@ -128,7 +128,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         unit = robot.metres_per_unit if chosen.kind == "LENGTH" else 1.0
         value = (self.length if chosen.kind == "LENGTH" else self.angle) * unit
         with posing_paused():
-            self._put(context, obj, chosen, read_configuration(obj), value)
+            self._put(context, obj, robot, chosen, read_configuration(obj, robot), value)
             self._key(context, obj)
         return {"FINISHED"}
 
@@ -146,9 +146,17 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
             raise RobokinError(f"bone {name!r}: the limits of its joint cannot be dragged")
         return found[self.freedom - 1]
 
-    def _put(self, context: bpy.types.Context, obj: bpy.types.Object, freedom: Freedom, q: Array, value: float) -> None:
+    def _put(
+        self,
+        context: bpy.types.Context,
+        obj: bpy.types.Object,
+        robot: Binding,
+        freedom: Freedom,
+        q: Array,
+        value: float,
+    ) -> None:
         if self.end == "VALUE":
-            write_configuration(obj, moved_configuration(binding(obj), q, freedom, value))
+            write_configuration(obj, moved_configuration(robot, q, freedom, value), robot)
             return
         refuse_linked_bones(obj)
         settings, other = obj.data.bones[self.bone].robokin, "upper" if self.end == "LOWER" else "lower"
@@ -168,7 +176,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
     def begin(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> Turning | Sliding:
         robot = binding(obj)
         self._freedom = chosen = self._chosen(obj, robot)
-        self._q = read_configuration(obj)
+        self._robot, self._q = robot, read_configuration(obj, robot)
         self._name = robot.joint_of_bone[self.bone].name
         tree, index = robot.model.tree, chosen.index
         settings = obj.data.bones[self.bone].robokin
@@ -189,7 +197,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
         self._value = self._wanted(context, event)
-        self._put(context, obj, self._freedom, self._q, self._value)
+        self._put(context, obj, binding(obj), self._freedom, self._q, self._value)
 
     def _wanted(self, context: bpy.types.Context, event: bpy.types.Event) -> float:
         typed = self._number(context)

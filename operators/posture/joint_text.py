@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import read_configuration, robot_model
+from ...properties.bridge import binding, read_configuration
 from ...robokin import RobokinError, format_joint_values, parse_joint_values, within_limits
 from ...scene.bake.start import own_values
 from ..common import RobotOperator
@@ -26,9 +26,9 @@ class ROBOKIN_OT_copy_joint_values(RobotOperator, bpy.types.Operator):
     style: bpy.props.EnumProperty(name="Form", description="How the text is written", items=STYLES)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        model = robot_model(obj)
-        values = own_values(model, read_configuration(obj))
-        context.window_manager.clipboard = format_joint_values(model, values, self.style.lower())
+        robot = binding(obj)
+        values = own_values(robot.model, read_configuration(obj, robot))
+        context.window_manager.clipboard = format_joint_values(robot.model, values, self.style.lower())
         self.report({"INFO"}, f"{len(values)} joint values copied")
         return {"FINISHED"}
 
@@ -47,18 +47,19 @@ class ROBOKIN_OT_paste_joint_values(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        model = robot_model(obj)
+        robot = binding(obj)
+        model = robot.model
         text = self.given("text", context.window_manager.clipboard)
         if not text.strip():
             raise RobokinError("there is no text in the clipboard")
         found = parse_joint_values(model, text, self.degrees)
-        q = read_configuration(obj)
+        q = read_configuration(obj, robot)
         parsed = model.configuration(found.values)
         for name in found.values:
             own = model.slot(name).q
             q[own] = parsed[own]
         inside, notes = within_limits(model, q)
-        take_pose(context, obj, inside)
+        take_pose(context, obj, robot, inside)
         if found.unknown:
             self.report({"WARNING"}, f"no joints of {obj.name!r}: {', '.join(found.unknown[:6])}")
         if notes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import nearest_within_limits, robot_model, write_configuration
+from ...properties.bridge import Binding, binding, nearest_within_limits, write_configuration
 from ...properties.postures import (
     free_name,
     home_posture,
@@ -19,11 +19,11 @@ from ...scene.bake.start import present_values
 from ..common import RobotOperator
 
 
-def take_pose(context: bpy.types.Context, obj: bpy.types.Object, q: Array) -> None:
+def take_pose(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, q: Array) -> None:
     """Pose the robot, and key it where the user has what is posed keyed."""
-    write_configuration(obj, q)
+    write_configuration(obj, q, robot)
     if auto_keying(context, obj):
-        key_channels(obj, context.scene.frame_current_final)
+        key_channels(obj, context.scene.frame_current_final, robot)
 
 
 class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):
@@ -35,7 +35,8 @@ class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):
     start: bpy.props.EnumProperty(name="To", description="The pose to go to", items=POSES, default="REST")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        take_pose(context, obj, start_configuration(obj, self.start))
+        robot = binding(obj)
+        take_pose(context, obj, robot, start_configuration(obj, robot.model, self.start))
         return {"FINISHED"}
 
 
@@ -46,9 +47,9 @@ class ROBOKIN_OT_home(RobotOperator, bpy.types.Operator):
     bl_label = "Home"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        posture = home_posture(obj)
-        rest = nearest_within_limits(robot_model(obj))
-        take_pose(context, obj, rest if posture is None else posture_configuration(obj, posture))
+        robot, posture = binding(obj), home_posture(obj)
+        rest = nearest_within_limits(robot.model)
+        take_pose(context, obj, robot, rest if posture is None else posture_configuration(robot.model, posture))
         self.report({"INFO"}, f"Home: {'rest' if posture is None else posture.name}")
         return {"FINISHED"}
 
@@ -66,9 +67,9 @@ class ROBOKIN_OT_store_posture(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        solver, postures = obj.robokin.solver, obj.robokin.postures
+        robot, solver, postures = binding(obj), obj.robokin.solver, obj.robokin.postures
         name = self.name or (solver.posture if solver.posture in postures else free_name("Start", set(postures.keys())))
-        solver.posture = store_posture(obj, name, present_values(obj)).name
+        solver.posture = store_posture(obj, robot.model, name, present_values(obj, robot)).name
         return {"FINISHED"}
 
 

@@ -51,15 +51,15 @@ class ROBOKIN_OT_posture_add(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        values = present_values(obj)
+        robot = binding(obj)
+        values = present_values(obj, robot)
         if self.selected:
-            robot = binding(obj)
             chosen = {robot.joint_of_bone[bone].name for bone in selected_bones(obj) if bone in robot.joint_of_bone}
             values = {name: value for name, value in values.items() if name in chosen}
             if not values:
                 raise RobokinError(f"{obj.name!r}: no bone of a moving joint is selected (select some in Pose Mode)")
         name = free_name(self.name.strip() or "Posture", set(obj.robokin.postures.keys()))
-        store_posture(obj, name, values)
+        store_posture(obj, robot.model, name, values)
         return {"FINISHED"}
 
 
@@ -70,9 +70,9 @@ class ROBOKIN_OT_posture_apply(PostureOperator, bpy.types.Operator):
     bl_label = "Apply Posture"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        item = find_posture(obj, self.name)
-        _, lost = posture_values(robot_model(obj), item)
-        take_pose(context, obj, posture_configuration(obj, item, read_configuration(obj)))
+        robot, item = binding(obj), find_posture(obj, self.name)
+        _, lost = posture_values(robot.model, item)
+        take_pose(context, obj, robot, posture_configuration(robot.model, item, read_configuration(obj, robot)))
         if lost:
             self.report({"WARNING"}, f"{item.name}: the robot has these joints no more: {_listed(lost)}")
         return {"FINISHED"}
@@ -85,10 +85,10 @@ class ROBOKIN_OT_posture_overwrite(PostureOperator, bpy.types.Operator):
     bl_label = "Overwrite Posture"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        item = find_posture(obj, self.name)
-        named, _ = posture_values(robot_model(obj), item)
-        values = present_values(obj)
-        store_posture(obj, item.name, {name: values[name] for name in values if name in named} or values)
+        robot, item = binding(obj), find_posture(obj, self.name)
+        named, _ = posture_values(robot.model, item)
+        values = present_values(obj, robot)
+        store_posture(obj, robot.model, item.name, {name: values[name] for name in values if name in named} or values)
         return {"FINISHED"}
 
 
@@ -169,8 +169,9 @@ class ROBOKIN_OT_mirror_pose(_Mirror, bpy.types.Operator):
     bl_label = "Mirror Pose"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        found = mirrored_configuration(robot_model(obj), read_configuration(obj), self.plane)
-        take_pose(context, obj, found.q)
+        robot = binding(obj)
+        found = mirrored_configuration(robot.model, read_configuration(obj, robot), self.plane)
+        take_pose(context, obj, robot, found.q)
         self.report_mirrored(found)
         return {"FINISHED"}
 
@@ -184,13 +185,13 @@ class ROBOKIN_OT_posture_mirror(PostureOperator, _Mirror, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         item, model = find_posture(obj, self.name), robot_model(obj)
         named, _ = posture_values(model, item)
-        found = mirrored_configuration(model, posture_configuration(obj, item), self.plane)
+        found = mirrored_configuration(model, posture_configuration(model, item), self.plane)
         values = own_values(model, found.q)
         wanted = {found.other.get(name, name) for name in named}
         taken = set(obj.robokin.postures.keys())
         flipped = flipped_name(item.name)
         name = flipped if flipped not in (item.name, *taken) else free_name(f"{item.name} Mirrored", taken)
-        store_posture(obj, name, {name: value for name, value in values.items() if name in wanted})
+        store_posture(obj, model, name, {name: value for name, value in values.items() if name in wanted})
         self.report_mirrored(found)
         return {"FINISHED"}
 

@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...properties.bridge import (
+    Binding,
     binding,
     is_robot,
     make_robot,
@@ -216,16 +217,16 @@ def _add_tasks(
     rig: bpy.types.Object | None,
 ) -> list[str]:
     """What could not be converted. rig: the copy, which goes where nothing follows it."""
-    lost: list[str] = []
+    robot, lost = binding(obj), list[str]()
     shown: set[tuple[str, str]] = set()
     for goal in goals:
         for each in (goal, *goal.beside):
             wanted, tip = each, tips[each.bone, each.at_tail]
             if rig is not None and each.proxy_empty is ProxyEmpty.RIG:
-                if (each.bone, each.kind) in shown or (each is not goal and not _moves(obj, each.bone)):
+                if (each.bone, each.kind) in shown or (each is not goal and not _moves(obj, robot, each.bone)):
                     continue
                 wanted = replace(each, target=rig)
-            problems = _add_task(context, obj, wanted, tip)
+            problems = _add_task(context, obj, robot, wanted, tip)
             lost += problems
             if problems:
                 break  # so that nothing is to be done with other bones for it
@@ -235,9 +236,10 @@ def _add_tasks(
     return lost
 
 
-def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: ConstraintGoal, tip: str) -> list[str]:
+def _add_task(
+    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, goal: ConstraintGoal, tip: str
+) -> list[str]:
     """What could not be converted."""
-    robot = binding(obj)
     R_link_bone = robot.frames[robot.bones.index(tip)]
     axis = link_axis(R_link_bone, goal.axis)
     is_askew = goal.is_turned and goal.kind != "AIM" and abs(R_link_bone - np.eye(3)).max() > 1e-4
@@ -246,7 +248,7 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Constrain
     ):
         return [_lost(goal.bone, goal.constraint, "the axes of the link are not those of the bone")]
     between_bones = goal.kind == "DISTANCE" and goal.target == obj and goal.subtarget in robot.link_of_bone
-    pose = tip_pose(obj, tip)
+    pose = tip_pose(obj, robot, tip)
     if not between_bones:
         try:
             refuse_cycles(obj, goal.target, goal.constraint, f"bone {goal.subtarget}" if goal.subtarget else "")
@@ -255,7 +257,7 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Constrain
         except RobokinError:
             hung = goal.subtarget or goal.target.name
             return [_lost(goal.bone, goal.constraint, f"its target {hung!r} hangs on the robot")]
-    task = add_task(obj, goal.kind, tip, pose)
+    task = add_task(obj, robot, goal.kind, tip, pose)
     if between_bones:
         task.other = goal.subtarget
     else:
@@ -279,9 +281,9 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Constrain
     return []
 
 
-def _moves(obj: bpy.types.Object, bone: str) -> bool:
+def _moves(obj: bpy.types.Object, robot: Binding, bone: str) -> bool:
     """Whether a joint moves the bone."""
-    joints, own = binding(obj).joint_of_bone, obj.data.bones[bone]
+    joints, own = robot.joint_of_bone, obj.data.bones[bone]
     return any(each.name in joints and joints[each.name].nv for each in (own, *own.parent_recursive))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import bpy
 
-from ...properties.bridge import binding, write_bodies
+from ...properties.bridge import Binding, binding, write_bodies
 from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
@@ -86,7 +86,8 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
             layout.prop(self, "density")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        solids, notes = self._solids(context, obj)
+        robot = binding(obj)
+        solids, notes = self._solids(context, obj, robot)
         volume = sum(body.mass for body in solids.values())
         density = self.mass / volume if self.by == "MASS" else DENSITIES.get(self.material, ("", self.density))[1]
         bodies = {bone: body.times(density) for bone, body in solids.items()}
@@ -101,11 +102,12 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
         )  # fmt: skip
         return {"FINISHED"}
 
-    def _solids(self, context: bpy.types.Context, obj: bpy.types.Object) -> tuple[dict[str, Body], list[str]]:
+    def _solids(
+        self, context: bpy.types.Context, obj: bpy.types.Object, robot: Binding
+    ) -> tuple[dict[str, Body], list[str]]:
         """Bodies of density 1 by bone, and warnings. Raises RobokinError, also when no chosen link has a mesh."""
-        robot = binding(obj)
         depsgraph = context.evaluated_depsgraph_get()
-        chosen = _chosen(obj, self.which)
+        chosen = _chosen(obj, robot, self.which)
         solids: dict[str, Body] = {}
         notes = []
         for bone in chosen:
@@ -130,9 +132,9 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
         return solids, notes
 
 
-def _chosen(obj: bpy.types.Object, which: str) -> list[str]:
+def _chosen(obj: bpy.types.Object, robot: Binding, which: str) -> list[str]:
     """Bones of links, in the robot's order. Raises RobokinError when there is none among them."""
-    bones = binding(obj).bones
+    bones = robot.bones
     active = obj.data.bones.active
     chosen = list(bones) if which == "ALL" else selected_bones(obj) if which == "SELECTED" else []
     chosen = chosen or ([active.name] if active else [])

@@ -48,7 +48,7 @@ class ROBOKIN_OT_limits_from_arc(RobotOperator, bpy.types.Operator):
             raise RobokinError(
                 f"bone {bone.name!r}: degree of freedom {self.freedom} of its {joint.type} joint is no single angle"
             )
-        value = robot.model.joint_values(read_configuration(obj))[joint.name]
+        value = robot.model.joint_values(read_configuration(obj, robot))[joint.name]
         start = value if isinstance(value, float) else value[self.freedom - 1]
         limits = arc_limits(self.first, self.second, start)
         settings = bone.robokin

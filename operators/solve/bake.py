@@ -97,11 +97,12 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
         scene, layer = context.scene, context.view_layer
         bounds = motion_bounds(obj, robot) if is_whole else None
-        result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past, bounds=bounds)
+        steps = bake_steps(scene, layer, obj, robot, frames, q0, seed, new, cost=cost, past=past, bounds=bounds)
+        result = yield from steps
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         keep_start(obj, robot, start, q0)
-        settings.bake_mark = motion_mark(obj)
+        settings.bake_mark = motion_mark(obj, robot)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
         rows += [(frame, frame, Status.COLLISION, what) for frame, what in result.hits()]
         store_failures(settings.bake_failures, sorted(rows, key=lambda row: row[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import binding, read_configuration
+from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.handlers import posing_paused
 from ...properties.results.result_text import in_scene_units, quantity_text
 from ...scene.posing.by_method import by_method, home, obstacle_fields, write_descent
@@ -68,9 +68,9 @@ class ROBOKIN_OT_solve_by_method(RobotOperator, bpy.types.Operator):
         self.draw_properties("method", *own.get(self.method, ()), "in_turn", "key")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        scene = context.scene
+        scene, robot = context.scene, binding(obj)
         with posing_paused():
-            found = by_method(context, obj, self.method, self.in_turn, self._settings(scene, obj))
+            found = by_method(context, obj, robot, self.method, self.in_turn, self._settings(scene, obj, robot))
             frames = write_descent(scene, obj, found, self.key)
         result, (away, turned) = found.result, found.result.errors[-1]
         label = next(label for name, label, _ in METHODS if name == self.method)
@@ -81,12 +81,12 @@ class ROBOKIN_OT_solve_by_method(RobotOperator, bpy.types.Operator):
         self.report({"INFO" if result.converged else "WARNING"}, said)
         return {"FINISHED"}
 
-    def _settings(self, scene: bpy.types.Scene, obj: bpy.types.Object) -> dict[str, object]:
+    def _settings(self, scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> dict[str, object]:
         if self.method == "goal_oriented":
-            return obstacle_fields(scene, obj, self.reach * binding(obj).metres_per_unit)
+            return obstacle_fields(scene, obj, robot, self.reach * robot.metres_per_unit)
         if self.method != "levenberg_marquardt":
             return {}
-        again = [home(obj, read_configuration(obj))] if self.from_home else []
+        again = [home(obj, robot.model, read_configuration(obj, robot))] if self.from_home else []
         stiff = [name.strip() for name in self.stiff.split(",") if name.strip()]
         return {"target": self.target, "stiff": stiff, "again": again}
 

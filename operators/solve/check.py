@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.results.result_text import in_scene_units
 from ...properties.results.stored_results import store_failures
 from ...scene.bake.check import check_steps
@@ -46,13 +47,14 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
-        scene, settings = context.scene, obj.robokin.solver
+        scene, robot, settings = context.scene, binding(obj), obj.robokin.solver
         frames, efforts = self.frames(scene, settings), self.given("efforts", settings.efforts)
         near = self.given("singularity", settings.singularity)
-        own = {"limits": set_limits(obj), "tipping": self.given("tipping", settings.tipping)}
-        found = yield from check_steps(scene, context.view_layer, obj, frames, efforts=efforts, singularity=near, **own)
+        own = {"limits": set_limits(obj, robot), "tipping": self.given("tipping", settings.tipping)}
+        own |= {"efforts": efforts, "singularity": near}
+        found = yield from check_steps(scene, context.view_layer, obj, robot, frames, **own)
         settings.check_summary, settings.check_passed = found.summary(), found.passed
-        settings.check_mark = motion_mark(obj)
+        settings.check_mark = motion_mark(obj, robot)
         store_failures(settings.check_failures, [(r.first, r.last, r.status, r.reason) for r in found.rows()])
         clear_markers(obj)
         if self.given("markers", settings.markers):

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
-from ...properties.bridge import link_of_bone
+from ...properties.bridge import Binding, binding
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...properties.moves import MOVE_KINDS
 from ...properties.postures import free_name, store_posture
@@ -37,27 +37,27 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        robot, name = obj.robokin, _LABELS[self.kind]
+        bound, robot, name = binding(obj), obj.robokin, _LABELS[self.kind]
         if self.kind == "JOINT":
             name = free_name(name, {*robot.moves.keys(), *robot.postures.keys()})
-            ends = {"posture": store_posture(obj, name, present_values(obj)).name}
+            ends = {"posture": store_posture(obj, bound.model, name, present_values(obj, bound)).name}
         else:
-            ends = self._targets(obj)
+            ends = self._targets(obj, bound)
         item = add_entry(obj, "moves", name, self.kind)
         for key, value in ends.items():
             setattr(item, key, value)
         return {"FINISHED"}
 
-    def _targets(self, obj: bpy.types.Object) -> dict[str, object]:
+    def _targets(self, obj: bpy.types.Object, robot: Binding) -> dict[str, object]:
         """The tip's link, and new objects at it."""
-        bone = possible_tips(obj)[0]
-        pose, found = tip_pose(obj, bone), {"tip": link_of_bone(obj)[bone]}
+        bone = possible_tips(obj, robot)[0]
+        pose, found = tip_pose(obj, robot, bone), {"tip": robot.link_of_bone[bone]}
         if self.kind == "CURVE":  # of the selection, or to be chosen
             curve = next((each for each in bpy.context.selected_objects if each.type == "CURVE"), None)
             return found | ({"target": curve} if curve is not None else {})
         with all_or_nothing():
             for role in ("target", "via") if self.kind == "CIRCLE" else ("target",):
-                found[role] = made = new_target(obj, "POSE", bone, pose)
+                found[role] = made = new_target(obj, robot, "POSE", bone, pose)
                 collections_for(obj)[0].objects.link(made)
         return found
 
@@ -88,10 +88,11 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         first = context.scene.frame_current
         settings = obj.robokin.solver
-        limits = set_limits(obj)
-        result = yield from moves_steps(context.scene, obj, first, settings.efforts, limits)
+        robot = binding(obj)
+        limits = set_limits(obj, robot)
+        result = yield from moves_steps(context.scene, obj, robot, first, settings.efforts, limits)
         store_failures(settings.retime_limits, result.rows)
-        settings.retime_mark = motion_mark(obj)
+        settings.retime_mark = motion_mark(obj, robot)
         self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {result.duration:.3f} s")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import RETIME_MODES
 from ...scene.bake.retime import retime_limits, retime_steps
@@ -52,15 +53,15 @@ class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
-        settings = obj.robokin.solver
+        robot, settings = binding(obj), obj.robokin.solver
         first, last = self.span(context.scene, settings)
         mode = self.given("mode", settings.retime_mode)
         duration = self.given("duration", settings.retime_duration)
         efforts = self.given("efforts", settings.efforts)
-        limits = retime_limits(obj, *(self.given(name, getattr(settings, f"retime_{name}")) for name in _LIMITS))
-        result = yield from retime_steps(context.scene, obj, first, last, mode, duration, efforts, limits)
+        limits = retime_limits(obj, robot, *(self.given(name, getattr(settings, f"retime_{name}")) for name in _LIMITS))
+        result = yield from retime_steps(context.scene, obj, robot, first, last, mode, duration, efforts, limits)
         store_failures(settings.retime_limits, result.rows)
-        settings.retime_mark = motion_mark(obj)
+        settings.retime_mark = motion_mark(obj, robot)
         self.report({"INFO"}, result.summary())
 
 

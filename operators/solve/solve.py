@@ -48,7 +48,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         if keyed:
             key_channels(obj, context.scene.frame_current_final, robot)
         reason = solved.store(obj)
-        obj.robokin.solver.solve_mark = pose_mark(obj)
+        obj.robokin.solver.solve_mark = pose_mark(obj, robot)
         said = f"{status_words(result.status, reason)}: {in_scene_units(context.scene, reason)}"
         self.report({"INFO" if result.converged else "WARNING"}, said)
 

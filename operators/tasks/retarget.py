@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.pairs.retarget_pairs import RETARGET_KINDS
 from ...properties.selected.tips import possible_tips
 from ...scene.animation.lists import add_entry
@@ -21,7 +22,7 @@ class ROBOKIN_OT_retarget_pair_add(RobotOperator, bpy.types.Operator):
     kind: bpy.props.EnumProperty(name="Type", description="What the tip follows", items=RETARGET_KINDS)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = possible_tips(obj)[0]
+        tip = possible_tips(obj, binding(obj))[0]
         add_entry(obj, "retarget_pairs", tip, self.kind).tip = tip
         return {"FINISHED"}
 
@@ -67,7 +68,7 @@ class ROBOKIN_OT_retarget_guess(SourceOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        guess_pairs(obj, self.source(context, obj), "HAND" if self.turn_hands else "POSITION")
+        guess_pairs(obj, binding(obj), self.source(context, obj), "HAND" if self.turn_hands else "POSITION")
         return {"FINISHED"}
 
 
@@ -80,7 +81,7 @@ class ROBOKIN_OT_retarget_motion(SourceOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         source, settings = self.source(context, obj), obj.robokin
-        base = retarget(obj, source, settings.retarget_scale)
+        base = retarget(obj, binding(obj), source, settings.retarget_scale)
         context.view_layer.update()
         count = sum(bool(item.source) for item in settings.retarget_pairs)
         said = f"{count} tasks follow {source.name!r}, scaled by {base.matrix_world.median_scale:.3g}"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, to_blender
+from ...properties.bridge import Binding, binding, read_configuration, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...properties.results.same_tip import tasks_on_same_tip
 from ...properties.selected.active_robot import active_robot
@@ -25,33 +25,34 @@ from ..common import RobotOperator
 from .entries import EntryOperator, MoveEntryOperator
 
 
-def default_other(obj: bpy.types.Object, tip: str) -> str:
+def default_other(obj: bpy.types.Object, robot: Binding, tip: str) -> str:
     """The other selected bone of the robot when there is one; else none."""
-    robot = binding(obj)
     others = {robot.own_bone(bone) for bone in selected_bones(obj)} & set(robot.bones) - {tip}
     return others.pop() if len(others) == 1 else ""
 
 
-def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
+def add_task(obj: bpy.types.Object, robot: Binding, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
     """A new task at the end of the list, active, with a name of its own: that of the tip's link without what those of
     all links begin with, or of its kind.
 
     `pose`: in the world, its fixed pose should it not follow an object.
     """
-    links = link_of_bone(obj)
+    links = robot.link_of_bone
     name = short_names(links.values())[links[tip]] if KINDS[kind].tip else KINDS[kind].label
     task = add_entry(obj, "tasks", name, kind)
     task.tip = tip if KINDS[kind].tip else ""
     task.location, task.rotation = pose.translation, pose.to_euler()
-    task.position_tolerance /= metres_per_unit(obj)
+    task.position_tolerance /= robot.metres_per_unit
     return task
 
 
 @contextmanager
-def new_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> Iterator[bpy.types.PropertyGroup]:
+def new_task(
+    obj: bpy.types.Object, robot: Binding, kind: str, tip: str, pose: Matrix
+) -> Iterator[bpy.types.PropertyGroup]:
     """Inside, the new task of `add_task` is filled in; where something raises, it is gone again."""
     active = obj.robokin.active_task
-    task = add_task(obj, kind, tip, pose)
+    task = add_task(obj, robot, kind, tip, pose)
     try:
         yield task
     except BaseException:
@@ -60,9 +61,8 @@ def new_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> Iterat
         raise
 
 
-def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
+def tip_pose(obj: bpy.types.Object, robot: Binding, bone: str) -> Matrix:
     """World pose of the link frame of a bone in the present pose, without scale."""
-    robot = binding(obj)
     links = robot.link_of_bone
     if bone not in links:
         raise UnknownNameError("bone of the robot", bone, links)
@@ -100,33 +100,33 @@ class ROBOKIN_OT_task_add(NewTaskOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = self.tip or possible_tips(obj)[0]
-        with new_task(obj, self.kind, tip, tip_pose(obj, tip)) as task:
+        robot = binding(obj)
+        tip = self.tip or possible_tips(obj, robot)[0]
+        with new_task(obj, robot, self.kind, tip, tip_pose(obj, robot, tip)) as task:
             task.use_target = False
             if KINDS[self.kind].other:
-                task.other = self.other or default_other(obj, tip)
+                task.other = self.other or default_other(obj, robot, tip)
             if self.kind == "ADVANCE":
                 task.location = (0.0, 0.0, 0.0)
             if self.kind == "LINEAR_VELOCITY":
-                task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
-            take_present(context, obj, task)
+                task.coefficients = _equal_velocities(robot, tip, self.other or default_other(obj, robot, tip))
+            take_present(context, obj, robot, task)
         self._warn_of_same_tip(obj)
         return {"FINISHED"}
 
 
-def _equal_velocities(obj: bpy.types.Object, bone: str, other: str) -> str:
+def _equal_velocities(robot: Binding, bone: str, other: str) -> str:
     """Factors, as JSON, with which the joints that move two bones move alike; of one bone: with which it stands."""
     factors = {}
     for name, sign in ((other, -1.0), (bone, 1.0)):
-        joint = _moving_joint(obj, name) if name else None
+        joint = _moving_joint(robot, name) if name else None
         if joint is not None:
             factors[joint.name] = [sign] * joint.nv if joint.nv > 1 else sign
     return json.dumps(factors, ensure_ascii=False)
 
 
-def _moving_joint(obj: bpy.types.Object, bone: str) -> Joint | None:
+def _moving_joint(robot: Binding, bone: str) -> Joint | None:
     """The nearest joint above a bone, or its own, that moves by itself."""
-    robot = binding(obj)
     moved_by = {joint.child: joint for joint in robot.model.joints}
     joint = moved_by.get(robot.link_of_bone[bone])
     while joint is not None and (not joint.nv or joint.mimic is not None):
@@ -144,7 +144,7 @@ class ROBOKIN_OT_task_from_pose(EntryOperator, bpy.types.Operator):
         tasks, index = obj.robokin.tasks, obj.robokin.active_task if self.index < 0 else self.index
         if not 0 <= index < len(tasks):
             raise RobokinError(f"{obj.name!r} has no task number {index} (it has {len(tasks)})")
-        if not take_present(context, obj, tasks[index]):
+        if not take_present(context, obj, binding(obj), tasks[index]):
             raise RobokinError(f"task {tasks[index].name!r} asks for nothing that the pose could say")
         return {"FINISHED"}
 
@@ -190,13 +190,13 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         obj, kind = active_robot(context), self.kind
         try:
-            tips = () if self.tip else possible_tips(obj)
+            robot = binding(obj)
+            tips = () if self.tip else possible_tips(obj, robot)
         except RobokinError:  # of which the work tells
             tips = ()
         if len(tips) < 2:
             return self.execute(context)
-        links = link_of_bone(obj)
-        names = [(bone, links[bone]) for bone in tips]
+        names = [(bone, robot.link_of_bone[bone]) for bone in tips]
 
         def draw(menu: bpy.types.Menu, _: bpy.types.Context) -> None:
             menu.layout.operator_context = "EXEC_DEFAULT"
@@ -211,14 +211,15 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
         kind = KINDS[self.kind]
         if not kind.target:
             raise RobokinError(f"a task of type {kind.label} has no target: use Add Task")
-        tip = self.tip or possible_tips(obj)[0]
-        pose = tip_pose(obj, tip)
-        with all_or_nothing(), new_task(obj, self.kind, tip, pose) as task:
-            task.target = target = new_target(obj, self.kind, tip, pose)
+        robot = binding(obj)
+        tip = self.tip or possible_tips(obj, robot)[0]
+        pose = tip_pose(obj, robot, tip)
+        with all_or_nothing(), new_task(obj, robot, self.kind, tip, pose) as task:
+            task.target = target = new_target(obj, robot, self.kind, tip, pose)
             collections_for(obj)[0].objects.link(target)
             context.view_layer.update()
             if self.kind == "DISTANCE":
-                take_present(context, obj, task)
+                take_present(context, obj, robot, task)
         _select_only(context, target)
         self._warn_of_same_tip(obj)
         return {"FINISHED"}

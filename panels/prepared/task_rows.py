@@ -17,10 +17,11 @@ from ...robokin.units import freedom_units
 def add_target_text(obj: bpy.types.Object) -> str:
     """What its button says: where the target will be, or that it asks."""
     try:
-        bones, links = possible_tips(obj), binding(obj).link_of_bone
+        robot = binding(obj)
+        bones = possible_tips(obj, robot)
     except RobokinError:
         return "Add Target at Tip"
-    return f"Add Target at {links[bones[0]]}" if len(bones) == 1 else "Add Target at..."
+    return f"Add Target at {robot.link_of_bone[bones[0]]}" if len(bones) == 1 else "Add Target at..."
 
 
 def task_readouts(obj: bpy.types.Object) -> list[TaskReadout | None]:

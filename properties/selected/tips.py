@@ -5,17 +5,16 @@ from __future__ import annotations
 import bpy
 
 from ...robokin.structure.tool_links import tool_links
-from ..bridge import binding
+from ..bridge import Binding
 from .selection import is_selected
 
 
-def possible_tips(obj: bpy.types.Object) -> tuple[str, ...]:
+def possible_tips(obj: bpy.types.Object, robot: Binding) -> tuple[str, ...]:
     """Bones: the active one alone where it is selected in Pose Mode and is the robot's; else those of the tools. Never
     empty.
 
-    In Object Mode nobody sees which bones are selected. Raises RobokinError.
+    In Object Mode nobody sees which bones are selected.
     """
-    robot = binding(obj)
     bone = obj.data.bones.active
     if obj.mode == "POSE" and bone is not None and is_selected(obj.pose.bones[bone.name]):
         own = robot.own_bone(bone.name)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding, nearest_within_limits, read_configuration
+from ...properties.bridge import Binding, nearest_within_limits, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, clamp
@@ -65,6 +65,7 @@ def bake_steps(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
+    robot: Binding,
     frames: Sequence[int],
     q0: Array | None,
     seed: int = 0,
@@ -98,8 +99,8 @@ def bake_steps(
             raise RobokinError("At Singularities must be Follow with a whole motion or criteria")
         if avoids_collisions(obj, avoid):
             raise RobokinError("At Singularities must be Follow with Avoid Collisions")
-        return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, ad_hoc, use_own))
-    robot = binding(obj)
+        own = frames, q0, past, new_action, ad_hoc, use_own
+        return (yield from traversal_steps(scene, view_layer, obj, robot, *own))
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []
@@ -154,15 +155,12 @@ def bake_steps(
             own_frames, own_moments = frames_in_time(frames, read_at, stretch)
             refuse_later_keys(obj, robot, round(read_at[-1]), own_frames[-1])
             in_time = bake_steps(
-                *(scene, view_layer, obj, own_frames, q0, seed, new_action, criteria, ad_hoc, use_own),
+                *(scene, view_layer, obj, robot, own_frames, q0, seed, new_action, criteria, ad_hoc, use_own),
                 *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments, soft),
             )
             return (yield from scaled(in_time, 0.6, 1.0))
-        time = (
-            ""
-            if moments is None
-            else time_note(dt * (len(frames) - 1), frame_seconds(scene) * (read_at[-1] - read_at[0]))
-        )
+        span = frame_seconds(scene) * (read_at[-1] - read_at[0])
+        time = "" if moments is None else time_note(dt * (len(frames) - 1), span)
         note = "; ".join(filter(None, (time, whole_note(parts, cost if time else None), note)))
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])

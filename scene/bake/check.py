@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import Binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...robokin.units import small_length
@@ -128,6 +128,7 @@ def check_steps(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
+    robot: Binding,
     frames: Sequence[int],
     ad_hoc: Sequence[AdHocTask] = (),
     tasks: Sequence[bpy.types.PropertyGroup] | None = None,
@@ -146,7 +147,6 @@ def check_steps(
     is not looked.   limits: "jerk", "power" and "tools" as `retime` takes them, too.   tipping: whether its zero-moment
     point is compared with what the robot stands on. Raises RobokinError.
     """
-    robot = binding(obj)
     if tasks is None:
         follow_renamed_bones(obj, robot)
         tasks = enabled_tasks(obj, robot)

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding, read_configuration
+from ...properties.bridge import Binding, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import find_posture, posture_values
 from ...robokin import RobokinError, clamp
@@ -79,6 +79,7 @@ def keyed_progress(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> Arra
 def moves_steps(
     scene: bpy.types.Scene,
     obj: bpy.types.Object,
+    robot: Binding,
     first: int,
     efforts: bool = False,
     limits: Mapping[str, object] | None = None,
@@ -90,7 +91,6 @@ def moves_steps(
     are limited too, under the scene's gravity. limits: "jerk", "power" and "tools" as `retime` takes them. Nothing is
     written before the last step. Raises RobokinError, which names the move that cannot be made.
     """
-    robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
     items = obj.robokin.moves
     if not items:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
@@ -56,6 +56,7 @@ class RetimeResult:
 def retime_steps(
     scene: bpy.types.Scene,
     obj: bpy.types.Object,
+    robot: Binding,
     first: int,
     last: int,
     mode: str = "FASTEST",
@@ -73,7 +74,6 @@ def retime_steps(
     Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
     run into later keys.
     """
-    robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
     shown = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.9)
     motion = _inside(shown, first)
@@ -91,10 +91,9 @@ def retime_steps(
 
 
 def retime_limits(
-    obj: bpy.types.Object, jerk: bool, power: float, tool_speed: float, tool_acceleration: float
+    obj: bpy.types.Object, robot: Binding, jerk: bool, power: float, tool_speed: float, tool_acceleration: float
 ) -> dict[str, object]:
     """What `retime_steps` takes, of settings in which 0 is no limit; lengths in Blender units."""
-    robot = binding(obj)
     model, metres = robot.model, metres_per_world_unit(obj, robot)
     limits: dict[str, object] = {}
     if jerk:
@@ -108,10 +107,12 @@ def retime_limits(
     return limits
 
 
-def set_limits(obj: bpy.types.Object) -> dict[str, object]:
+def set_limits(obj: bpy.types.Object, robot: Binding) -> dict[str, object]:
     """`retime_limits` of the robot's own settings."""
     own = obj.robokin.solver
-    return retime_limits(obj, own.retime_jerk, own.retime_power, own.retime_tool_speed, own.retime_tool_acceleration)
+    return retime_limits(
+        obj, robot, own.retime_jerk, own.retime_power, own.retime_tool_speed, own.retime_tool_acceleration
+    )
 
 
 def _rows(found: Retimed, first: int, end: int, step: float) -> Iterator[tuple[int, int, str, str]]:

@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding, read_configuration
+from ...properties.bridge import Binding, read_configuration
 from ...properties.postures import (
     parse_configuration,
     start_configuration,
@@ -28,7 +28,7 @@ def bake_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, st
         return _present_start(scene, obj, robot)
     if start == "AUTOMATIC" or (start == "POSTURE" and not obj.robokin.solver.posture):
         return None
-    return start_configuration(obj, start)
+    return start_configuration(obj, robot.model, start)
 
 
 def keep_start(obj: bpy.types.Object, robot: Binding, start: str, q0: Array | None) -> None:
@@ -49,9 +49,8 @@ def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding
     return clamp(model, parse_configuration(model, kept, "the kept start")) if kept else None
 
 
-def present_values(obj: bpy.types.Object) -> dict[str, JointValue]:
+def present_values(obj: bpy.types.Object, robot: Binding) -> dict[str, JointValue]:
     """{joint: value} of the pose as it stands, moved inside the limits; of the joints that move on their own."""
-    robot = binding(obj)
     return own_values(robot.model, clamp(robot.model, read_configuration(obj, robot)))
 
 

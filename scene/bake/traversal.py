@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding, nearest_within_limits, read_configuration
+from ...properties.bridge import Binding, nearest_within_limits, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
@@ -57,6 +57,7 @@ def traversal_steps(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
+    robot: Binding,
     frames: Sequence[int],
     q0: Array | None,
     at: AtSingularities,
@@ -67,7 +68,6 @@ def traversal_steps(
     """Bake as `bake_steps` does, for one task on the whole pose of an arm with a closed form. A motion that slows down
     takes more frames than asked for; the object's `robokin_path` then has a curve that tells which frame of the path
     each one is at. Raises RobokinError."""
-    robot = binding(obj)
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)
     tasks = enabled_tasks(obj, robot) if use_own else []

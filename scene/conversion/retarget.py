@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...properties.bridge import binding, metres_per_unit, read_configuration, to_blender
+from ...properties.bridge import Binding, metres_per_unit, read_configuration, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...robokin import RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
@@ -47,11 +47,10 @@ def check_source(obj: bpy.types.Object, source: bpy.types.Object | None) -> bpy.
     return source
 
 
-def guess_pairs(obj: bpy.types.Object, source: bpy.types.Object, hands: str = "POSITION") -> None:
+def guess_pairs(obj: bpy.types.Object, robot: Binding, source: bpy.types.Object, hands: str = "POSITION") -> None:
     """Fill the robot's table of pairs by the names of its links and of the source's bones: the parts of a body; of a
     robot that has none of them its tools, with no bone yet. hands: kind of their pairs, "POSITION" or, to turn
-    too, "HAND". Raises RobokinError."""
-    robot = binding(obj)
+    too, "HAND"."""
     model = robot.model
     own = body_parts({joint.child: joint.parent for joint in model.joints})
     theirs = body_parts({bone.name: bone.parent.name if bone.parent else None for bone in source.data.bones})
@@ -70,7 +69,11 @@ def guess_pairs(obj: bpy.types.Object, source: bpy.types.Object, hands: str = "P
 
 
 def retarget(
-    obj: bpy.types.Object, source: bpy.types.Object, scale: float = 0.0, hands: str = "POSITION"
+    obj: bpy.types.Object,
+    robot: Binding,
+    source: bpy.types.Object,
+    scale: float = 0.0,
+    hands: str = "POSITION",
 ) -> bpy.types.Object:
     """Make tasks and targets of the robot's table of pairs, which is guessed where it is empty, in place of those that
     were made for the same tips before. scale: of the source's motion; 0: as the robot's legs are to the source's, or
@@ -78,8 +81,8 @@ def retarget(
     names the pair."""
     obj.robokin.retarget_source = check_source(obj, source)
     if not obj.robokin.retarget_pairs:
-        guess_pairs(obj, source, hands)
-    robot, pairs = binding(obj), [item for item in obj.robokin.retarget_pairs if item.source]
+        guess_pairs(obj, robot, source, hands)
+    pairs = [item for item in obj.robokin.retarget_pairs if item.source]
     if not pairs:
         raise RobokinError(f"no bone of {source.name!r} is paired with a tip of {obj.name!r}: choose them in the table")
     for item in pairs:

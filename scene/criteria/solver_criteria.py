@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, world_from_root
+from ...properties.bridge import Binding, robot_model, world_from_root
 from ...properties.criteria import POTENTIALS
 from ...properties.postures import find_posture, posture_configuration
 from ...robokin.arrays import Array
@@ -59,7 +59,7 @@ def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: floa
     if item.kind in ("GRAVITY_TORQUE", "DYNAMIC_TORQUE"):
         options["gravity"] = root_gravity(obj)
     if item.kind == "REST_POSTURE" and item.posture:
-        options["posture"] = posture_configuration(obj, find_posture(obj, item.posture))
+        options["posture"] = posture_configuration(robot_model(obj), find_posture(obj, item.posture))
     return criterion(item.kind.lower(), **options)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import bone_of_link, import_robot, robot_model, write_configuration
+from ...properties.bridge import binding, bone_of_link, import_robot, write_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import store_posture
 from ...robokin.construction.solids import with_links
@@ -54,8 +54,9 @@ class Stage:
         obj.parent = self.origin
         if ROBOTS[name].up == "y":
             obj.rotation_euler = (np.pi / 2.0, 0.0, 0.0)
-        write_configuration(obj, robot_model(obj).configuration(dict(values)))
-        obj.robokin.home_posture = store_posture(obj, START, dict(values)).name
+        bound = binding(obj)
+        write_configuration(obj, bound.model.configuration(dict(values)), bound)
+        obj.robokin.home_posture = store_posture(obj, bound.model, START, dict(values)).name
         self.context.view_layer.update()
         return obj
 

@@ -8,9 +8,9 @@ from math import ceil
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding, read_configuration, write_configuration
+from ...properties.bridge import Binding, read_configuration, write_configuration
 from ...properties.postures import home_posture, posture_configuration
-from ...robokin import RobokinError
+from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...scene.animation.curves import refuse_unwritable, show_curves, write_curves
 from ...scene.tasks.root_frames import metres_per_world_unit, roots_from_world
@@ -31,11 +31,15 @@ class Descended:
 
 
 def by_method(
-    context: bpy.types.Context, obj: bpy.types.Object, method: str, in_turn: bool, settings: dict[str, object]
+    context: bpy.types.Context,
+    obj: bpy.types.Object,
+    robot: Binding,
+    method: str,
+    in_turn: bool,
+    settings: dict[str, object],
 ) -> Descended:
     """The first Pose or Position task that is enabled, or all that are in turn, from the present pose. Nothing is
     written. Raises RobokinError, also where there is no such task."""
-    robot = binding(obj)
     listed, wanted = pose_tasks(context, obj, robot)
     found = [(task.name, each) for task, each in zip(listed, wanted, strict=True) if is_target(each)]
     if not found:
@@ -45,19 +49,17 @@ def by_method(
     return Descended(robot, solve_tasks_by(method, robot.model_at(q0), targets, q0, **settings), list(names))
 
 
-def home(obj: bpy.types.Object, q: Array) -> Array:
+def home(obj: bpy.types.Object, model: RobotModel, q: Array) -> Array:
     """(nq,) the Home posture; the middle of the range where there is none. q: for joints that it leaves out."""
     posture = home_posture(obj)
     if posture is None:
-        model = binding(obj).model
         return model.limits.middle(model.neutral())
-    return posture_configuration(obj, posture, q)
+    return posture_configuration(model, posture, q)
 
 
-def obstacle_fields(scene: bpy.types.Scene, obj: bpy.types.Object, reach: float) -> dict[str, object]:
+def obstacle_fields(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, reach: float) -> dict[str, object]:
     """Breen's obstacles and the radii of their fields [m]: the middle of each marked obstacle's bounding box, and
     `reach` [m] beyond its corners."""
-    robot = binding(obj)
     unit = metres_per_world_unit(obj, robot)
     centers, radii = [], []
     for each in obstacles_in(scene, obj):

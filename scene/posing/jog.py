@@ -39,8 +39,8 @@ def jogged_tool(
     """(nq,) after a step [m or rad] of the tool along or about an axis (0, 1, 2) of the robot's root or its own, and
     the tool's bone: the one given, else the one selected or the robot's tool. Raises RobokinError where it cannot go
     there."""
-    tip = bone or possible_tips(obj)[0]
     robot = binding(obj)
+    tip = bone or possible_tips(obj, robot)[0]
     q = read_configuration(obj, robot)
     model, link = robot.model_at(q), robot.link_of_bone[tip]
     anchors = [hold(model, q, name) for name in base_hold(model, link)]

@@ -20,7 +20,7 @@ def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[A
     robot = binding(obj)
     move, q = solver_move(obj, robot, item), read_configuration(obj, robot)
     if move.joints is not None:
-        return posture_configuration(obj, find_posture(obj, item.posture), q), 0.0, 0.0
+        return posture_configuration(robot.model, find_posture(obj, item.posture), q), 0.0, 0.0
     model = robot.model_at(q)
     T = se3.placement(quaternion.to_matrix(np.array(move.quaternion)), move.position)
     try:

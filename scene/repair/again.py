@@ -86,7 +86,7 @@ def repair_steps(
     shown = shown_by_keys(obj, list(frames), robot)
     if shown is None:
         raise RobokinError(f"{obj.name!r} is moved by more than its keys (NLA, drivers, handlers): bake it first")
-    found = yield from scaled(check_steps(scene, view_layer, obj, frames, with_collisions=False), 0.0, 0.3)
+    found = yield from scaled(check_steps(scene, view_layer, obj, robot, frames, with_collisions=False), 0.0, 0.3)
     tasks, entries = enabled_tasks(obj, robot), enabled_entries(obj)
     collisions, models = None, None
     with pose_held(obj, clamp(robot.model, shown[0]), robot):

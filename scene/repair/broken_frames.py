@@ -48,7 +48,7 @@ def broken_steps(
     for first in range(0, len(frames), PIECE):
         own = frames[max(first - LEAD, 0) : first + PIECE]
         chosen = {"tasks": tasks, "efforts": efforts, "with_collisions": False, "limits": limits}
-        steps, share = check_steps(scene, view_layer, obj, own, **chosen), first / len(frames)
+        steps, share = check_steps(scene, view_layer, obj, robot, own, **chosen), first / len(frames)
         parts.append((yield from mapped(steps, lambda _, done=share: done)))
         yield share
     return _joined(frames, parts, tuple(task.name for task in enabled if task not in tasks))

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...properties.bridge import binding, read_configuration, to_blender
+from ...properties.bridge import Binding, read_configuration, to_blender
 from ...properties.task_kinds import KINDS
 from ...robokin.spatial.se3 import translation
 from ...solvers.kinematics.state import State
@@ -21,12 +21,8 @@ def robot_size(obj: bpy.types.Object) -> float:
     return float(np.linalg.norm(np.ptp(points, axis=0))) * obj.matrix_world.median_scale
 
 
-def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.Object:
-    """An object that a new task of the kind can follow, not linked yet. pose: of the tip in the world.
-
-    Raises RobokinError.
-    """
-    robot = binding(obj)
+def new_target(obj: bpy.types.Object, robot: Binding, kind: str, tip: str, pose: Matrix) -> bpy.types.Object:
+    """An object that a new task of the kind can follow, not linked yet. pose: of the tip in the world."""
     name, size = f"{robot.link_of_bone[tip] if KINDS[kind].tip else KINDS[kind].label} target", robot_size(obj)
     if kind in ("AIM", "LASER", "DISTANCE"):
         pose = pose @ Matrix.Translation((0.0, 0.0, AHEAD * size))

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from ...properties.bridge import Binding, binding, read_configuration, to_blender
+from ...properties.bridge import Binding, read_configuration, to_blender
 from ...properties.task_kinds import KINDS, tip_axis, tip_offset
 from ...robokin import center_of_mass, forward_kinematics
 from ...robokin.arrays import Array
@@ -22,12 +22,11 @@ from .targets import needs_target, targets_now
 RobokinTask = bpy.types.PropertyGroup
 
 
-def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask) -> bool:
+def take_present(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, task: RobokinTask) -> bool:
     """Whether there was something to take: a fixed pose, a distance, a relative pose, the value of a joint.
 
     Raises RobokinError.
     """
-    robot = binding(obj)
     links, unit = robot.link_of_bone, metres_per_world_unit(obj, robot)
     frames = forward_kinematics(robot.model, read_configuration(obj, robot))
     tip, other = _tip(obj, robot, task, frames), frames.get(links.get(task.other, ""))

@@ -94,7 +94,7 @@ def leaned(obj):
     for side in SIDES:
         q[:, model.slot(f"{side}_hip").q] = 0.1 * np.sin(np.arange(LAST) * 0.9)[:, None]
     write_curves(obj, range(1, LAST + 1), q, False, binding(obj))
-    steps = check_steps(bpy.context.scene, bpy.context.view_layer, obj, range(1, LAST + 1), tipping=True)
+    steps = check_steps(bpy.context.scene, bpy.context.view_layer, obj, binding(obj), range(1, LAST + 1), tipping=True)
     return {(v.frame, round(v.value, 9)) for v in finish(steps).limits.violations if v.kind == "tipping"}
 
 

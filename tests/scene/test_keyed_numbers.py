@@ -94,7 +94,7 @@ def test_each_frame_is_judged_with_few_around_it_as_with_all(arm, monkeypatch):
 
     monkeypatch.setattr(check, "check_motion", counted)
     limits = {"jerk": 200.0, "tools": {"l1": {"speed": 0.5, "acceleration": 8.0}}}
-    found = finish(check.check_steps(scene, bpy.context.view_layer, arm, frames, limits=limits))
+    found = finish(check.check_steps(scene, bpy.context.view_layer, arm, binding(arm), frames, limits=limits))
     assert sum(judged) <= 6 * len(frames)
     expected = []
     for at, frame in enumerate(frames):
@@ -125,7 +125,7 @@ def test_a_check_knows_what_drivers_and_strips_make_of_limits(arm, way):
     write_curves(arm, [1, 21], np.array([[0.48, 0.0], [0.48, 0.0]]), False, binding(arm))
     for present in (3, 18):
         bpy.context.scene.frame_set(present)
-        found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, range(1, 22)))
+        found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, binding(arm), range(1, 22)))
         assert {each.frame for each in found.limits.violations if each.kind == "upper"} == set(range(9))
 
 
@@ -136,7 +136,7 @@ def test_collisions_are_reported_where_limits_have_keys(arm):
     write_curves(arm, [1, 5], np.array([[0.0, 0.0], [1.0, 0.0]]), False, binding(arm))
 
     def hit():
-        found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, range(1, 6)))
+        found = finish(check.check_steps(bpy.context.scene, bpy.context.view_layer, arm, binding(arm), range(1, 6)))
         return [(each.frame, each.links) for each in found.limits.violations if each.kind == "collision"]
 
     before, joint = hit(), arm.data.bones[1].robokin

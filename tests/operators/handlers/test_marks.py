@@ -121,14 +121,14 @@ NO_CHANGES = {
 def changed(robot, target, change) -> bool:
     with bpy.context.temp_override(object=robot, active_object=robot):
         bpy.context.view_layer.update()
-        before = motion_mark(robot)
+        before = motion_mark(robot, binding(robot))
         change(robot, target)
         for owner in (robot, target):
             owner.update_tag()
             if owner.animation_data is not None and owner.animation_data.action is not None:
                 owner.animation_data.action.update_tag()
         bpy.context.view_layer.update()
-        return motion_mark(robot) != before
+        return motion_mark(robot, binding(robot)) != before
 
 
 @pytest.mark.parametrize("changes", [CHANGES, NO_CHANGES], ids=["changes", "no changes"])

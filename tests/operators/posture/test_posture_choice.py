@@ -11,7 +11,7 @@ from mathutils import Matrix
 from robokin_addon.operators import modal
 from robokin_addon.operators.posture import all_postures
 from robokin_addon.operators.posture.ghosts import Ghosts
-from robokin_addon.properties.bridge import read_configuration, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.ghosts import ghost_lines
@@ -83,7 +83,7 @@ def test_ghosts_stand_where_the_robot_would(puma):
     cube.matrix_basis = Matrix.LocRotScale((0.1, 0.2, 0.3), None, (0.5, 0.4, 0.3))
     other = np.array(PUMA) + 0.3
     bpy.context.view_layer.update()
-    lines = ghost_lines(puma, np.array([PUMA, other]))
+    lines = ghost_lines(puma, binding(puma), np.array([PUMA, other]))
     for q, own in zip((PUMA, other), lines, strict=True):
         write_configuration(puma, np.array(q))
         bpy.context.view_layer.update()

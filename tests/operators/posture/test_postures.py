@@ -124,7 +124,7 @@ def test_a_posture_of_some_joints_leaves_the_others(panda):
         after[[0, 2, 4, 5, 6, 7]], before[[0, 2, 4, 5, 6, 7]]
     )
     panda.robokin.solver.posture = "part"
-    start = start_configuration(panda, "POSTURE")
+    start = start_configuration(panda, robot_model(panda), "POSTURE")
     assert np.array_equal(start[[1, 3]], held[[1, 3]]) and start[0] == 0.0
 
 
@@ -181,16 +181,16 @@ def test_files_of_one_posture_without_a_name_have_it_in_the_list(panda, tmp_path
     values = {f"panda_joint{i + 1}": x for i, x in enumerate(READY)}
     panda.robokin.postures.clear()
     panda.robokin.solver.posture = json.dumps(values)
-    assert start_configuration(panda, "POSTURE")[:7] == pytest.approx(READY)
+    assert start_configuration(panda, robot_model(panda), "POSTURE")[:7] == pytest.approx(READY)
     path = str(tmp_path / "old.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     obj = bpy.data.objects["panda"]
     assert names(obj) == ["Posture"] and obj.robokin.solver.posture == "Posture"
     assert json.loads(obj.robokin.postures[0].values) == values
-    assert start_configuration(obj, "POSTURE")[:7] == pytest.approx(READY)
+    assert start_configuration(obj, robot_model(obj), "POSTURE")[:7] == pytest.approx(READY)
     obj.data.bones["panda_joint2"].name = "shoulder"
-    assert start_configuration(obj, "POSTURE")[:7] == pytest.approx(READY)
+    assert start_configuration(obj, robot_model(obj), "POSTURE")[:7] == pytest.approx(READY)
 
 
 def test_postures_are_kept_in_the_file(panda, tmp_path):
@@ -202,7 +202,7 @@ def test_postures_are_kept_in_the_file(panda, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     obj = bpy.data.objects["panda"]
     assert names(obj) == ["Start", "kept"]
-    assert np.array_equal(start_configuration(obj, "POSTURE"), wanted)
+    assert np.array_equal(start_configuration(obj, robot_model(obj), "POSTURE"), wanted)
 
 
 def test_the_mirrored_posture_of_a_humanoid(scene):
@@ -216,15 +216,16 @@ def test_the_mirrored_posture_of_a_humanoid(scene):
     assert bpy.ops.robokin.posture_mirror() == {"FINISHED"}
     assert names(obj) == ["wave left", "wave right"]
     oracle = Oracle.from_urdf(model_of("talos_full_v2"), urdf_of("talos_full_v2"))
+    model, postures = robot_model(obj), obj.robokin.postures
     before, after = (
-        oracle.frames(posture_configuration(obj, obj.robokin.postures[name])) for name in ("wave left", "wave right")
+        oracle.frames(posture_configuration(model, postures[name])) for name in ("wave left", "wave right")
     )
     for a, b in (("left", "right"), ("right", "left")):
         hand = before[f"arm_{a}_7_link"][:3, 3] * (1, -1, 1)
         assert np.allclose(hand, after[f"arm_{b}_7_link"][:3, 3], atol=1e-6)
     bpy.ops.robokin.posture_apply(name="wave left")
     bpy.ops.robokin.mirror_pose()
-    wanted = posture_configuration(obj, obj.robokin.postures["wave right"])
+    wanted = posture_configuration(robot_model(obj), obj.robokin.postures["wave right"])
     assert read_configuration(obj) == pytest.approx(wanted, abs=NEAR)
 
 
@@ -266,7 +267,7 @@ def test_srdf_in_and_out(panda, tmp_path):
     assert names(panda) == ["Start", "default"]
     oracle = Oracle.from_urdf(model_of("panda"), urdf_of("panda"))
     pin.loadReferenceConfigurations(oracle.pin_model, str(srdf), False)
-    q = posture_configuration(panda, panda.robokin.postures["default"])
+    q = posture_configuration(robot_model(panda), panda.robokin.postures["default"])
     assert q[:7] == pytest.approx(oracle.pin_model.referenceConfigurations["default"][:7])
     path = tmp_path / "out.srdf"
     assert bpy.ops.robokin.export_srdf(filepath=str(path)) == {"FINISHED"}

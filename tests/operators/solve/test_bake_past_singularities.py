@@ -59,7 +59,7 @@ def test_slow_down_needs_more_frames_and_says_where_on_its_path_it_is(scene, rob
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.bake() == {"FINISHED"}
         assert settings.bake_status == "CONVERGED" and "slowed down by" in settings.bake_reason
-        assert settings.bake_mark == motion_mark(robot)
+        assert settings.bake_mark == motion_mark(robot, binding(robot))
         added = keys(robot) - FRAMES
         assert 5 < added < 60 and tuple(robot.robokin.baked_frames) == (1, FRAMES + added)
         curve = animation.fcurves(robot)['["robokin_path"]["frame"]', 0]

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.handlers.task_readouts import task_readouts
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.solvers import Singularities, tool_at
@@ -31,7 +31,7 @@ def robot(scene):
 
 def test_a_check_warns_and_passes(scene, robot, tmp_path) -> None:
     view_layer, settings = bpy.context.view_layer, robot.robokin.solver
-    found = finish(check_steps(scene, view_layer, robot, range(1, 41), singularity=10.0))
+    found = finish(check_steps(scene, view_layer, robot, binding(robot), range(1, 41), singularity=10.0))
     assert found.passed and "40 near a singularity" in found.summary()
     assert [(row.first, row.last, row.status) for row in found.rows()] == [(1, 40, "SINGULAR")]
     told = found.to_dict()

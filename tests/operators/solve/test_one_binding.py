@@ -6,11 +6,8 @@ from collections import Counter
 
 import bpy
 import pytest
+from robokin_addon.operators.handlers import hand_limits
 from robokin_addon.properties.bridge.model import binding as bindings
-from robokin_addon.scene.bake.bake import bake_steps
-from robokin_addon.scene.bake.check import check_steps
-from robokin_addon.scene.bake.moves import moves_steps
-from robokin_addon.scene.bake.retime import retime_steps
 from robokin_addon.scene.bake.smooth import smooth_steps
 from robokin_addon.scene.posing.solve import solve_steps
 from robokin_addon.scene.tasks.present_postures import present_postures
@@ -18,14 +15,25 @@ from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_target, circle
 
 FRAMES = range(1, 7)
-STEPS = {
-    "solve": lambda robot: solve_steps(bpy.context, robot, 0),
-    "postures": lambda robot: present_postures(bpy.context, robot),
-    "bake": lambda robot: bake_steps(bpy.context.scene, bpy.context.view_layer, robot, FRAMES, None),
-    "check": lambda robot: check_steps(bpy.context.scene, bpy.context.view_layer, robot, FRAMES, efforts=True),
-    "smooth": lambda robot: smooth_steps(bpy.context.scene, robot, FRAMES, 0.0),
-    "retime": lambda robot: retime_steps(bpy.context.scene, robot, 1, 6),
-    "moves": lambda robot: moves_steps(bpy.context.scene, robot, 10),
+CALLS = {
+    "solve": lambda robot: finish(solve_steps(bpy.context, robot, 0)),
+    "postures": lambda robot: finish(present_postures(bpy.context, robot)),
+    "smooth": lambda robot: finish(smooth_steps(bpy.context.scene, robot, FRAMES, 0.0)),
+    "home": lambda robot: bpy.ops.robokin.home(),
+    "reset": lambda robot: bpy.ops.robokin.reset_pose(start="POSTURE"),
+    "store": lambda robot: bpy.ops.robokin.store_posture(),
+    "add a posture": lambda robot: bpy.ops.robokin.posture_add(name="here"),
+    "apply a posture": lambda robot: bpy.ops.robokin.posture_apply(name="here"),
+    "overwrite a posture": lambda robot: bpy.ops.robokin.posture_overwrite(name="here"),
+    "mirror": lambda robot: bpy.ops.robokin.mirror_pose(),
+    "copy joint values": lambda robot: bpy.ops.robokin.copy_joint_values(),
+    "paste joint values": lambda robot: bpy.ops.robokin.paste_joint_values(text="panda_joint1: 0.1"),
+    "move": lambda robot: bpy.ops.robokin.move_add(kind="LINE"),
+    "solve pose": lambda robot: bpy.ops.robokin.solve_pose(),
+    "bake": lambda robot: bpy.ops.robokin.bake(frame_start=1, frame_end=6),
+    "check": lambda robot: bpy.ops.robokin.check(frame_start=1, frame_end=6),
+    "retime": lambda robot: bpy.ops.robokin.retime(frame_start=1, frame_end=6),
+    "bake moves": lambda robot: bpy.ops.robokin.bake_moves(),
 }
 
 
@@ -39,17 +47,18 @@ def looked(monkeypatch):
         return content(obj)
 
     monkeypatch.setattr(bindings, "armature_content", counted)
-    return found
+    hand_limits.unregister()  # which looks after what a hand has changed, in each update
+    yield found
+    hand_limits.register()
 
 
 def test_each_operation_looks_its_robot_up_once(scene, robot, looked):
     circle(add_target(robot), 6)
-    with bpy.context.temp_override(object=robot):
-        bpy.ops.robokin.move_add(kind="JOINT")
-        bpy.ops.robokin.move_add(kind="LINE")
     counts = {}
-    for name, steps in STEPS.items():
-        looked.clear()
-        finish(steps(robot))
-        counts[name] = looked[robot.name]
-    assert counts == dict.fromkeys(STEPS, 1)
+    with bpy.context.temp_override(object=robot):
+        for name, call in CALLS.items():
+            bpy.context.view_layer.update()
+            looked.clear()
+            call(robot)
+            counts[name] = looked[robot.name]
+    assert counts == dict.fromkeys(CALLS, 1)

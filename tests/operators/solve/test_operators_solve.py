@@ -254,7 +254,7 @@ def test_a_posture_stored_before_the_limits_were_narrowed_is_moved_inside(robot)
     from robokin_addon.properties.postures import start_configuration
 
     robot.data.bones["panda_joint4"].robokin.upper = -2.5
-    q = start_configuration(robot, "POSTURE")
+    q = start_configuration(robot, robot_model(robot), "POSTURE")
     assert q[3] == pytest.approx(-2.5, abs=1e-6) and in_limits(robot_model(robot), q)
 
 

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.solve.by_method import METHODS as ITEMS
-from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.scene.animation.curves import shown_by_keys
 from robokin_addon.scene.posing.by_method import obstacle_fields
 from robokin_addon.solvers.methods.solve_by import METHODS
@@ -54,11 +54,11 @@ def test_the_robot_goes_to_its_target_and_keys_its_steps(scene, method, scale):
 
 
 def test_an_obstacle_is_a_field_around_its_box(scene, robot):
-    assert obstacle_fields(scene, robot, 0.1) == {}
+    assert obstacle_fields(scene, robot, binding(robot), 0.1) == {}
     bpy.ops.mesh.primitive_cube_add(size=0.2, location=(0.5, 0.1, 0.4))
     bpy.context.object.robokin.is_obstacle = True
     bpy.context.view_layer.update()
-    fields = obstacle_fields(scene, robot, 0.1)
+    fields = obstacle_fields(scene, robot, binding(robot), 0.1)
     assert np.allclose(fields["obstacles"], [(0.5, 0.1, 0.4)]) and np.allclose(fields["radius"], 0.1 * 3**0.5 + 0.1)
 
 

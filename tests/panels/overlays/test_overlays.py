@@ -213,7 +213,7 @@ def test_the_path_is_coloured_by_what_is_chosen_and_ghosts_are_the_keyed_poses(o
         assert np.linalg.norm(points - np.array(tip), axis=1).min() < 1e-5
     solver = robot.robokin.solver
     store_failures(solver.retime_limits, [(3, 6, "jerk", "panda_joint1"), (7, 9, "tool speed", "panda_hand_tcp")])
-    solver.retime_mark = motion_mark(robot)
+    solver.retime_mark = motion_mark(robot, binding(robot))
     for color in ("LIMIT", "RESIDUAL", "TIMING"):
         settings.path_color = color
         look(overlays)

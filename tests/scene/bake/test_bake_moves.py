@@ -240,7 +240,7 @@ def test_a_move_is_timed_by_its_keyed_progress(scene, robot):
         point.co.x = 10 + (point.co.x - 10) / 10
     curve.update()
     with pytest.raises(RobokinError, match=r"progress is too fast: .* times more time"):
-        finish(moves_steps(scene, robot, 1))
+        finish(moves_steps(scene, robot, binding(robot), 1))
 
 
 def test_the_preview_of_a_move_timed_by_hand_follows_its_limits(scene, robot):

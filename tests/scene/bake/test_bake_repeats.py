@@ -7,7 +7,7 @@ import threading
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import read_configuration, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.scene.animation.frames import channelbag, set_frame
 from robokin_addon.scene.bake.bake import bake_steps
 from support.blender.scene_robots import READY, add_robot, add_target, circle
@@ -95,6 +95,6 @@ def test_a_rate_that_is_reported_otherwise_makes_no_difference(scene, robot):
 
 def test_no_thread_lives_on_while_blender_has_its_turn(scene, robot):
     before = threading.enumerate()
-    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, FRAMES + 1), None)
+    steps = bake_steps(scene, bpy.context.view_layer, robot, binding(robot), range(1, FRAMES + 1), None)
     seen = [threading.enumerate() for _ in steps]
     assert len(seen) > FRAMES and all(alive == before for alive in [*seen, threading.enumerate()])

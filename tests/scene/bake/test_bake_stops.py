@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.properties.bridge import binding
+from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.postures import start_configuration
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
@@ -37,7 +37,8 @@ def test_an_abandoned_bake_leaves_nothing_behind_however_far_it_has_come(scene, 
     slow_road(robot, target)
     scene.frame_set(7)
     before = snapshot(scene, robot)
-    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, 40), start_configuration(robot, "REST"))
+    start = start_configuration(robot, robot_model(robot), "REST")
+    steps = bake_steps(scene, bpy.context.view_layer, robot, binding(robot), range(1, 40), start)
     assert any(share >= until for share in steps)
     steps.close()
     assert snapshot(scene, robot) == before

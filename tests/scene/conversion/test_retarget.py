@@ -229,7 +229,7 @@ def test_a_source_that_stands_elsewhere_is_led_back_by_size_turn_and_place(scene
     scene.unit_settings.scale_length = metres
     robot, person = build(doll("floating")), stood(3.0 / metres)
     robot.robokin.live = False
-    base = retarget(robot, person)
+    base = retarget(robot, binding(robot), person)
     bpy.context.view_layer.update()
     asked = (Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(2.0, 4, "Z") @ Matrix.Scale(3.0, 4)).inverted()
     np.testing.assert_allclose(base.matrix_world, asked, atol=1e-5 / metres)
@@ -248,7 +248,7 @@ def test_a_source_that_stands_elsewhere_is_led_back_by_size_turn_and_place(scene
 def test_what_is_not_there_has_no_pair(scene):
     """A pelvis that stands fast is no tip; a robot without a body has its tools, for which a person chooses bones."""
     fixed, person = build(doll("fixed")), stood(1.0)
-    guess_pairs(fixed, person)
+    guess_pairs(fixed, binding(fixed), person)
     assert {item.name for item in fixed.robokin.retarget_pairs} == {
         "Left foot",
         "Right foot",
@@ -259,7 +259,7 @@ def test_what_is_not_there_has_no_pair(scene):
         bpy.ops.robokin.retarget_pair_add(kind="ORIENTATION")  # for the first of its tools
     assert fixed.robokin.retarget_pairs[-1].tip == "left_foot_joint"
     robot = add_robot()
-    guess_pairs(robot, person)
+    guess_pairs(robot, binding(robot), person)
     assert [(item.tip, item.source, item.kind) for item in robot.robokin.retarget_pairs] == [(TOOL, "", "POSE")]
     person.select_set(True)
     fixed.select_set(True)  # two others: which one is not guessed

@@ -44,7 +44,7 @@ def edited(obj):
 
 
 def checked(obj):
-    steps = check_steps(bpy.context.scene, bpy.context.view_layer, obj, FRAMES, with_collisions=False)
+    steps = check_steps(bpy.context.scene, bpy.context.view_layer, obj, binding(obj), FRAMES, with_collisions=False)
     return finish(steps)
 
 

@@ -11,6 +11,7 @@ def put_scene(path: Path, urdf: str | Path, tip: str, place: Sequence[float], *o
     options: of the import."""
     import bpy
     from robokin_addon.cli import main
+    from robokin_addon.properties.bridge import robot_model
     from robokin_addon.properties.postures import store_posture
 
     assert main(["import", str(urdf), "-o", str(path), *options]) == 0
@@ -23,7 +24,7 @@ def put_scene(path: Path, urdf: str | Path, tip: str, place: Sequence[float], *o
     task.target = bpy.data.objects.new("target", None)
     task.target.location = place
     scene.collection.objects.link(task.target)
-    store_posture(armature, "home", {})
+    store_posture(armature, robot_model(armature), "home", {})
     filepaths = bpy.context.preferences.filepaths
     versions, filepaths.save_version = filepaths.save_version, 0
     bpy.ops.wm.save_mainfile(compress=True)

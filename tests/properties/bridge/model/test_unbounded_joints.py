@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from robokin_addon.panels.prepared.robot_panel import joint_summary
-from robokin_addon.properties.bridge import export_urdf, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, export_urdf, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.bridge.editing.records import bone_record
 from robokin_addon.properties.bridge.record.reading import KEY, read_record
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, urdf_text
@@ -78,7 +78,7 @@ def test_what_a_bake_meets_a_check_finds_met(scene, kind, end):
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=30) == {"FINISHED"}
     assert obj.robokin.solver.bake_status == "CONVERGED", obj.robokin.solver.bake_reason
-    found = finish(check_steps(scene, bpy.context.view_layer, obj, range(1, 31)))
+    found = finish(check_steps(scene, bpy.context.view_layer, obj, binding(obj), range(1, 31)))
     assert found.passed, found.summary()
     assert abs(found.motion.q[:, 0]).max() < 10.0
 

@@ -93,7 +93,7 @@ def test_check_tells_what_slips_sideways_between_frames(scene):
             Q[k, list(base.wheel_q)] = Q[k - 1, list(base.wheel_q)] + own / base.rolled
             Q[k, base.q : base.q + 3] = base.roll(Q[k - 1, base.q : base.q + 3], own / base.rolled)
         write_curves(obj, frames, Q, False, robot)
-        found = finish(check_steps(scene, bpy.context.view_layer, obj, frames))
+        found = finish(check_steps(scene, bpy.context.view_layer, obj, binding(obj), frames))
         step = Q[1, base.q + 2]
         speed = 24.0 * own.mean() * np.sin(0.25 * step)
         assert found.side_slip == pytest.approx([speed], rel=0.02, abs=1e-5)
