@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
 def exports(
-    package: str, names: Mapping[str, Sequence[str]], renamed: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The package's `__getattr__` and `__dir__` (PEP 562). names: what it exports, by the module of it that has them;
-    none may be called as one of its modules, as that is what the name then stands for.   renamed: {name of the version
-    before: present name}, with a DeprecationWarning."""
-    module_of = {name: module for module, own in names.items() for name in own}
+    package: str, renamed: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The package's `__getattr__`, `__dir__` (PEP 562) and `__all__`. The names are those that it imports for type
+    checkers, read from its source, so that each stands there once. None may be called as one of its modules, since
+    that is what the name then stands for.   renamed: {name of the version before: present name}, with a
+    DeprecationWarning."""
+    module_of = _imports(package)
 
     def load(name: str) -> object:
         if renamed and name in renamed:
@@ -22,11 +24,25 @@ def exports(
             return getattr(sys.modules[package], renamed[name])
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f".{module_of[name]}", package), name)
+        value = getattr(import_module(module_of[name], package), name)
         setattr(sys.modules[package], name, value)  # found without this from now on
         return value
 
     def listed() -> list[str]:
         return sorted({*vars(sys.modules[package]), *module_of})
 
-    return load, listed
+    return load, listed, sorted(module_of)
+
+
+def _imports(package: str) -> dict[str, str]:
+    """{name: the module, relative to the package, that it is imported from}; of `*` all that a module exports."""
+    source = sys.modules[package].__loader__.get_source(package)
+    (choice,) = (node for node in ast.parse(source).body if isinstance(node, ast.If))
+    found = {}
+    for node in choice.body:
+        assert isinstance(node, ast.ImportFrom)
+        module = "." * node.level + (node.module or "")
+        for each in node.names:
+            names = import_module(module, package).__all__ if each.name == "*" else [each.name]
+            found |= dict.fromkeys(names, module)
+    return found

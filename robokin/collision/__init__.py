@@ -10,24 +10,4 @@ if TYPE_CHECKING:
 else:
     from ..lazy import exports
 
-    __getattr__, __dir__ = exports(
-        __name__,
-        {
-            "model": ["CollisionModel", "Contact", "Obstacle"],
-            "query": ["Distance", "distance"],
-            "shapes": ["Box", "Capsule", "Cylinder", "Hull", "Sphere"],
-        },
-    )
-
-__all__ = [
-    "Box",
-    "Capsule",
-    "CollisionModel",
-    "Contact",
-    "Cylinder",
-    "Distance",
-    "Hull",
-    "Obstacle",
-    "Sphere",
-    "distance",
-]
+    __getattr__, __dir__, __all__ = exports(__name__)
