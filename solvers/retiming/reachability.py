@@ -115,9 +115,9 @@ class Reachability:
             a, b, c = force
             given = a * u + b * here
             for sign in (1.0, -1.0):
-                room = self.room - sign * c
+                room = np.where(np.isfinite(self.model.effort), self.room - sign * c, np.finfo(float).max)
                 share = np.where(sign * given > room, 1.0 + (sign * given - room) / np.maximum(room, 1e-12), 0.0)
-                shares.append(peaks(np.where(np.isfinite(self.model.effort), share, 0.0)).max(axis=1))
+                shares.append(peaks(share).max(axis=1))
         return np.concatenate([np.tile(share, (1, len(PLACES))) for share in shares], axis=1)
 
     def _refuse(self, interval: int) -> None:

@@ -11,27 +11,14 @@ from robokin_addon import robokin, solvers
 from robokin_addon.robokin import collision
 from robokin_addon.solvers import criteria
 from support.few import rest_slow
+from support.python_page import BLOCKS, PAGE, ROWS, lined
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
-TEXT = PAGE.read_text("utf-8")
 MODULES = (robokin, collision, solvers, criteria)
 PUBLIC = sorted({(module.__name__, name) for module in MODULES for name in module.__all__})
-BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
-ROWS = [line for line in TEXT.splitlines() if line.startswith("| `")]
 SIGNATURES = re.findall(
     r"`(?:(model|motion)\.)?(\w+)(?:\.(\w+))?\(([\w, ]*)\)`", "\n".join(row.split(" | ")[0] for row in ROWS)
 )
 OPTIONS = {"criterion": {"options"}}  # keywords of any name
-
-
-def _lined(blocks: list[str]) -> str:
-    """The code at the lines where it stands in the page."""
-    lines = [""] * TEXT.count("\n")
-    for block in blocks:
-        at = TEXT[: TEXT.index(block)].count("\n")
-        own = block.splitlines()
-        lines[at : at + len(own)] = own
-    return "\n".join(lines)
 
 
 @pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
@@ -39,7 +26,7 @@ def test_the_code_runs(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROBOKIN_BACKEND", backend)
     assert len(BLOCKS) > 10
-    exec(compile(_lined(BLOCKS), str(PAGE), "exec"), {"__name__": "page"})
+    exec(compile(lined(BLOCKS), str(PAGE), "exec"), {"__name__": "page"})
 
 
 @pytest.mark.parametrize(("module", "name"), PUBLIC)

@@ -283,7 +283,7 @@ def test_limits_that_are_set_are_kept_and_reported_so_by_check(scene, robot, mon
     assert "tool acceleration" in settings.check_summary
     taken = []
 
-    def without_work(scene, obj, first, efforts=False, limits=None):
+    def without_work(scene, obj, robot, first, efforts=False, limits=None):
         taken.append((efforts, limits))
         yield 1.0
         return 0.0

@@ -198,6 +198,15 @@ def test_efforts_are_limited_where_gravity_is_given() -> None:
         retime(up, [[0.0], [1.0]], gravity=gravity)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_robot_without_limits_on_effort_is_as_fast_under_gravity() -> None:
+    joint = Joint("turn", "revolute", "base", "bar", axis=[0, 1, 0], lower=-2, upper=2)
+    model, path = RobotModel("bar", [Link("base"), Link("bar", 1.0)], [joint]), [[0.0], [1.0], [0.2]]
+    limits = {"acceleration": 4.0, "velocity": 2.0}
+    weighed = retime(model, path, limits, gravity=[0, 0, -9.81])
+    assert weighed.duration == pytest.approx(retime(model, path, limits).duration)
+
+
 def test_balls_and_floating_joints() -> None:
     joints = [Joint("neck", "spherical", "base", "head"), Joint("spin", "continuous", "head", "wheel")]
     model = RobotModel("bird", [Link("base"), Link("head"), Link("wheel")], joints, root="floating")
