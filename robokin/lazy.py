@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -36,9 +37,9 @@ def exports(
 
 def _imports(package: str) -> dict[str, str]:
     """{name: the module, relative to the package, that it is imported from}; of `*` all that a module exports."""
-    source = sys.modules[package].__loader__.get_source(package)
-    (choice,) = (node for node in ast.parse(source).body if isinstance(node, ast.If))
-    found = {}
+    tree = ast.parse(inspect.getsource(sys.modules[package]))
+    (choice,) = (node for node in tree.body if isinstance(node, ast.If))
+    found: dict[str, str] = {}
     for node in choice.body:
         assert isinstance(node, ast.ImportFrom)
         module = "." * node.level + (node.module or "")

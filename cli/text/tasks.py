@@ -102,6 +102,6 @@ def kind_of(task: type[Task]) -> TaskText:
 
 KINDS: dict[str, TaskText] = {
     each.kind.replace(" ", "_"): kind_of(each)
-    for each in (getattr(tasks, name) for name in tasks.__all__)
+    for each in (getattr(tasks, name) for name in dir(tasks))
     if isinstance(each, type) and issubclass(each, Task) and "kind" in vars(each)
 }
