@@ -80,7 +80,7 @@ class ROBOKIN_OT_transform_joint(bpy.types.Operator):
 
 
 class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
-    """Duplicate the robot with its meshes, where it is all that is selected"""
+    """Duplicate the robot with its meshes, where nothing else is selected but what is its own"""
 
     bl_idname = "robokin.duplicate_whole"
     bl_label = "Duplicate with Meshes"
@@ -88,13 +88,19 @@ class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        selected = context.selected_objects
-        return context.mode == "OBJECT" and len(selected) == 1 and is_robot(selected[0])
+        return context.mode == "OBJECT" and any(map(is_robot, context.selected_objects))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not has_key(context, "Object Mode", event, "object.duplicate_move"):
             return {"PASS_THROUGH"}
-        context.view_layer.objects.active = context.selected_objects[0]
+        selected = set(context.selected_objects)
+        robot, *others = filter(is_robot, context.selected_objects)
+        own = {robot, *robot.children_recursive, *(task.target for task in robot.robokin.tasks)}
+        if selected - own:
+            if any(set(one.children_recursive) - selected for one in (robot, *others)):
+                self.report({"WARNING"}, "Meshes stay behind: select one robot alone to duplicate it with them")
+            return {"PASS_THROUGH"}
+        context.view_layer.objects.active = robot
         bpy.ops.robokin.duplicate_move("INVOKE_DEFAULT", True)
         return {"FINISHED"}
 

@@ -12,7 +12,7 @@ from ...properties.results.result_text import quantity_text
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.spatial import so3
-from ...scene.posing.link_pull import grabbed_link
+from ...scene.posing.link_pull import LinkPull
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...solvers.posing.on_screen import along_line, turned_since
 from .gesture import Gesture
@@ -28,15 +28,17 @@ class _Pulling(Gesture):
     is_self_motion = False
 
     def begin(self, context: bpy.types.Context, bone: str, point: Array | None) -> None:
-        seen = context.selected_pose_bones_from_active_object or ()  # not what is hidden, as tool frames are
-        pinned = [one.name for one in seen if one.name != bone]
         self._bone, self._is_turn, self._axis, self._is_own = bone, False, -1, False
-        self._pull = grabbed_link(self._robot, bone, point, pinned, self.is_self_motion)
+        self._pull = LinkPull(self._robot, bone, point, self.pinned(context), self.is_self_motion)
         if not self._pull.freedom:
             anchors = ", ".join(self._pull.anchors)
             raise RobokinError(f"no joint is left to move {bone!r} while these stay: {anchors}")
         self._unit, self._turned, self._last = metres_per_world_unit(self._robot), 0.0, self.first
         self._amount = 0.0
+
+    def pinned(self, context: bpy.types.Context) -> list[str]:
+        """Names of the bones that stay in place of the base."""
+        return []
 
     def pose(self, context: bpy.types.Context, snap: bool) -> Array:
         T = self._turning(context, snap) if self._is_turn else self._moving(context, snap)
@@ -112,7 +114,7 @@ class _Pulling(Gesture):
 
 
 class ROBOKIN_OT_grab_link(_Pulling, bpy.types.Operator):
-    """Move or turn the link under the mouse; the other joints follow, the base and the other selected bones stay"""
+    """Move or turn the link under the mouse; the other joints follow, the base stays"""
 
     bl_idname = "robokin.grab_link"
     bl_label = "Grab Link"
@@ -124,6 +126,13 @@ class ROBOKIN_OT_grab_link(_Pulling, bpy.types.Operator):
     makes_task: bpy.props.BoolProperty(
         name="Keep as Task", description="Add a task that holds the link where it was left"
     )
+    pins_selected: bpy.props.BoolProperty(
+        name="Pin Selected", description="The other selected bones stay where they are, in place of the base"
+    )
+
+    def pinned(self, context: bpy.types.Context) -> list[str]:
+        seen = context.selected_pose_bones_from_active_object or ()  # not what is hidden, as tool frames are
+        return [bone.name for bone in seen if bone.name != self._bone] if self.pins_selected else []
 
     def kept(self, context: bpy.types.Context) -> None:
         if self.makes_task:

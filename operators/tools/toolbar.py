@@ -35,7 +35,9 @@ class GrabLinkTool(_Tool):
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:
-        layout.prop(tool.operator_properties(ROBOKIN_OT_grab_link.bl_idname), "makes_task")
+        settings = tool.operator_properties(ROBOKIN_OT_grab_link.bl_idname)
+        layout.prop(settings, "makes_task")
+        layout.prop(settings, "pins_selected")
 
 
 class TurnJointTool(_Tool):

@@ -74,15 +74,6 @@ class LinkPull:
         return self._pull.is_met
 
 
-def grabbed_link(
-    obj: bpy.types.Object, bone: str, point: Array | None, pinned: Collection[str], is_self_motion: bool = False
-) -> LinkPull:
-    """The pull of a link whose other selected bones are `pinned`; where these leave it no joint, as where a box has
-    selected the whole robot, none is. Raises RobokinError."""
-    pull = LinkPull(obj, bone, point, pinned, is_self_motion)
-    return pull if pull.freedom or not pinned else LinkPull(obj, bone, point, (), is_self_motion)
-
-
 def base_hold(model: RobotModel, link: str) -> tuple[str, ...]:
     """The root link, where it could move and is not the one that is pulled."""
     return () if model.root == "fixed" or link == model.root_link.name else (model.root_link.name,)

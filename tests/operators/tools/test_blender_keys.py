@@ -15,7 +15,7 @@ from robokin_addon.operators.tools.blender_keys import (
     own_transform,
 )
 from robokin_addon.properties.selected.selection import select
-from support.blender.scene_robots import add_robot
+from support.blender.scene_robots import add_robot, add_target
 
 
 def chosen(robot, *bones):
@@ -61,8 +61,8 @@ def test_keys_are_in_the_key_map_and_a_robot_alone_is_duplicated_whole(scene):
         obj.select_set(obj == robot)
     robot.select_set(True)
     assert ROBOKIN_OT_duplicate_whole.poll(bpy.context)
+    robot.select_set(False)
     bpy.ops.object.empty_add()
-    robot.select_set(True)
     assert not ROBOKIN_OT_duplicate_whole.poll(bpy.context)
 
 
@@ -100,7 +100,7 @@ def pressed(monkeypatch, operator, key, shift=False, **settings):
         for item in keymap.keymap_items
         if item.idname == operator.bl_idname and (item.type, bool(item.shift)) == (key, shift)
     ]
-    own = Of(kind=getattr(item.properties, "kind", ""))
+    own = Of(kind=getattr(item.properties, "kind", ""), report=lambda *args: stand_in.calls.append(args))
     outcome = operator.invoke(own, bpy.context, Of(type=key, shift=shift))
     return outcome, stand_in.calls
 
@@ -151,3 +151,23 @@ def test_shift_d_duplicates_the_robot_that_is_selected(scene, monkeypatch):
         monkeypatch.setattr(blender_keys, "has_key", lambda *_, found=is_its_key: found)
         assert pressed(monkeypatch, ROBOKIN_OT_duplicate_whole, "D", True) == (outcome, calls)
     assert bpy.context.object == robot
+
+
+@pytest.mark.parametrize("has_mesh", [False, True])
+def test_shift_d_takes_targets_along_and_tells_where_meshes_stay_behind(scene, monkeypatch, has_mesh):
+    robot = add_robot()
+    add_target(robot).select_set(True)
+    robot.select_set(True)
+    monkeypatch.setattr(blender_keys, "has_key", lambda *_: True)
+    outcome, calls = pressed(monkeypatch, ROBOKIN_OT_duplicate_whole, "D", True)
+    assert outcome == {"FINISHED"} and bpy.context.object == robot
+    assert calls == [("duplicate_move", ("INVOKE_DEFAULT", True), {})]
+    if has_mesh:
+        bpy.ops.mesh.primitive_cube_add()
+        bpy.context.object.parent = robot
+        bpy.context.object.select_set(False)
+    bpy.ops.object.empty_add()
+    robot.select_set(True)
+    outcome, calls = pressed(monkeypatch, ROBOKIN_OT_duplicate_whole, "D", True)
+    told = ({"WARNING"}, "Meshes stay behind: select one robot alone to duplicate it with them")
+    assert outcome == {"PASS_THROUGH"} and calls == ([told] if has_mesh else [])

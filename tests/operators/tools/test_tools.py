@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.tools.gesture import settle
+from robokin_addon.operators.tools.grab_link import ROBOKIN_OT_grab_link
 from robokin_addon.operators.tools.toolbar import JogTool
 from robokin_addon.operators.tools.typed import TypedNumber
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.robokin import RobokinError
 from robokin_addon.scene.posing.joint_turn import JointTurn
-from robokin_addon.scene.posing.link_pull import LinkPull, grabbed_link
+from robokin_addon.scene.posing.link_pull import LinkPull
 from support.blender.scene_robots import TOOL, add_robot, add_target, world_error
 
 ELBOW = "panda_joint4"
@@ -54,11 +56,15 @@ def test_self_motion_keeps_the_tool_and_a_padlock_ends_it(robot):
     assert LinkPull(robot, ELBOW, is_self_motion=True).freedom == pull.freedom - 1
 
 
-def test_bones_that_a_box_selected_pin_nothing_where_they_leave_no_joint(robot):
-    every = [bone.name for bone in robot.pose.bones if bone.name != TOOL]
-    assert not LinkPull(robot, TOOL, None, every).freedom
-    assert grabbed_link(robot, TOOL, None, every).freedom == LinkPull(robot, TOOL).freedom > 0
-    assert grabbed_link(robot, TOOL, None, ["panda_joint4"]).anchors == ("panda_link4",)
+@pytest.mark.parametrize("pins", [False, True])
+def test_selected_bones_are_pinned_where_that_is_chosen(robot, pins):
+    """A box that selects many bones pins none of them by itself."""
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    grab = SimpleNamespace(_bone=TOOL, pins_selected=pins)
+    pinned = ROBOKIN_OT_grab_link.pinned(grab, bpy.context)
+    seen = {bone.name for bone in bpy.context.visible_pose_bones} - {TOOL}
+    assert set(pinned) == (seen if pins else set()) and len(seen) > 6
 
 
 def test_pinned_bones_and_a_base_that_could_move_stay(scene):
