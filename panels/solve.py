@@ -9,7 +9,7 @@ from ..properties.results.result_text import TOO_FAST, in_scene_units, status_wo
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_path_remedy, draw_why
 
-SHOWN = 4  # segments of frames that fail: the page fits a screen, and the timeline marks them all
+SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all
 
 
 class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
@@ -65,11 +65,12 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         if settings.bake_status:
             is_present = readouts.is_present(obj, "bake")
             draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
-            body = options(layout, "robokin_bake_failures", "Frames") if _check_lists(obj) and failures else layout
+            is_folded = bool(failures) and _check_lists(obj)
+            body = options(layout, "robokin_bake_failures", "Frames and Remedies") if is_folded else layout
             if body is not None:
                 _draw_failures(context, body, failures, "BAKE", is_present)
-            if is_present:
-                _draw_bake_remedies(layout, settings, failures)
+                if is_present:
+                    _draw_bake_remedies(body, settings, failures)
         body = options(layout, "robokin_bake_options")
         if body is not None:
             body.prop(settings, "step")
@@ -94,11 +95,6 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         row.prop(settings, "retime_mode", text="")
         if settings.retime_mode == "DURATION":
             layout.prop(settings, "retime_duration")
-        body = options(layout, "robokin_retime_options", "Limits of Drives and Tools")
-        if body is not None:
-            body.prop(settings, "efforts")
-            for name in ("jerk", "power", "tool_speed", "tool_acceleration"):
-                body.prop(settings, f"retime_{name}")
         _draw_limits(layout, obj, [item for item in settings.retime_limits if item.status])
         is_present = bool(settings.check_summary) and readouts.is_present(obj, "check")
         if not is_present:
@@ -122,6 +118,11 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             row.prop(settings, "singularity")
             row.operator("robokin.key_singularities", text="", icon="FCURVE")
             row.operator("robokin.clear_singularities", text="", icon="X")
+            limits = options(body, "robokin_retime_options", "Limits of Drives and Tools")
+            if limits is not None:
+                limits.prop(settings, "efforts")
+                for name in ("jerk", "power", "tool_speed", "tool_acceleration"):
+                    limits.prop(settings, f"retime_{name}")
 
 
 class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
