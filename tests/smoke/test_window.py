@@ -56,6 +56,12 @@ def test_what_the_pictures_show_is_so(tmp_path: Path) -> None:
     assert seen["levels"].startswith("Follows; tasks contradict each other, those above come first")
 
 
+def test_the_pictures_of_scenes_show_what_is_so(tmp_path: Path) -> None:
+    seen = played("window_scenes.py", tmp_path)
+    assert {seen[name] for name in ("door", "laser", "nut", "costs")} == {"CONVERGED"}
+    assert seen["too far"].startswith("Too far")
+
+
 def test_a_drag_beside_the_robot_selects_by_a_box(found: dict) -> None:
     assert "joint_6" in found["boxed"]
 
