@@ -64,7 +64,7 @@ from .solve import (
     solve_again,
 )
 from .tasks import criteria, remedies, retarget, snap_targets, tasks
-from .tools import blender_keys, grab_link, jog, toolbar, turn_joint
+from .tools import blender_keys, grab_link, jog, jog_3d_mouse, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -96,6 +96,7 @@ MODULES: tuple[ModuleType, ...] = (
     grab_link,
     turn_joint,
     jog,
+    jog_3d_mouse,
     next_target,
     toolbar,
     blender_keys,

@@ -7,6 +7,7 @@ import bpy
 from ..posture.next_target import ROBOKIN_OT_next_target
 from .grab_link import ROBOKIN_OT_grab_link, ROBOKIN_OT_self_motion
 from .jog import ROBOKIN_OT_choose_joint, ROBOKIN_OT_jog
+from .jog_3d_mouse import ROBOKIN_OT_jog_3d_mouse
 from .turn_joint import ROBOKIN_OT_turn_joint
 
 
@@ -72,6 +73,7 @@ def _jog_keys() -> tuple:
     for direction, shift in (("NEXT", False), ("PREVIOUS", True)):
         event = {"type": "R", "value": "PRESS", "shift": shift}
         found.append((ROBOKIN_OT_next_target.bl_idname, event, {"properties": [("direction", direction)]}))
+    found.append((ROBOKIN_OT_jog_3d_mouse.bl_idname, {"type": "NDOF_MOTION", "value": "ANY", "any": True}, None))
     return tuple(found)
 
 

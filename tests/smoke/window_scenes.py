@@ -1,5 +1,5 @@
-"""Run by `test_window.py` in Blender's window: the pictures of the documents that show whole robots, the papers' scenes,
-overlays, tables and curves. The command line is that of `window_session.py`."""
+"""Run by `test_window.py` in Blender's window: the pictures of the documents that show whole robots, the papers'
+scenes, overlays, tables and curves. The command line is that of `window_session.py`."""
 
 import importlib
 import os

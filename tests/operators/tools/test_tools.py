@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler
+from robokin_addon.operators.tools import jog_3d_mouse
 from robokin_addon.operators.tools.gesture import settle
 from robokin_addon.operators.tools.grab_link import ROBOKIN_OT_grab_link
+from robokin_addon.operators.tools.jog_3d_mouse import SPEED, TURNS, ROBOKIN_OT_jog_3d_mouse
 from robokin_addon.operators.tools.toolbar import JogTool
 from robokin_addon.operators.tools.typed import TypedNumber
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
@@ -167,6 +171,30 @@ def test_typed_numbers(keys, value):
 def test_the_jog_keys_are_those_of_the_list():
     keys = {(item[1]["type"], item[1].get("shift", False)) for item in JogTool.bl_keymap}
     assert {(key, fine) for key in ("J", "L", "U", "O", "M", "PERIOD") for fine in (False, True)} <= keys
+
+
+def test_a_3d_mouse_moves_and_turns_the_tool_in_the_view(robot, monkeypatch):
+    """The view looks along the world's -Y: its X is the world's, its Z (out of the screen) is the world's -Y."""
+    view = Euler((math.pi / 2.0, 0.0, 0.0)).to_quaternion()
+    window = SimpleNamespace(region_data=SimpleNamespace(view_rotation=view), area=Mock(), scene=bpy.context.scene)
+    before = robot.pose.bones[TOOL].matrix.copy()
+    motion = SimpleNamespace(translation=(0.5, 0.0, -1.0), rotation=(0.0, 0.0, 0.0), time_delta=0.1)
+    monkeypatch.setattr(jog_3d_mouse, "settle", lambda *_: None)
+    ROBOKIN_OT_jog_3d_mouse.go(None, window, robot, motion, 1.0)
+    bpy.context.view_layer.update()
+    shift = robot.pose.bones[TOOL].matrix.translation - before.translation
+    np.testing.assert_allclose(shift, (0.5 * SPEED * 0.1, SPEED * 0.1, 0.0), atol=1e-5)
+    motion = SimpleNamespace(translation=(0.0, 0.0, 0.0), rotation=(0.0, 0.2, 0.0), time_delta=0.1)
+    before = robot.pose.bones[TOOL].matrix.copy()
+    ROBOKIN_OT_jog_3d_mouse.go(None, window, robot, motion, 0.5)
+    bpy.context.view_layer.update()
+    turn = (robot.pose.bones[TOOL].matrix @ before.inverted()).to_euler()
+    np.testing.assert_allclose(turn, (0.0, 0.0, 0.2 * 2.0 * math.pi * TURNS * 0.1 * 0.5), atol=1e-5)
+    q = read_configuration(robot)
+    motion = SimpleNamespace(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0), time_delta=20.0)
+    with pytest.raises(RobokinError, match="cannot go on that way"):
+        ROBOKIN_OT_jog_3d_mouse.go(None, window, robot, motion, 1.0)
+    np.testing.assert_array_equal(read_configuration(robot), q)
 
 
 @pytest.mark.parametrize(("unit", "angle"), [("DEGREES", math.radians(1.5)), ("RADIANS", 1.5)])
