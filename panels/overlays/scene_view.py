@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import binding_held
+from ...properties.bridge.belonging import has_object
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.handlers import going_on
 from ...properties.results import readouts
@@ -45,7 +46,7 @@ def robots_of(context: bpy.types.Context) -> list[bpy.types.Object]:
     found = []
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature and not armature.is_editmode else ():
-            if obj.pose is not None and context.scene.objects.get(obj.name) == obj and obj.visible_get():
+            if obj.pose is not None and has_object(context.scene, obj) and obj.visible_get():
                 found.append(obj)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..bridge import is_robot
+from ..bridge.belonging import has_object
 from ..bridge.parents import with_parents
 from ..bridge.record.stored import ROBOT_KEY
 
@@ -19,7 +20,7 @@ def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
 def _robot_following(target: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature else ():
-            if any(task.target == target for task in obj.robokin.tasks) and scene.objects.get(obj.name) == obj:
+            if any(task.target == target for task in obj.robokin.tasks) and has_object(scene, obj):
                 return obj
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...properties.bridge.belonging import has_object
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.selected.active_robot import objects_showing
 from .inputs import has_tasks
@@ -18,6 +19,6 @@ def live_robots(scene: bpy.types.Scene) -> list[bpy.types.Object]:
             settings = obj.robokin
             if not settings.live or obj.pose is None or armature.is_editmode or not obj.is_editable:
                 continue
-            if scene.objects.get(obj.name) == obj and has_tasks(obj):
+            if has_object(scene, obj) and has_tasks(obj):
                 found.append(obj)
     return found

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, binding
+from ...properties.bridge.belonging import has_object
 from ...properties.task_kinds import KINDS, TaskContext
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, UnknownNameError
@@ -98,7 +99,7 @@ def _check_object(
 
 def _is_deleted(owner: bpy.types.Object) -> bool:
     """Whether only what refers to it keeps it. Linked objects need not be in a scene."""
-    if bpy.context.scene.objects.get(owner.name) == owner or owner.library or owner.override_library:
+    if has_object(bpy.context.scene, owner) or owner.library or owner.override_library:
         return False
     return not owner.users_collection
 

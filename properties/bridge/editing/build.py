@@ -11,6 +11,7 @@ from mathutils import Matrix
 from ....robokin.arrays import Array
 from ....robokin.kinematics import rest_placements
 from ....robokin.model.robot import RobotModel
+from ..belonging import has_object
 from ..errors import BridgeError
 from ..model.binding import binding
 from ..model.joint_bones import allocations
@@ -36,7 +37,7 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     obj = bpy.data.objects.new(model.name, armature)
     collection.objects.link(obj)
     context.view_layer.update()
-    if context.view_layer.objects.get(obj.name) != obj:
+    if not has_object(context.view_layer, obj):
         bpy.data.armatures.remove(armature)
         raise BridgeError(
             f"collection {collection.name!r} is excluded from the view layer: a robot cannot be built in it"

@@ -10,6 +10,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ....robokin import RobokinError
+from ..belonging import has_object
 from ..model.binding import binding
 from ..model.helper_bones import helper_owners, stands_right
 from ..model.joint_bones import BoneAllocation, allocations
@@ -131,7 +132,7 @@ def _helper_name(bone: str, i: int, count: int) -> str:
 
 
 def _set_mode(context: bpy.types.Context, obj: bpy.types.Object, mode: str) -> None:
-    if context.view_layer.objects.get(obj.name) != obj:
+    if not has_object(context.view_layer, obj):
         raise RobokinError(f"{obj.name!r} is not in the view layer {context.view_layer.name!r}")
     if context.view_layer.objects.active != obj:
         if context.mode != "OBJECT":

@@ -18,6 +18,7 @@ from ....robokin import clamp
 from ....robokin.arrays import Array
 from ....robokin.model.robot import Joint, Link
 from ....robokin.model.topology import free_name
+from ..belonging import has_object
 from ..errors import BridgeError
 from ..model.binding import binding
 from ..parents import with_parents
@@ -194,7 +195,7 @@ class EditMode:
     def __enter__(self) -> bpy.types.ArmatureEditBones:
         """Raises BridgeError where bones cannot be edited."""
         refuse_linked_bones(self._obj)
-        if self._context.view_layer.objects.get(self._obj.name) != self._obj:
+        if not has_object(self._context.view_layer, self._obj):
             raise BridgeError(f"{self._obj.name!r} is not in the view layer {self._context.view_layer.name!r}")
         self._set("EDIT")
         return self._obj.data.edit_bones

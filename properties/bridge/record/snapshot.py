@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ..belonging import has_object
 from ..errors import BridgeError
 from .fields import stored_fields
 from .reading import record_text
@@ -64,7 +65,7 @@ def refuse_linked_bones(obj: bpy.types.Object) -> None:
 def metres_per_unit(obj: bpy.types.Object | None = None) -> float:
     """Metres in one Blender unit, of the current scene (or of the one that holds `obj`, when the current does not)."""
     scene = bpy.context.scene
-    if obj is not None and scene.objects.get(obj.name) != obj and obj.users_scene:
+    if obj is not None and not has_object(scene, obj) and obj.users_scene:
         scene = obj.users_scene[0]
     return float(str(np.float32(scene.unit_settings.scale_length)))
 

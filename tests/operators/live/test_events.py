@@ -337,7 +337,9 @@ def test_other_scenes_are_left_alone(scene, robot, target):
     assert world_error(robot, TOOL, target)[0] < NEAR
 
 
-def test_a_linked_robot_stands_and_an_overridden_one_follows(robot, target, scene, tmp_path):
+@pytest.mark.parametrize("source_stays", [False, True])
+def test_a_linked_robot_stands_and_an_overridden_one_follows(robot, target, scene, tmp_path, source_stays):
+    """The source of an override has its name; it may be in the same scene."""
     collection = bpy.data.collections.new("Robots")
     scene.collection.children.link(collection)
     for obj in (robot, target):
@@ -352,7 +354,8 @@ def test_a_linked_robot_stands_and_an_overridden_one_follows(robot, target, scen
     bpy.context.scene.collection.children.link(linked)
     update()
     assert events.live_robots(bpy.context.scene) == []
-    bpy.context.scene.collection.children.unlink(linked)
+    if not source_stays:
+        bpy.context.scene.collection.children.unlink(linked)
     linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     update()
     robot = next(o for o in bpy.data.objects if o.type == "ARMATURE" and o.override_library)
