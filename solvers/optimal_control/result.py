@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..descent.engine import CONVERGED, NOT_CONVERGED
+from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..results import Diagnosis, Status
 from ..tasks.protocols import VelocityTask
 from ..tracking.data import COLLIDED
@@ -95,8 +95,9 @@ def result_of(
             stopped[frame] = lambda: why
     for source in sources:
         if isinstance(source, ClearanceRows) and best is not before:
-            for frame, near in source.nearest(best.trajectory).items():
-                codes[frame], remarks[frame] = COLLIDED, near.sentence()
+            for frame, near in source.pressed(best.trajectory).items():
+                if near.distance < source.clearance.margin or (not met[frame] and codes[frame] != OUT_OF_REACH):
+                    codes[frame], remarks[frame] = COLLIDED, near.sentence()
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
     fields |= {
         "dt": best.trajectory.grid.dt,

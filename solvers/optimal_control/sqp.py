@@ -37,6 +37,7 @@ ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the H
 STALLED = 10, 1e-8  # steps in a row that gain, relative, no more than this
 CUT = 0.5  # share of a step, or of what it promises, below which the next one is damped ...
 LEAST_DAMPING, STIFFER = 1e-9, 10.0  # ... by so much at first, relative, as `ADDED`, then by so many times more
+BENT = 3.0  # times what multipliers say that it costs: what taking back a residual may gain at most
 HUGE = 1e8  # multipliers over the gradient: rows contradict one another, and are not asked to be met at once
 LONGEST = 0.5  # [rad, L] of a frame in one step
 
@@ -176,26 +177,40 @@ def _line_search(
     slope += 0.0 if here.time is None else here.time.slope * found.last
     most = float(abs(step[:, here.at.grid.bends]).max(initial=0.0))
     t = first = min(1.0, LONGEST / max(most, 1e-300), LONGEST_IN_TIME / max(abs(found.last), 1e-300))
+
+    def rounding(residual_there: float) -> float:
+        """What little residuals may cost, and what cannot be measured."""
+        return ROUNDING * abs(here.value) + force * (residual_there + here.residual)
+
+    def takes(remaining: float, value: float, unmeasured: float) -> bool:
+        """Whether the filter takes a trajectory, and as a step of descent it gains enough."""
+        if remaining > LARGEST_RESIDUAL or not all(
+            remaining < (1.0 - MARGIN) * other or value <= its - MARGIN * other + unmeasured
+            for other, its in [*passed, (residual, here.value)]
+        ):
+            return False
+        return not is_descent() or value <= here.value + DECREASE * t * slope + unmeasured
+
+    def is_descent() -> bool:
+        return slope < 0.0 and -t * slope > residual
+
     while t > SHORTEST:
-        at, own = yield from _restored(here, here.at.moved(t * step, t * found.last), constraints)
+        at = here.at.moved(t * step, t * found.last)
+        off = total_residual(at, constraints.at(at))
+        if not takes(0.0, cost.value(at) - BENT * force * off, rounding(0.0)):  # nor would it be taken restored
+            yield None
+            t *= 0.5
+            continue
+        at, own = yield from _restored(here, at, constraints)
         unrounded, value = total_residual(at, own), cost.value(at)
         remaining = _beyond_rounding(unrounded)
-        rounding = ROUNDING * abs(here.value)
-        if not (remaining or residual):
-            rounding += force * (unrounded + here.residual)  # what that little may cost
-        allowed = all(
-            remaining < (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
-            for other, its in [*passed, (residual, here.value)]
-        )
-        if allowed and remaining <= LARGEST_RESIDUAL:
-            is_descent = slope < 0.0 and -t * slope > residual
-            if not is_descent:
+        if takes(remaining, value, ROUNDING * abs(here.value) if remaining or residual else rounding(unrounded)):
+            if not is_descent():
                 passed.append((residual, here.value))
-            if not is_descent or value <= here.value + DECREASE * t * slope + rounding:
-                yield None
-                foreseen = t == first and value <= here.value + CUT * t * slope
-                yield LocalProgram.of(at, own, cost), 1.0 if foreseen else t
-                return
+            yield None
+            foreseen = t == first and value <= here.value + CUT * t * slope
+            yield LocalProgram.of(at, own, cost), 1.0 if foreseen else t
+            return
         yield None
         t *= 0.5
 

@@ -61,16 +61,20 @@ class ClearanceRows(RowSource):
     def residuals(self, here: DiscreteMotion) -> Array:
         """(frames, 2) [m] by how much two are nearer than the margin, at each frame or half-way to it."""
         found = np.zeros((self.frames - self.before, 2))
-        for frame, near in self.nearest(here).items():
+        for frame, near in self.nearest(here, self.clearance.margin).items():
             found[frame, 0] = self.clearance.margin - near.distance
         return found
 
-    def nearest(self, here: DiscreteMotion) -> dict[int, Near]:
-        """The nearest two that are nearer than the margin, by frame of the segment."""
+    def pressed(self, here: DiscreteMotion) -> dict[int, Near]:
+        """The nearest two where the rows hold them apart, by frame of the segment."""
+        return self.nearest(here, self.clearance.wanted + TOLERANCE)
+
+    def nearest(self, here: DiscreteMotion, within: float) -> dict[int, Near]:
+        """The nearest two that are nearer than `within` [m], by frame of the segment."""
         found: dict[int, Near] = {}
         for half, model in enumerate(self.collisions):
             values = self._distances(here, half)[0][..., 0]
-            for k in np.flatnonzero((values < self.clearance.margin).any(axis=1)).tolist():
+            for k in np.flatnonzero((values < within).any(axis=1)).tolist():
                 pair = int(values[k].argmin())
                 if k + half not in found or values[k, pair] < found[k + half].distance:
                     found[k + half] = model.near(pair, float(values[k, pair]))

@@ -98,16 +98,19 @@ def test_an_animation_through_an_obstacle_goes_around_it(shape):
     assert_inside(found)
 
 
-def test_a_target_inside_an_obstacle_is_a_collision_with_a_name():
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_target_inside_an_obstacle_is_a_collision_with_a_name(is_held):
+    """Where the motion stands is told, not where tracking stood."""
     model = planar_arm(3)
     post = at(1.2, 1.6)
     collisions = CollisionModel(model, [Obstacle("post", Cylinder(0.1, 1.0), post)])
-    targets = [[post[:3, 3], None]] * 12
-    found = optimize_motion(
-        model, [PositionTask("l2", np.zeros(3)), ClearanceTask(collisions)], targets, np.zeros(3), DT
-    )
-    assert found.status[-1] in (Status.COLLISION, Status.LIMIT)
-    assert collisions.distances(found.q)[0][..., 0].min() >= 0.0
+    tasks, targets = [PositionTask("l2", np.zeros(3)), ClearanceTask(collisions)], [[post[:3, 3], None]] * 12
+    influence = np.ones((12, 2))
+    influence[:-1, 0] = not is_held
+    found = optimize_motion(model, tasks, targets, np.zeros(3), DT, influence=influence)
+    nearest = collisions.distances(found.q)[0][..., 0].min(axis=1)
+    assert found.status[-1] is Status.COLLISION and nearest.min() >= 0.005
+    assert f"is {nearest[-1]:.3g} m from post" in found.diagnosis(11).reason
 
 
 @pytest.mark.parametrize("cost", ["acceleration", "kinetic_energy"])
