@@ -27,6 +27,8 @@ typedef struct descent {
   rk_reflectors basis;
   int32_t n_turned; /* reflectors that `unit` [all][all], the unit vectors in the basis, has had */
   double *unit;
+  int32_t seen, *turned_by; /* rows so far; reflectors that each of `turned` [rows][all], the rows in the basis, has had */
+  double *turned;
   double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
   double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
@@ -99,10 +101,20 @@ static inline void rotated(const descent *s, int32_t rank, const double *row, do
   for (int32_t i = s->r + rank; i < s->n; i++) out[i - s->r] = row[i];
 }
 
-/* A row that is not in the basis, along the directions that are left; it is overwritten. */
-static inline void along(const descent *s, int32_t rank, double *row, double *out) {
-  rk_into_basis(&s->basis, 0, s->r + rank, row);
-  rotated(s, rank, row, out);
+/* A row that was seen, in the basis of the first `count` reflectors, at least as many as it has had. */
+static inline const double *turned(const descent *s, int32_t row, int32_t count) {
+  double *own = s->turned + (int64_t)row * s->all;
+  rk_into_basis(&s->basis, s->turned_by[row], count, own);
+  s->turned_by[row] = count;
+  return own;
+}
+
+/* Rows that were not seen so far. */
+static inline void see(descent *s, int32_t last) {
+  for (; s->seen < last; s->seen++) {
+    gather(s, row_of(s, s->seen), s->turned + (int64_t)s->seen * s->all);
+    s->turned_by[s->seen] = 0;
+  }
 }
 
 static inline void turn_unit_vectors(descent *s, int32_t count) {
@@ -137,8 +149,7 @@ static inline void forget_rounding(const descent *s, double length, double *norm
 static inline double *constrain_row(const descent *s, rk_projection *p, int32_t rank, int32_t row, double lower,
                              double upper) {
   double *normal = constrain(p, rk_dot(s->all, row_of(s, row), s->x), lower, upper);
-  gather(s, row_of(s, row), s->step);
-  along(s, rank, s->step, normal);
+  rotated(s, rank, turned(s, row, s->r + rank), normal);
   forget_rounding(s, length_of(s, row_of(s, row)), normal);
   return normal;
 }
@@ -190,6 +201,7 @@ static inline void include(descent *s, int32_t i) {
   s->is_held[n] = 0;
   if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) s->bounded[s->n_bounded++] = n;
   s->basis.n = s->n;
+  for (int32_t row = 0; row < s->seen; row++) s->turned[(int64_t)row * s->all + n] = row_of(s, row)[k];
 }
 
 #endif

@@ -82,9 +82,8 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
   }
   int32_t *kept = s->kept + (constraint - s->n_bounded);
   const double length = length_of(s, row_of(s, *kept));
-  gather(s, row_of(s, *kept), row);
-  rk_into_basis(&s->basis, 0, s->r, row);
-  for (int32_t at = 0; at < s->n; at++) row[at] /= length;
+  const double *own = turned(s, *kept, s->r);
+  for (int32_t at = 0; at < s->n; at++) row[at] = own[at] / length;
   *kept = HELD;
   return 1;
 }
@@ -122,9 +121,7 @@ static void keep(descent *s, int32_t first, int32_t last) {
     if (is_equation(s, row)) continue;
     const double *J = row_of(s, row), lower = s->levels->lower[row], upper = s->levels->upper[row];
     if (is_far(s, J, s->x, lower, upper, FEASIBILITY_TOLERANCE)) {
-      double *own = s->W + (int64_t)violated++ * s->n;
-      gather(s, J, own);
-      rk_into_basis(&s->basis, 0, s->r, own);
+      rk_copy(s->W + (int64_t)violated++ * s->n, turned(s, row, s->r), s->n);
       square += rk_dot(s->all, J, J);
     } else {
       const double value = rk_dot(s->all, J, s->x);
@@ -143,9 +140,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   double square = 0.0;
   for (int32_t row = first; row < last; row++) {
     if (!is_equation(s, row)) continue;
-    double *own = s->W + (int64_t)m * n;
-    gather(s, row_of(s, row), own);
-    rk_into_basis(&s->basis, 0, r, own);
+    rk_copy(s->W + (int64_t)m * n, turned(s, row, r), n);
     square += rk_dot(s->all, row_of(s, row), row_of(s, row));
     s->beta[m++] = s->levels->lower[row] - rk_dot(s->all, row_of(s, row), s->x);
   }
@@ -157,7 +152,8 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   for (int32_t i = 0; i < f; i++) s->point[i] = 0.0;
   if (damping > 0.0) {
     gather(s, s->x, s->step);
-    along(s, rank, s->step, s->point);
+    rk_into_basis(&s->basis, 0, r + rank, s->step);
+    rotated(s, rank, s->step, s->point);
   }
   for (int32_t i = 0; i < f; i++) {
     double squared = 0.0, wanted = -damping * s->point[i];
@@ -181,6 +177,7 @@ static int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, d
 static void meet(descent *s, int32_t first, int32_t last, double damping) {
   for (int32_t i = s->n; i < s->movable; i++)
     if (is_needed(s, s->index[i], first, last, damping)) include(s, i);
+  see(s, last);
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   move_along(s, rank, s->target);
@@ -282,7 +279,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 5 * a * a + 16 * a + a * b + 2 * b * b + 9 * b + 2 * largest_program(a, b);
+  return 5 * a * a + 16 * a + 2 * a * b + 2 * b * b + 10 * b + 2 * largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -314,6 +311,8 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.kept = (int32_t *)work, work += b;
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
+  s.turned_by = (int32_t *)work, work += b;
+  s.turned = work, work += a * b;
   s.program = work, work += largest_program(a, b);
   s.other_program = work;
   for (int32_t i = 0; i < n; i++) {

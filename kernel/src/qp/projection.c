@@ -14,7 +14,7 @@ enum { ROUNDS = 5 };
 
 enum { IDLE = 0, ACTIVE = 1, SETTLED = 2 }; /* flags; SETTLED: redundant */
 
-int64_t rk_projection_workspace(int64_t n, int64_t p) { return 2 * n * n + p * n + 4 * p + 8 * n; }
+int64_t rk_projection_workspace(int64_t n, int64_t p) { return 2 * n * n + p * n + 5 * p + 8 * n; }
 
 rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work) {
   rk_projection s = {.n = (int32_t)n, .p = (int32_t)p};
@@ -26,6 +26,7 @@ rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work) {
   s.low = work, work += p;
   s.high = work, work += p;
   s.length = work, work += p;
+  s.safe = work, work += p;
   s.flag = (int32_t *)work, work += p;
   s.N = work;
   return s;
@@ -132,20 +133,29 @@ static void settle(rk_projection *s) {
   solve_upper(s, s->u);
 }
 
-/* The violated constraint that is farthest away, equations first; -1: none. */
-static int32_t farthest(const rk_projection *s, double *sign) {
+/* Every constraint is to be looked at again. */
+static void look_at_all(rk_projection *s) {
+  s->moved = 0.0;
+  for (int32_t c = 0; c < s->p; c++) s->safe[c] = 0.0;
+}
+
+/* The violated constraint that is farthest away, equations first; -1: none. One that was farther away than y has come
+   since is kept. */
+static int32_t farthest(rk_projection *s, double *sign) {
   int32_t found = -1, found_equal = 0;
   double most = 0.0;
   for (int32_t c = 0; c < s->p; c++) {
-    if (s->flag[c] != IDLE) continue;
+    if (s->flag[c] != IDLE || s->moved < s->safe[c]) continue;
     const int32_t equal = s->low[c] == s->high[c];
     if (found_equal && !equal) continue;
     const double value = rk_dot(s->n, s->N + (int64_t)c * s->n, s->y);
     const double below = s->low[c] - value, above = value - s->high[c];
     const double slack = below > above ? below : above;
-    if (!equal && (!(slack > 0.0) || slack <= noise(s, c, below > above ? s->low[c] : s->high[c]))) continue;
+    if (slack < 0.0) s->safe[c] = s->moved - slack / s->length[c];
+    if (!equal && !(slack > 0.0)) continue;
     const double away = slack / s->length[c];
     if (found >= 0 && equal == found_equal && away <= most) continue;
+    if (!equal && slack <= noise(s, c, below > above ? s->low[c] : s->high[c])) continue;
     found = c, found_equal = equal, most = away;
     *sign = below >= above ? 1.0 : -1.0;
   }
@@ -185,7 +195,10 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
     const double step = whole ? primal : dual;
     for (int32_t j = 0; j < s->k; j++) s->u[j] -= step * s->r[j];
     own += step;
-    if (independent) rk_add_scaled(n, step, s->rest, s->y);
+    if (independent) {
+      rk_add_scaled(n, step, s->rest, s->y);
+      s->moved += __builtin_fabs(step) * rk_sqrt(squared);
+    }
     if (whole) {
       s->u[s->k] = own;
       append(s, c, sign, rk_sqrt(squared));
@@ -199,11 +212,13 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
 /* From a settled point whose active constraints are held back rightly. */
 static int32_t run(rk_projection *s) {
   const int32_t limit = 50 + 10 * s->p;
+  look_at_all(s);
   for (int settled = 1;;) {
     double sign = 1.0;
     int32_t c = farthest(s, &sign);
     if (c < 0 && !settled) {
       settle(s);
+      look_at_all(s);
       c = farthest(s, &sign);
     }
     if (c < 0) return RK_QP_OPTIMAL;

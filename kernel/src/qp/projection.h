@@ -15,6 +15,7 @@ typedef struct rk_projection {
   int32_t *number;                 /* [n] which they are */
   double *Q, *R;                   /* [n][n] of which k rows, orthonormal; upper triangular, k columns */
   double *d, *r, *rest;            /* [n] */
+  double moved, *safe;             /* how far y has come, and until when each constraint is kept surely [p] */
   int32_t *flag;                   /* [p] */
 } rk_projection;
 
