@@ -4,6 +4,7 @@
 
 #define TOUCHING 1e-11  /* of the size: nearer, the faces say which way is out */
 #define SURE 1e-13      /* of the size: a normal that shows the distance to be as large */
+#define SHORT 1e-6      /* of the size: a shorter way from point to point says less of its direction than what shows the distance */
 #define TOLERANCE 1e-9 /* of the size: what a distance may be wrong by */
 
 int32_t rk_sizeof_shape(void) { return (int32_t)sizeof(rk_shape); }
@@ -18,13 +19,15 @@ static double apart(const rk_shape *a, const double Ta[12], const rk_shape *b, c
   return rk_sqrt(rk_dot3(to, to)) - a->bound - b->bound;
 }
 
-/* Distance of a pair without balls, negative where they meet; infinite where it is not found. value, low, points: of
+/* Distance of a pair without balls, negative where they meet; infinite where it is not found. value, low, points, n: of
    rk_nearest. */
 static double distance(const rk_pair *p, double value, double low, rk_difference_point *points, double n[3]) {
   if (value > TOUCHING * p->size) {
+    const int is_sure = value - low <= SURE * p->size;
+    if (is_sure && value <= SHORT * p->size) return value;
     for (int k = 0; k < 3; k++) n[k] = -points->m[k];
     rk_unit3(n);
-    if (value - low <= SURE * p->size) return value;
+    if (is_sure) return value;
     low = -rk_descend(p, rk_reach(p, n), n, points);
     value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
     if (value - low <= TOLERANCE * p->size && value - low < 0.5 * value) return low;
@@ -54,7 +57,7 @@ int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape
   const double radii = a->radius + b->radius;
   rk_difference_point points;
   double low;
-  const double nearest = rk_nearest(&p, within + radii, &points, &low);
+  const double nearest = rk_nearest(&p, within + radii, &points, &low, n);
   if (low > within + radii) {
     out[0] = rk_max(low - radii, within);
     return RK_DISTANCE_FAR;

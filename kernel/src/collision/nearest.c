@@ -93,7 +93,8 @@ static double reduce(int *count, rk_difference_point simplex[4], double share[4]
   return rk_sqrt(rk_dot3(v, v));
 }
 
-double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest, double *low) {
+double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest, double *low,
+                  double n[3]) {
   rk_difference_point simplex[4];
   double share[4] = {1.0, 0.0, 0.0, 0.0}, v[3];
   const double start[3] = {1.0, 0.0, 0.0}, touching = 1e-15 * p->size;
@@ -107,7 +108,8 @@ double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest,
     double own[4], x[3];
     for (int c = 0; c < count; c++) more[c] = simplex[c];
     rk_difference_support(p, back, &more[count]);
-    *low = rk_max(*low, -rk_dot3(more[count].m, back));
+    const double shown = -rk_dot3(more[count].m, back);
+    if (shown > *low) *low = shown, rk_copy(n, back, 3);
     if (*low > enough || distance - *low <= touching) break;
     int size = count + 1;
     const double nearer = reduce(&size, more, own, x);
@@ -131,9 +133,9 @@ double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest,
 
 int rk_look_back(const rk_pair *p, double away, const double n[3], rk_difference_point *nearest, double next[3]) {
   rk_pair apart = *p;
-  double low;
+  double low, shown[3];
   for (int k = 0; k < 3; k++) apart.shift[k] += away * n[k];
-  rk_nearest(&apart, __builtin_inf(), nearest, &low);
+  rk_nearest(&apart, __builtin_inf(), nearest, &low, shown);
   for (int k = 0; k < 3; k++) {
     next[k] = -nearest->m[k];
     nearest->m[k] += away * n[k];

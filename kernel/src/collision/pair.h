@@ -62,9 +62,9 @@ static inline int rk_unit3(double x[3]) {
 int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
                           double out[10]);
 
-/* The points of A and of B that are nearest. Returns their distance, 0 where they meet. *low: what it is not less than;
-   once that is above `enough`, the nearest points are not looked for any more. */
-double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest, double *low);
+/* The points of A and of B that are nearest. Returns their distance, 0 where they meet. *low: what it is not less than,
+   as the unit vector n shows; once that is above `enough`, the nearest points are not looked for any more. */
+double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest, double *low, double n[3]);
 
 /* The point of M that is nearest to `away` n, a point outside, and the unit vector from one to the other. Both are as
    exact as they get, however near M is to the origin. Returns whether they are apart. */

@@ -14,6 +14,7 @@ from .way_out import descended, shortest_way_out
 
 TOUCHING = 1e-11  # of the size: nearer, the faces say which way is out
 SURE = 1e-13  # of the size: a normal that shows the distance to be as large
+SHORT = 1e-6  # of the size: a shorter way from point to point says less of its direction than what shows the distance
 TOLERANCE = 1e-9  # of the size: what a distance may be wrong by
 FOUND, FAR, FAILED = range(3)  # rk_distance_status
 
@@ -59,7 +60,7 @@ def _distance(p: Pair, found: Nearest) -> tuple[float, Array, Array]:
     if value > TOUCHING * p.size:
         n = -points[2] / np.linalg.norm(points[2])
         if value - found.low <= SURE * p.size:
-            return value, n, points
+            return value, found.n if value <= SHORT * p.size else n, points
         reach, n, points = descended(p, n)
         value = min(value, float(np.linalg.norm(points[2])))
         if value + reach <= TOLERANCE * p.size and value + reach < 0.5 * value:

@@ -20,16 +20,17 @@ ROUNDS = 3  # of the shares in a simplex
 @dataclass(frozen=True, eq=False)
 class Nearest:
     """distance: 0 where they meet. points: (3, 3) the point of M that is nearest to the origin. low: what the distance
-    is not less than."""
+    is not less than, as the unit vector n (3,) shows."""
 
     distance: float
     points: Array
     low: float
+    n: Array
 
 
 def nearest(p: Pair, enough: float = np.inf) -> Nearest:
     """What is nearest; not looked for any more once the distance is shown to be more than `enough`."""
-    touching, idle, low = 1e-15 * p.size, 0, -np.inf
+    touching, idle, low, n = 1e-15 * p.size, 0, -np.inf, np.zeros(3)
     simplex = p.support(p.shift if p.shift.any() else np.array([1.0, 0.0, 0.0]))[None]
     simplex, shares, distance = _reduced(simplex)
     for _ in range(MOST_ROUNDS):
@@ -37,7 +38,9 @@ def nearest(p: Pair, enough: float = np.inf) -> Nearest:
             break
         back = -(shares @ simplex[:, 2]) / distance
         new = p.support(back)
-        low = max(low, -float(new[2] @ back))
+        shown = -float(new[2] @ back)
+        if shown > low:
+            low, n = shown, back
         if low > enough or distance - low <= touching:
             break
         fewer, own, nearer = _reduced(np.concatenate((simplex, new[None])))
@@ -47,7 +50,7 @@ def nearest(p: Pair, enough: float = np.inf) -> Nearest:
         if idle > MOST_IDLE:
             break
         simplex, shares, distance = fewer, own, nearer
-    return Nearest(distance if distance > touching else 0.0, np.tensordot(shares, simplex, 1), low)
+    return Nearest(distance if distance > touching else 0.0, np.tensordot(shares, simplex, 1), low, n)
 
 
 def look_back(p: Pair, away: float, n: Array) -> tuple[Array, Array | None]:
