@@ -31,48 +31,6 @@ from .record.snapshot import is_robot, metres_per_unit, refuse_linked_bones
 from .rig.drivers import mend_drivers
 from .rig.hand_posing import refresh_rigs, rig_pose
 
-__all__ = [
-    "Binding",
-    "BridgeError",
-    "Channel",
-    "PoseArrays",
-    "adopt_unit",
-    "binding",
-    "binding_held",
-    "bone_of_link",
-    "bone_record",
-    "build_armature",
-    "channel_table",
-    "clamp_pose",
-    "curves",
-    "damaged_records",
-    "edit_records",
-    "export_urdf",
-    "fit_helper_bones",
-    "import_robot",
-    "is_robot",
-    "keep_edits",
-    "last_binding",
-    "link_of_bone",
-    "make_robot",
-    "mend_drivers",
-    "metres_per_unit",
-    "nearest_within_limits",
-    "read_configuration",
-    "refresh_rigs",
-    "refuse_linked_bones",
-    "reset_record",
-    "rig_pose",
-    "robot_bones",
-    "robot_model",
-    "settle_records",
-    "show_found_meshes",
-    "to_blender",
-    "world_from_root",
-    "write_bodies",
-    "write_configuration",
-]
-
 
 def bone_of_link(obj: object) -> dict[str, str]:
     """{link name: bone name} of a robot."""

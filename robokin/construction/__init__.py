@@ -6,19 +6,3 @@ from .product_of_exponentials import ScrewRow, robot_from_screws
 from .stick_figure import with_stick_figure
 from .table_file import load_robot_table, read_robot_table
 from .table_text import robot_table_text
-
-__all__ = [
-    "CONVENTIONS",
-    "DHRow",
-    "DHTable",
-    "ScrewRow",
-    "ScrewTable",
-    "dh_table",
-    "load_robot_table",
-    "read_robot_table",
-    "robot_from_dh",
-    "robot_from_screws",
-    "robot_table_text",
-    "screw_table",
-    "with_stick_figure",
-]

@@ -5,27 +5,3 @@ from .bounds import body_around
 from .mesh import MeshBody, Solidity, convex_body, mesh_body
 from .plausibility import implausible_inertia, implausible_links, inertia_warnings, principal_moments
 from .shapes import box, capsule, cone, cylinder, ellipsoid, hollow_sphere, shape_body, sphere
-
-__all__ = [
-    "Body",
-    "MeshBody",
-    "Solidity",
-    "body_around",
-    "box",
-    "capsule",
-    "combined",
-    "cone",
-    "convex_body",
-    "cylinder",
-    "ellipsoid",
-    "hollow_sphere",
-    "implausible_inertia",
-    "implausible_links",
-    "inertia_warnings",
-    "link_body",
-    "mesh_body",
-    "principal_moments",
-    "shape_body",
-    "sphere",
-    "total_body",
-]
