@@ -30,13 +30,3 @@ from .pose_arrays import PoseArrays
 from .record.snapshot import is_robot, metres_per_unit, refuse_linked_bones
 from .rig.drivers import mend_drivers
 from .rig.hand_posing import refresh_rigs, rig_pose
-
-
-def bone_of_link(obj: object) -> dict[str, str]:
-    """{link name: bone name} of a robot."""
-    return binding(obj).bone_of_link
-
-
-def link_of_bone(obj: object) -> dict[str, str]:
-    """{bone name: link name} of a robot."""
-    return binding(obj).link_of_bone

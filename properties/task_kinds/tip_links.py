@@ -7,7 +7,7 @@ from collections.abc import Callable
 import bpy
 
 from ...robokin import RobokinError
-from ..bridge import Binding, link_of_bone
+from ..bridge import Binding, binding
 
 
 def remember_link(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]:
@@ -15,7 +15,7 @@ def remember_link(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Con
 
     def remember(task: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
         try:
-            setattr(task, f"{name}_link", link_of_bone(task.id_data).get(getattr(task, name), ""))
+            setattr(task, f"{name}_link", binding(task.id_data).link_of_bone.get(getattr(task, name), ""))
         except RobokinError:
             setattr(task, f"{name}_link", "")
 

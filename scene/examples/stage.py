@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding, bone_of_link, import_robot, write_configuration
+from ...properties.bridge import binding, import_robot, write_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import store_posture
 from ...robokin.construction.solids import with_links
@@ -120,7 +120,7 @@ class Stage:
     def task(self, robot: bpy.types.Object, name: str, kind: str, link: str, target: Any, **settings: Any) -> Any:
         """A task of a link, whose other properties are given by name."""
         task = robot.robokin.tasks.add()
-        task.name, task.kind, task.tip, task.target = name, kind, bone_of_link(robot)[link], target
+        task.name, task.kind, task.tip, task.target = name, kind, binding(robot).bone_of_link[link], target
         task.position_tolerance *= self.unit
         for key, value in settings.items():
             setattr(task, key, value)

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.files.add_robot import ROBOKIN_MT_add_robot
-from robokin_addon.properties.bridge import bone_of_link, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.library import ROBOTS, library_robot
 from support.oracles.compare import compare_models
@@ -40,7 +40,7 @@ def test_the_robot_in_the_scene_is_that_of_the_library(scene: bpy.types.Scene, n
         stand[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
     stand[:3, 3] = 0.5, -1.0, 0.25
     assert np.array(obj.matrix_world) == pytest.approx(stand, abs=1e-6)
-    bone = obj.pose.bones[bone_of_link(obj)[ROBOTS[name].tip]]
+    bone = obj.pose.bones[binding(obj).bone_of_link[ROBOTS[name].tip]]
     tip = stand @ forward_kinematics(expected, q)[ROBOTS[name].tip]
     assert np.array(obj.matrix_world @ bone.matrix)[:3, 3] == pytest.approx(tip[:3, 3], abs=1e-5)
 

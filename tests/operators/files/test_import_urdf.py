@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import bone_of_link, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.robokin.model.geometry import Mesh
 from support.robots import all_urdfs, robot
@@ -25,7 +25,7 @@ def data_counts() -> list[int]:
 
 
 def visuals_of(obj: bpy.types.Object, link: str) -> list[bpy.types.Object]:
-    return [child for child in obj.children if child.parent_bone == bone_of_link(obj)[link]]
+    return [child for child in obj.children if child.parent_bone == binding(obj).bone_of_link[link]]
 
 
 def assert_visuals_stand_where_the_model_says(obj: bpy.types.Object) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robokin_addon.cli.main import main
 from robokin_addon.operators.solve.reduce_keys import ROBOKIN_OT_reduce_keys
-from robokin_addon.properties.bridge import binding, link_of_bone, read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import clamp, library_robot
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation.curves import own_keys, write_curves
@@ -49,7 +49,7 @@ def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
     report = tmp_path / "report.json"
     assert called(bpy.ops.robokin.reduce_keys, animated, position=0.5, report_path=str(report)) == {"FINISHED"}
     after, told = seen(animated), json.loads(report.read_text("utf-8"))
-    away, turned = tool_errors(before.model, [link_of_bone(animated)[TOOL]], after.q, before.q)
+    away, turned = tool_errors(before.model, [binding(animated).link_of_bone[TOOL]], after.q, before.q)
     assert away.max() <= 0.5e-3 and turned.max() <= np.radians(0.5)
     assert told["position"] <= 0.5e-3 and told["broken_after"] == 0
     assert told["keys_before"] == LAST and keyed(animated) == told["keys_after"] < LAST // 3
@@ -60,7 +60,7 @@ def test_the_bound_on_the_angle_counts_where_the_other_is_wide(animated):
     before, found = seen(animated), robot_model(animated)
     given = {"position": 100.0, "frame_start": 1, "frame_end": LAST}
     assert called(bpy.ops.robokin.reduce_keys, animated, rotation=np.radians(0.1), **given) == {"FINISHED"}
-    away, turned = tool_errors(found, [link_of_bone(animated)[TOOL]], seen(animated).q, before.q)
+    away, turned = tool_errors(found, [binding(animated).link_of_bone[TOOL]], seen(animated).q, before.q)
     assert np.radians(0.01) < turned.max() <= np.radians(0.1) and away.max() < 0.1 and keyed(animated) < LAST
 
 

@@ -10,7 +10,7 @@ from robokin_addon.operators.solve import moves as operator
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
 from robokin_addon.panels.overlays.motion import limit_spans
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
-from robokin_addon.properties.bridge import binding, link_of_bone, read_configuration, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobokinError, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
@@ -92,7 +92,7 @@ def test_all_moves_become_keys_inside_the_limits(scene, program, capfd):
     first = seen.q[resting[1] if resting[0] == 0 else resting[0]]
     np.testing.assert_allclose(first[:2], start[:2] + 0.3, atol=1e-5)
     assert abs(seen.v[: resting[1], :2]).max() <= 0.5 * bound.velocity[:2].max() + 1e-4
-    link = link_of_bone(program)[TOOL]
+    link = binding(program).link_of_bone[TOOL]
     ends = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
     for move in program.robokin.moves[1:]:
         there = np.array(move.target.matrix_world.translation)
@@ -141,7 +141,7 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
     last = int(program.animation_data.action.frame_range[1])
     seen = finish(sample_motion(scene, program, range(scene.frame_current, last + 1), binding(program)))
-    link = link_of_bone(program)[TOOL]
+    link = binding(program).link_of_bone[TOOL]
     keyed = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
     start, way = points[::2], points[1::2] - points[::2]
     for place in keyed:
@@ -190,7 +190,7 @@ def test_a_curve_blends_and_the_stretches_are_reported(scene, program):
     markers = {marker.name: marker.frame for marker in program.animation_data.action.pose_markers}
     assert markers == {move.name: move.first for move in moves}
     seen = finish(sample_motion(scene, program, range(1, moves[2].last + 1), binding(program)))
-    link = link_of_bone(program)[TOOL]
+    link = binding(program).link_of_bone[TOOL]
     ends = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
     speeds = np.linalg.norm(np.diff(ends, axis=0), axis=1) * 24.0
     assert 0.04 < speeds[moves[2].first + 2 :].max() <= 0.05 * (1.0 + 1e-3)

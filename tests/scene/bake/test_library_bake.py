@@ -8,13 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.properties.bridge import (
-    bone_of_link,
-    read_configuration,
-    robot_model,
-    to_blender,
-    write_configuration,
-)
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, to_blender, write_configuration
 from robokin_addon.robokin import (
     RobotModel,
     difference,
@@ -63,7 +57,7 @@ def test_a_short_path(scene: bpy.types.Scene, name: str) -> None:
     obj = bpy.context.object
     model, rng = robot_model(obj), np.random.default_rng(3)
     link = ROBOTS[name].tip
-    tip = bone_of_link(obj)[link]
+    tip = binding(obj).bone_of_link[link]
     Q = path(model, middle(model, rng), rng)
     write_configuration(obj, Q[0])
     bpy.ops.robokin.store_posture()

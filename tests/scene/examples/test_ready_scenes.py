@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
-from robokin_addon.properties.bridge import link_of_bone, read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import Box, distance
 from robokin_addon.scene.examples import EXAMPLES
@@ -91,7 +91,8 @@ def is_done(name, robot):
             turns = (turn[1] - turn[0]) / (2.0 * np.pi)
             assert abs(turns) >= 1.0 - 1e-6 and abs(turns - round(turns)) < 1e-6
     else:
-        hinge = next(task.target.parent for task in robot.robokin.tasks if link_of_bone(robot)[task.tip] == "tool")
+        links = binding(robot).link_of_bone
+        hinge = next(task.target.parent for task in robot.robokin.tasks if links[task.tip] == "tool")
         assert np.degrees(angle(scene, hinge, scene.frame_end)) == pytest.approx(88.0)
 
 

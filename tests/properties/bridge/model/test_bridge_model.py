@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import BridgeError, binding_held, bone_of_link, is_robot, robot_model
+from robokin_addon.properties.bridge import BridgeError, binding, binding_held, is_robot, robot_model
 from robokin_addon.properties.bridge.model.binding import _cache
 from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, load_urdf, urdf_text
@@ -141,7 +141,7 @@ def test_a_renamed_bone_renames_its_joint_and_mimics_follow(scene: bpy.types.Sce
     obj.data.bones["one"].name = "uno"
     model = robot_model(obj)
     assert model.joint("two").mimic == Mimic("uno", 2.0)
-    assert bone_of_link(obj) == {"base": "base", "a": "uno", "b": "two"}
+    assert binding(obj).bone_of_link == {"base": "base", "a": "uno", "b": "two"}
 
 
 def test_a_mimic_joint_is_driven_by_its_renamed_source(scene: bpy.types.Scene) -> None:

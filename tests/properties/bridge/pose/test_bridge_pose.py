@@ -12,7 +12,6 @@ from mathutils import Matrix, Vector
 from robokin_addon.properties.bridge import (
     BridgeError,
     binding,
-    bone_of_link,
     channel_table,
     clamp_pose,
     curves,
@@ -57,7 +56,7 @@ def shown_error(obj: bpy.types.Object, q: np.ndarray) -> float:
     reach = max(np.linalg.norm(T[:3, 3]) for T in rest.values()) or 1.0
     scale = np.cbrt(np.linalg.det(np.array(obj.matrix_world)[:3, :3]))
     worst = 0.0
-    for link, bone in bone_of_link(obj).items():
+    for link, bone in binding(obj).bone_of_link.items():
         T_rest = rest[link].copy()
         T_rest[:3, 3] /= unit
         local = np.array(obj.data.bones[bone].matrix_local, float)
