@@ -25,7 +25,7 @@ def write_report(report: dict, target: str | None, summary: str) -> None:
 @contextmanager
 def kept_report(report: dict, target: str | None) -> Iterator[None]:
     """The file of `write_report`: there when the block ends, but a disk without room for it is found before the block
-    does what the report tells. `show_report` does the rest. Raises FileFormatError."""
+    does what the report says. `show_report` does the rest. Raises FileFormatError."""
     if target in (None, STANDARD_OUTPUT):
         yield
     else:

@@ -11,7 +11,7 @@ from .collisions import draw_obstacle
 from .prepared.redraw_cache import redraw_cache
 from .prepared.robot_panel import CATEGORY, RobotSummary, draw_text, robot_summary
 
-_SHOWN = 4  # damaged records that the panel tells of
+_SHOWN = 4  # damaged records that the panel names
 
 
 class ROBOKIN_PT_robot(bpy.types.Panel):

@@ -1,7 +1,7 @@
 """Handlers of Blender's events (a change, a save, a load, a frame). All of them are added here, behind one guard.
 
 What a handler raises Blender prints at every event, and the rest of the handler is left out: one robot with something
-wrong about it would keep all others from being looked after. The guard tells a fault once and lets everything go on. It
+wrong about it would keep all others from being looked after. The guard reports a fault once and lets all go on. It
 is for faults of the program; bad input is a RobokinError, with which each handler knows what to do.
 """
 

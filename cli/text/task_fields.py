@@ -129,13 +129,13 @@ def pair_or_one(fields: Fields, name: str) -> list[float]:
 
 
 def twist(fields: Fields, name: str) -> dict:
-    """Six numbers, or one about a hinge that another field tells."""
+    """Six numbers, or one about a hinge that another field names."""
     if "about" not in fields:
         if "pitch" in fields:
             raise TaskError("pitch is given without about, its axis")
         return {"target": numbers(fields, name, 6)}
     if "frame" in fields:
-        raise TaskError("about and frame both say in which axes the velocity is told: give one")
+        raise TaskError("about and frame both say in which axes the velocity is: give one")
     pitch = one(fields, "pitch") if "pitch" in fields else 0.0
     return {"target": TwistTask.about(*pair(fields, "about"), one(fields, name), pitch), "frame": "space"}
 

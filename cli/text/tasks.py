@@ -78,7 +78,7 @@ _BESIDE = {"twist": ("about", "pitch")}
 
 def kind_of(task: type[Task]) -> TaskText:
     """The fields are the arguments of a task. Their forms are what the task says (`Task.forms`), or what the name or
-    the type of the argument tells."""
+    the type of the argument says."""
     parameters = list(inspect.signature(task).parameters.values())
     types = get_type_hints(task.__init__)
     fields: dict[str, tuple[str, Reader]] = {}

@@ -85,7 +85,7 @@ def _timing(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> object:
     """What a move that is timed by hand depends on besides its path."""
     try:
         progress = keyed_progress(obj, item)
-    except RobokinError as problem:  # which the preview tells
+    except RobokinError as problem:  # which the preview shows
         return str(problem)
     return None if progress is None else (progress.tobytes(), item.speed, item.tool_speed)
 

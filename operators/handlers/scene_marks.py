@@ -1,5 +1,5 @@
 """Marks of the scene, by which a result says whether it is still about what is there: what a solve, a bake or a check
-depends on, as a short text that is kept with the result. One whose mark is not that of the scene is told as a result of
+depends on, as a short text that is kept with the result. One whose mark is not that of the scene is shown as one of
 before the change."""
 
 from __future__ import annotations

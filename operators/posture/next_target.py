@@ -12,12 +12,12 @@ from ...scene.posing.move_end import pose_at_end
 from ..common import RobotOperator
 from ..tools.gesture import settle
 
-MET = 1e-3  # [m, rad] what is no farther off is not told
+MET = 1e-3  # [m, rad] what is no farther off is not reported
 STEPS = {"NEXT": 1, "ACTIVE": 0, "PREVIOUS": -1}
 
 
 class ROBOKIN_OT_next_target(RobotOperator, bpy.types.Operator):
-    """Pose the robot at the end of the next move in the list; what cannot be reached is told"""
+    """Pose the robot at the end of the next move in the list; what cannot be reached is reported"""
 
     bl_idname = "robokin.next_target"
     bl_label = "Next Target"
@@ -36,7 +36,7 @@ class ROBOKIN_OT_next_target(RobotOperator, bpy.types.Operator):
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         which = {"NEXT": "the next", "ACTIVE": "the active", "PREVIOUS": "the previous"}[properties.direction]
-        return f"Pose the robot at the end of {which} move; what cannot be reached is told"
+        return f"Pose the robot at the end of {which} move; what cannot be reached is reported"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         robot = obj.robokin

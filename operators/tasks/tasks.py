@@ -192,7 +192,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
         try:
             robot = binding(obj)
             tips = () if self.tip else possible_tips(obj, robot)
-        except RobokinError:  # of which the work tells
+        except RobokinError:  # which the work reports
             tips = ()
         if len(tips) < 2:
             return self.execute(context)

@@ -21,7 +21,7 @@ from ...robokin.structure.short_names import short_names
 
 @dataclass(frozen=True)
 class JointRow:
-    """name: what tells the bone from the others.   channels: (label, channel); a single one needs no label.
+    """name: by what the bone differs from the others.   channels: (label, channel); a single one needs no label.
     ranged: there is a range to show.   follows: it moves by itself.   ball: its channels are a quaternion.
     lockable: it can have a padlock."""
 

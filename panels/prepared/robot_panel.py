@@ -278,7 +278,7 @@ def draw_status(
     context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str, is_present: bool, rows: int = 0
 ) -> None:
     """Status and reason of a solve; nothing before the first one. is_present: nothing has changed since.   rows: how
-    many follow that tell the reason."""
+    many follow that give the reason."""
     if not status:
         return
     box = layout.box()

@@ -17,7 +17,7 @@ HOWS = (
     ("ROTATION", "Free the Rotation", "The tip may turn as it likes; its position counts alone"),
     ("AXIS", "Free the Turn about Z", "The tip may turn about its own Z axis, as a drill or a round nozzle may"),
     ("PRIORITY", "Come after the Others", "The task gives way to the others: it comes one priority after them"),
-    ("TOLERANCE", "Accept What Is Reached", "The tolerances of the task become as large as what it lacks now"),
+    ("TOLERANCE", "Accept What Is Reached", "The tolerances of the task become as large as its residual now"),
 )
 MOST = 2  # tasks that remedies are offered for
 
@@ -64,7 +64,7 @@ def _parsed(text: str) -> Why:
 
 
 def held_joints(obj: bpy.types.Object) -> list[str]:
-    """Names of the joints that hold the robot up, those with a padlock being told as locked. Raises RobokinError."""
+    """Names of the joints that hold the robot up, those with a padlock called locked. Raises RobokinError."""
     locked = binding(obj).locked
     return [f"{name} (locked)" if name in locked else name for name in why(obj).joints]
 

@@ -14,7 +14,7 @@ from ..arrays import Array
 
 PARTS = 64  # that a mesh is cut into at most; loose parts beyond the first count for themselves
 LOOSE = 1024  # loose parts at most
-SHARE = 0.01  # of the largest extent: by how much a part may reach beyond the mesh, unless told
+SHARE = 0.01  # of the largest extent: by how much a part may reach beyond the mesh, unless another is given
 _SAME = 1e-7  # of the largest extent: points that are one, and on a plane
 _SAMPLES = 600  # triangles that choose a plane
 _EXTREME = 96  # points of a part that stand for all, where they are many

@@ -21,7 +21,7 @@ from .pairs import distances
 from .reference.distances import FAILED
 from .shapes import CollisionShape
 
-SAMPLES = 256  # configurations that tell which links always touch
+SAMPLES = 256  # configurations that show which links always touch
 MeshPoints = Callable[[Mesh], CollisionShape | None]
 
 

@@ -40,7 +40,7 @@ COMMON = tuple(f.name for f in fields(ChainRow) if f.name not in ("com", "inerti
 DH = ("a", "alpha", "d", "theta")
 SCREW = ("vx", "vy", "vz", "wx", "wy", "wz")
 AXIS = ("axis_x", "axis_y", "axis_z", "point_x", "point_y", "point_z")
-# The columns that tell a kind of table from the others, and those that it may have besides.
+# The columns by which a kind of table differs from the others, and those that it may have besides.
 KINDS = {DH: ("type", "offset"), SCREW: (), AXIS: ("type", "pitch")}
 WORDS = ("joint", "link", "type")
 

@@ -1,7 +1,7 @@
 """Position limits that are so far away that they mean none, as descriptions write them that must give a number.
 
 Taken for limits, they would spread solutions over thousands of turns or kilometres, where Blender's single precision
-no longer tells a pose: at 1000 turns it is good to 2e-4 rad, at 1000 m to 3e-5 m, in tolerances of 1e-3 rad and 1e-4 m.
+no longer gives a pose: at 1000 turns it is good to 2e-4 rad, at 1000 m to 3e-5 m, in tolerances of 1e-3 rad and 1e-4 m.
 A joint keeps its numbers, the model's limits are without them.
 """
 

@@ -52,7 +52,7 @@ def with_wheels(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[L
 def find_drive(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) -> Drive:
     """The drive of a wheeled joint. links: by name.   joints: of the robot, parents first.
 
-    Raises ModelError when there is not one pair of wheels, or nothing tells their radius.
+    Raises ModelError when there is not one pair of wheels, or nothing gives their radius.
     """
     wheels = _wheel_joints(base, joints)
     who = f"wheeled joint {base.name!r}"
@@ -64,7 +64,7 @@ def find_drive(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) 
     (left, T_left), (right, T_right) = wheels[0]
     radius = _radius(left, links, joints) or _radius(right, links, joints) or _height(base, T_left, links, joints)
     if not radius > 0.0:
-        raise ModelError(f"{who}: nothing tells the radius of {left.name!r} and {right.name!r}; state its drive", base)
+        raise ModelError(f"{who}: nothing gives the radius of {left.name!r} and {right.name!r}; state its drive", base)
     return Drive(left.name, right.name, float(radius), float(np.linalg.norm(T_left[:3, 3] - T_right[:3, 3])))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 
 def short_names(names: Collection[str]) -> dict[str, str]:
-    """{name: what tells it from the others}: without the words that all begin with, and the ending "_joint"."""
+    """{name: by what it differs from the others}: without the words that all begin with, and the ending "_joint"."""
     common = common_start(names)
     short = {name: name[common:].removesuffix("_joint") or name for name in names}
     return short if len(set(short.values())) == len(short) else {name: name[common:] for name in names}

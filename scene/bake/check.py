@@ -34,7 +34,7 @@ from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
 from .samples import sample_motion
 
-SLIPS_ASIDE = 1e-5  # [m/s] along an axle that is told of
+SLIPS_ASIDE = 1e-5  # [m/s] along an axle that is reported
 _CHUNK = 16  # frames between two reports of progress
 
 

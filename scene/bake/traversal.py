@@ -66,7 +66,7 @@ def traversal_steps(
     use_own: bool = True,
 ) -> Generator[float, None, BakeResult]:
     """Bake as `bake_steps` does, for one task on the whole pose of an arm with a closed form. A motion that slows down
-    takes more frames than asked for; the object's `robokin_path` then has a curve that tells which frame of the path
+    takes more frames than asked for; the object's `robokin_path` then has a curve that shows which frame of the path
     each one is at. Raises RobokinError."""
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)

@@ -39,7 +39,7 @@ def named_posture(found: Postures, branch: str) -> int:
     """The first posture whose name has these words, as "elbow up"; the first of all for "". Raises RobokinError when
     there is none."""
     if not len(found):
-        raise RobokinError("no posture meets the tasks: Solve Pose tells why")
+        raise RobokinError("no posture meets the tasks: Solve Pose says why")
     for i, name in enumerate(found.names):
         if all(words.strip().lower() in name.lower() for words in branch.split(",")):
             return i

@@ -16,14 +16,14 @@ from .largest_eigenvalue import LargestEigenvalue
 from .manipulability import record_of_rows, task_jacobian, task_rows
 
 STRUCTURAL = 1e-9  # relative to the largest: where they are below it everywhere, the robot can never move that way
-SAMPLES = 3  # configurations that tell where
+SAMPLES = 3  # configurations that show where
 NONE = 4e-16  # relative to the largest: below, there is no way to go
 
 
 class SmallestSingularValue(Potential):
     """V = -the smallest singular value of the rows of `Manipulability`, those left out that are 0 wherever it is.
 
-    Not smooth where the two smallest are equal; there `gradient` is that of one of them, `edge` tells all.
+    Not smooth where the two smallest are equal; there `gradient` is that of one of them, `largest_eigenvalue` has all.
     """
 
     @cached_settings

@@ -26,7 +26,7 @@ from .unmoved import out_of_all_poses
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
 SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
 AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looked what rank the rows have
-UNMOVED_BY = 1.01  # tolerances: what is missing in every pose, to be told
+UNMOVED_BY = 1.01  # tolerances: what is missing in every pose, to be reported
 NOT_MOVED, NOT_TURNED = "no joint moves it there", "no joint turns it so"
 MISSED_INSIDE = "a pose inside the limits meets it, which the search missed: start from another pose"
 LOST_MOTION = "the joints have lost a motion, as an arm that is stretched out"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 30
 ITERATIONS = 40
-TRIALS = 4  # attempts to tell whether something can be met at all
+TRIALS = 4  # attempts to find out whether something can be met at all
 CLOSING = 5  # steps that close loops
 KEPT = 8  # searches of different influences
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
@@ -114,7 +114,7 @@ class LevelIK:
 
     @cached_property
     def bounded(self) -> Array:
-        """(tasks,) bool: of which tasks `excess` can tell something."""
+        """(tasks,) bool: for which tasks `excess` knows something."""
         return np.isin(np.arange(len(self.tasks)), list(self._reaches))
 
     def depends(self) -> Array:

@@ -95,7 +95,7 @@ class IKProblem:
 
         targets: one per task, each in its task's own terms or, of a task on a tip, (4, 4); the tasks' own when None.
         seed: of the restarts; the same seed gives the same bits on the same backend.
-        diagnose: after a failure, tell LIMIT, TASK_CONFLICT and SINGULAR from MAX_ITERATIONS, by some more solves;
+        diagnose: after a failure, find LIMIT, TASK_CONFLICT and SINGULAR in MAX_ITERATIONS, by some more solves;
         without it `result.diagnose()` does so when it is asked. Of a lower level that higher ones make impossible,
         TASK_CONFLICT names the tasks.
         influence: in place of the tasks'; residuals are what is lacking of what a task's influence asks for

@@ -32,7 +32,7 @@ def solve_ik_steps(
     """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
 
     Arguments, result and errors are those of `IKProblem`; problems whose tasks differ in their targets only are
-    compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; of the latter the costs are told.
+    compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; the costs of the latter are reported.
     """
     given = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)

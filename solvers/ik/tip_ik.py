@@ -66,7 +66,7 @@ class TipIK:
 
     @property
     def bounded(self) -> Array:
-        """(tasks,) bool: of which tasks `excess` can tell something."""
+        """(tasks,) bool: for which tasks `excess` knows something."""
         return np.ones(len(self.tasks), bool)
 
     def depends(self) -> Array:

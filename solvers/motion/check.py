@@ -112,7 +112,7 @@ def check_motion_steps(
     they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. gravity: (3,) [m/s^2] in the root frame; where it is given, what the
-    drives must give (`least_efforts`) is compared with the effort limits, too, up to what samples tell of it.
+    drives must give (`least_efforts`) is compared with the effort limits, too, as far as samples show it.
     collisions: what may not touch, looked at in each sample and half-way to the next. singularity: a sample with a
     smaller singular value is near one; 0: it is not looked. limits: "jerk", "power" (which needs gravity) and "tools",
     as of `retime`, besides those of the joints. support: points (n, 3) [m] in the root frame that the robot stands on

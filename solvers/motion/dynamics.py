@@ -22,7 +22,7 @@ from .motion import Motion, checked_motion, velocity_names
 
 RANK = 1e-10  # relative: of mobilities that are none
 COLUMNS = ("joints", "drives", "energy", "mass", "ground", "impulses", "links")  # groups of them
-KNOWN = 0.01  # share of a limit to which samples at the rate of a film tell efforts and power, at least
+KNOWN = 0.01  # share of a limit to which samples at the rate of a film show efforts and power, at least
 LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
 
 
@@ -85,7 +85,7 @@ class MotionDynamics:
     ) -> dict[str, tuple[str, Array]]:
         """Name -> unit and values (F,) of the groups (`COLUMNS`) that are chosen: of each joint "NAME velocity",
         "NAME acceleration", "NAME jerk", "NAME effort", "NAME power", then those of the robot and of links, in the axes
-        of the root frame. links: whose twists and accelerations are told; the tools unless given. Raises
+        of the root frame. links: whose twists and accelerations are reported; the tools unless given. Raises
         UnknownNameError."""
         joints = self.motion.model.moving_joints
         names = [name for joint in joints for name in velocity_names(joint)]
@@ -162,7 +162,7 @@ class LeastReading:
         return cls(np.where(abs(other) < abs(one), other, one), abs(other - one))
 
     def sampling_error(self, limit: Array) -> Array:
-        """(F, nv) what samples do not tell of efforts or powers under limits (nv,): nothing where the readings are
+        """(F, nv) what samples do not show of efforts or powers under limits (nv,): nothing where the readings are
         always the same, as at rest."""
         widest = self.apart.copy()  # of the samples beside it too: readings that cross are as far from the truth
         widest[1:] = np.maximum(widest[1:], self.apart[:-1])

@@ -103,7 +103,7 @@ class Motion:
             own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
             start, end = self.q[before, own], self.q[after, own]
             turned = self.q[after][:, wheels] - self.q[before][:, wheels]
-            # What the wheels do not tell of the way, as of poses that were solved one by one, is spread over it.
+            # What the wheels do not give of the path, as of poses that were solved one by one, is spread over it.
             slipped = end - base.roll(start, turned)
             q[:, own] = base.roll(start, share[:, None] * turned) + share[:, None] * slipped
         q[exact] = self.q[after[exact]]

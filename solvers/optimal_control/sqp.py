@@ -98,7 +98,7 @@ def optimise(
             kkt = min(kkt, here.kkt(z))  # of the newest multipliers
             break
         here, share = moved
-        if share < CUT:  # the program tells little of what is so far away
+        if share < CUT:  # the program says little about what is so far away
             damping = max(STIFFER * damping, LEAST_DAMPING)
         elif share == 1.0:
             damping = damping / STIFFER if damping > LEAST_DAMPING else 0.0

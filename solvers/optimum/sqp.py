@@ -37,7 +37,7 @@ PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by
 STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
 ACROSS = 10.0  # times the usual curvature, across what holds the pose: little moves that way
 LEAST = 1e-10  # times the largest curvature, which differences are known to: any counts as at least that
-STRIDE = 1.0  # radians or L: farther along one direction no second derivative tells anything
+STRIDE = 1.0  # radians or L: farther along one direction no second derivative says anything
 
 # Steps.
 DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
@@ -51,7 +51,7 @@ SMALLER = 0.1  # of a probe: negative curvature may end sooner
 CLEAR = 0.1  # times the largest curvature: where the cost bends as much, nothing nearer than a probe costs less
 TOUCHED, HARDLY = 1e-9, 1e-6  # inequalities nearer than this, and multipliers relative to the slope: they may let go
 ROUNDS = 8  # descents, each from what was found around the last
-SADDLE = 1e-6  # times the largest curvature: negative curvature that differences tell for certain
+SADDLE = 1e-6  # times the largest curvature: negative curvature that differences show for certain
 LESS = 1e-11  # times the largest curvature: a cost that is less by more is better
 UNSEEN = 100.0  # times its rounding: a cost that is less by no more is not better
 

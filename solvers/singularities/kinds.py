@@ -2,7 +2,7 @@
 
 The determinant of the Jacobian of such an arm is a product: each factor is 0 where axes lie as they should not (Pieper
 1968; of three parallel axes, their motion in the plane is divided out). The factors, made sines of angles or shares of
-the arm's size, tell which it is. Axes do not care from which end an arm is counted.
+the arm's size, show which it is. Axes do not care from which end an arm is counted.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from .tool import Tool
 from .words import lost_motion, moving_joints
 
 NEAR = 0.02  # smallest singular value from which on a pose is near a singularity, unless another one is asked for
-TIED = 3.0  # times the smallest factor of the determinant: another one that is as near is told, too
+TIED = 3.0  # times the smallest factor of the determinant: another one that is as near is named, too
 
 
 @dataclass(frozen=True, eq=False)

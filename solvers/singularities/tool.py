@@ -18,7 +18,7 @@ from ..tasks.tips.frame import FrameKind, is_plain_task
 from ..velocity.chain_length import chain_length
 
 STRUCTURAL = 1e-6  # of the largest: singular values that are smaller at every pose belong to what no pose can do
-SAMPLES = 5  # poses that tell
+SAMPLES = 5  # poses that show the rank
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 
-SMALL = 0.1  # of a direction: what is less is not told
+SMALL = 0.1  # of a direction: what is less is left out
 ALONG = 0.995  # cosine to an axis that is that axis, to 6 degrees
 PART = 0.25  # of what the largest joint has in a motion: joints that move less are not named
 

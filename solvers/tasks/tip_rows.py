@@ -61,7 +61,7 @@ class TipForm:
     link, offset: of the tip.   other: (link, offset) of the other tip; None: the root frame.
     weights: (6,) in units of the task, with its influence; 0: there is no such row. The first three count in the first
     part, the others in the second one.   bands: (6,) errors that do not count.
-    axes: those that the task is told in.   side: 1 only the lower sides count, -1 the upper ones, 0 both.
+    axes: those that the task is expressed in.   side: 1 only the lower sides count, -1 the upper ones, 0 both.
     is_ball: the band is that of a length: one row, whose weight stands for all three.   axis: (3,) in the tip.
     correction: of a loop closure, whose rows are those of its motions; None: it is none.
     """

@@ -42,7 +42,7 @@ class TrackResult:
     start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
     parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
     one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
-    all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what tells why
+    all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what says why
     velocities are missed, where some are. aside: (F, tasks) bool, those that stand aside, so that levels above miss
     fewer frames; None: none do.
     """
@@ -223,7 +223,7 @@ def judge_histories(
 def stopped_by(
     levels: TaskLevels, q: Array, targets: Sequence[Sequence[Any]], missed: Array, shares: Array, dt: float
 ) -> list[Callable[[], Diagnosis | None] | None]:
-    """What tells, of each frame that misses some, why velocities are missed. q: (F, nq).   missed: (F,) bool, which do.
+    """For each frame that misses some: why it misses velocities. q: (F, nq).   missed: (F,) bool, which do.
     The other arguments: see `why_stopped`."""
     return [
         partial(why_stopped, levels, there, own, shares, dt) if is_missed else None

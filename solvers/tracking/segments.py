@@ -18,8 +18,8 @@ from .tracker import Tracker
 
 @dataclass(frozen=True, eq=False)
 class Aside:
-    """Which tasks stand aside. down_to: (frames,) the last priority that is followed; tasks of later ones are told what
-    they lack.   near: (frames, nq) what the robot stays near to meanwhile, NaN where it need not."""
+    """Which tasks stand aside. down_to: (frames,) the last priority that is followed; later ones report their
+    residuals.   near: (frames, nq) what the robot stays near to meanwhile, NaN where it need not."""
 
     down_to: Array
     near: Array

@@ -295,8 +295,8 @@ class Tracker:
         near: Array | None = None,
     ) -> TrackResult:
         """Track as many frames as there are sets of targets, as `check_targets` gives them. influence: of each frame.
-        down_to: tasks of priorities after it stand aside: not followed, as if their influence were 0, but told what
-        they lack.   near: (frames, nq) what the robot stays near to in what the others leave free. Raises TaskError."""
+        down_to: tasks of priorities after it stand aside: not followed, as if their influence were 0, but report their
+        residuals.   near: (frames, nq) what the robot stays near to in what the others leave free. Raises TaskError."""
         if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
         if influence is not None and len(influence) != len(targets):

@@ -48,7 +48,7 @@ def reset_record(context: bpy.types.Context, obj: bpy.types.Object, name: str) -
     as no other record is damaged.
 
     What of the record is whole is kept. The rest comes from the bone's fields, which are single precision, and from
-    its rest pose; where these do not tell, the joint is guessed as for an ordinary bone. Object or Pose Mode. Raises
+    its rest pose; where these do not say it, the joint is guessed as for an ordinary bone. Object or Pose Mode. Raises
     RobokinError, and then changes nothing.
     """
     armature = obj.data
@@ -113,7 +113,7 @@ def _guessed(obj: bpy.types.Object, bone: bpy.types.Bone, frame: Array | None) -
 
 def _frame(bone: bpy.types.Bone) -> Array | None:
     """(3, 3) R_link_bone: of the bone's own record, or such that a joint below or above it stays where it is; None
-    where nothing tells."""
+    where nothing says."""
     own = whole_parts(bone[KEY], bone.name)
     if "frame" in own:
         return own["frame"]

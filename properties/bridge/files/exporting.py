@@ -69,7 +69,7 @@ def _write(path: Path, text: str, files: dict[str, bytes]) -> None:
 
 
 class _Export:
-    """`files`: name relative to the URDF -> content.   `losses`: lines to tell."""
+    """`files`: name relative to the URDF -> content.   `losses`: lines to report."""
 
     def __init__(self, obj: bpy.types.Object, robot: Binding, path: Path, depsgraph: bpy.types.Depsgraph) -> None:
         self.obj, self.robot, self.path, self.depsgraph = obj, robot, path, depsgraph

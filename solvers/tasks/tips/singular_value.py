@@ -17,7 +17,7 @@ from ..tip import TipTask
 
 WATCHED = 2  # smallest singular values: another one may take the place of the smallest within a step
 STRUCTURAL = 1e-6  # of the largest: what is smaller at every pose is what no pose can do
-SAMPLES = 5  # poses that tell
+SAMPLES = 5  # poses that show the rank
 
 
 class SingularValueTask(TipTask):

@@ -152,7 +152,7 @@ class _Precedence:
         return counts[0] < counts[1]
 
     def _followed(self, aside: Aside, frames: int | None = None) -> Generator[list[TrackResult], None, _Motion]:
-        """So many frames of a motion at least, all unless told."""
+        """So many frames of a motion at least, all unless given."""
         results: list[TrackResult] = []
         for results in self.again(aside=aside):
             if frames is not None and sum(map(len, results)) >= frames:

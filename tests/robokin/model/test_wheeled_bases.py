@@ -128,7 +128,7 @@ def wheels_with(geometry: Geometry | None, floor: Geometry | None = None) -> Rob
 def test_the_radius_is_reported_by_shapes_or_by_the_height_of_the_axle():
     assert wheels_with(Geometry(Sphere(0.17))).drive == Drive("l", "r", 0.17, 2.0)
     assert wheels_with(None, Geometry(Box((1, 1, 0.5)))).drive.radius == pytest.approx(0.5)
-    with pytest.raises(ModelError, match="nothing tells the radius of 'l' and 'r'; state its drive"):
+    with pytest.raises(ModelError, match="nothing gives the radius of 'l' and 'r'; state its drive"):
         wheels_with(None)
 
 

@@ -19,7 +19,7 @@ _VERTEX = re.compile(rb"vertex\s+(\S{1,40})\s+(\S{1,40})\s+(\S{1,40})", re.IGNOR
 def read_stl(path: str) -> MeshData:
     """Raises FileFormatError naming the file, ValueError."""
     data = read_bytes(path)
-    # Some binary files begin with "solid"; only their size tells.
+    # Some binary files begin with "solid"; only their size shows it.
     count = int.from_bytes(data[80:_HEADER], "little") if len(data) >= _HEADER else -1
     if count >= 0 and len(data) >= _HEADER + count * _FACET.itemsize and not _is_ascii(data, count):
         Cost(path).add_corners(3 * count)
