@@ -118,17 +118,17 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != QUATERNION][: joint.nv]
     return JointSummary(
-        joint_bones[-1].bone,
-        joint.kind.label,
-        joint.nv > 0,
-        joint.mimic.joint if joint.mimic else "",
-        _unheld(robot.model, joint.name),
-        labelled,
-        tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
-        _swing_labels(joint, joint_bones[0]) if joint.kind.has_cone else (),
-        type_fields(obj.data.bones[joint_bones[-1].bone].robokin),
-        joint.type == "wheeled",
-        ranged_channel(robot, joint_bones[-1].bone) is not None,
+        bone=joint_bones[-1].bone,
+        label=joint.kind.label,
+        moving=joint.nv > 0,
+        follows=joint.mimic.joint if joint.mimic else "",
+        unheld=_unheld(robot.model, joint.name),
+        channels=labelled,
+        freedoms=tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
+        cone=_swing_labels(joint, joint_bones[0]) if joint.kind.has_cone else (),
+        extra=type_fields(obj.data.bones[joint_bones[-1].bone].robokin),
+        wheels=joint.type == "wheeled",
+        ranged=ranged_channel(robot, joint_bones[-1].bone) is not None,
     )
 
 

@@ -180,19 +180,19 @@ def bake_steps(
     show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
     return BakeResult(
-        robot.model,
-        frames,
-        written,
-        statuses_of(parts, frames, failures),
-        np.concatenate([part.residuals(count) for part in parts]),
-        failures,
-        start,
-        costs[: len(frames), :, 0],
-        criterion_names(plans[0].criteria),
-        _parts(plans, count),
-        note,
-        hits,
-        soft_tasks(parts, task_names(tasks, ad_hoc), weights) if is_whole else (),
+        model=robot.model,
+        frames=frames,
+        Q=written,
+        statuses=statuses_of(parts, frames, failures),
+        residuals=np.concatenate([part.residuals(count) for part in parts]),
+        failures=failures,
+        start=start,
+        costs=costs[: len(frames), :, 0],
+        criteria=criterion_names(plans[0].criteria),
+        parts=_parts(plans, count),
+        note=note,
+        collisions=hits,
+        soft=soft_tasks(parts, task_names(tasks, ad_hoc), weights) if is_whole else (),
     )
 
 

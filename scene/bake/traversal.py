@@ -107,7 +107,20 @@ def traversal_steps(
     parts[counting[0]] = tuple(part.name for part in task.parts)
     statuses = [Status.CONVERGED] * len(shown)
     costs, note = np.zeros((len(shown), 0)), _note(found, at, shown[-1])
-    return BakeResult(motion.model, shown, written, statuses, residuals, [], "", costs, [], parts, note, hits)
+    return BakeResult(
+        model=motion.model,
+        frames=shown,
+        Q=written,
+        statuses=statuses,
+        residuals=residuals,
+        failures=[],
+        start="",
+        costs=costs,
+        criteria=[],
+        parts=parts,
+        note=note,
+        collisions=hits,
+    )
 
 
 def _note(found: Traversal, at: AtSingularities, last: int) -> str:

@@ -165,17 +165,17 @@ class IKProblem:
         elif reason:
             found = Diagnosis(Status.MAX_ITERATIONS, reason)
         result = SolveResult(
-            found,
-            best.q,
-            best.residuals,
-            iterations,
-            attempts,
-            self.limits_active,
-            part_names(self.tasks),
-            costs(self.criteria, best.state, np.zeros(self.model.nv)),
-            kkt_residual,
-            is_optimal,
-            look,
+            diagnosis=found,
+            q=best.q,
+            residual_array=best.residuals,
+            iterations=iterations,
+            attempts=attempts,
+            active=self.limits_active,
+            parts=part_names(self.tasks),
+            costs=costs(self.criteria, best.state, np.zeros(self.model.nv)),
+            kkt_residual=kkt_residual,
+            is_optimal=is_optimal,
+            explain=look,
         )
         if diagnose:
             result.diagnose()

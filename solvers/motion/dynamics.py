@@ -67,17 +67,17 @@ class MotionDynamics:
         tools = tool_links(model)
         momentum, wrench = _of_root(model, motion, g, com)
         return cls(
-            motion,
-            effort,
-            effort * v,
-            0.5 * (moved * v).sum(axis=1),
-            Drives.of(model).spring_energy(q) - mass * com @ g,
-            com,
-            momentum,
-            wrench,
-            _zero_moment_point(wrench, g, mass),
-            _impulses(motion, tools),
-            tools,
+            motion=motion,
+            effort=effort,
+            power=effort * v,
+            kinetic_energy=0.5 * (moved * v).sum(axis=1),
+            potential_energy=Drives.of(model).spring_energy(q) - mass * com @ g,
+            center_of_mass=com,
+            momentum=momentum,
+            base_wrench=wrench,
+            zero_moment_point=_zero_moment_point(wrench, g, mass),
+            impulse=_impulses(motion, tools),
+            tools=tools,
         )
 
     def columns(

@@ -45,7 +45,19 @@ class LocalProgram:
         if cost.frees_time:
             sides = [all_rows(there, linearised.constraints.at(there))[:3] for there in TimeColumn.neighbours(at)]
             time = TimeColumn.of(at, cost, value, (lower, upper), sides)
-        return cls(at, linearised, cost, value, gradient, wide, rows, lower, upper, count, time)
+        return cls(
+            at=at,
+            linearised=linearised,
+            cost=cost,
+            value=value,
+            gradient=gradient,
+            H=wide,
+            rows=rows,
+            lower=lower,
+            upper=upper,
+            count=count,
+            time=time,
+        )
 
     @property
     def residual(self) -> float:

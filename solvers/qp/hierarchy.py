@@ -32,9 +32,7 @@ from .householder import reduced
 from .level import FEASIBILITY_TOLERANCE, Level, residual, row_lengths, size_of
 
 # Of rows in what the levels above leave, relative to the norm of the rows.
-ROW_TOLERANCE = (
-    1e-9  # no longer than that: rounding decides their direction, and they are left to the levels below
-)
+ROW_TOLERANCE = 1e-9  # no longer than that: rounding decides their direction, and they are left to the levels below
 NORMAL_TOLERANCE = 1e-12  # the same of the normals of bounds, which bounds keep anyway
 RANK_TOLERANCE = 1e-6  # singular values below: too little of the rows' motion to be worth the speed; held still
 

@@ -37,6 +37,7 @@ ORDER = {
 }
 FILES = 15  # in a folder, at most
 LINES = 340  # of a file, at most
+POSITIONAL = 10  # arguments of a call without their names
 TEST_LINES = 450
 LONGER = {"solvers/tracking/tracker.py": 400}  # one object with one state
 PURE = ("robokin", "solvers")
@@ -165,6 +166,16 @@ def test_files_are_short() -> None:
     sizes = {path: path.read_text("utf-8").count("\n") for path in most}
     named = {str(path.relative_to(ROOT)): size for path, size in sizes.items() if size > most[path]}
     assert len(kernel) > 100 and {path: size for path, size in named.items() if size > LONGER.get(path, 0)} == {}
+
+
+def test_many_arguments_have_names() -> None:
+    calls = [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", len(node.args))
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+    assert len(calls) > 10000 and [each for each in calls if each[1] > POSITIONAL] == []
 
 
 def test_tests_of_the_pure_parts_lie_as_what_they_test() -> None:
