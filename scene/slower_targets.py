@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 import bpy
 import numpy as np
 
-from ..properties.bridge import Binding, binding, nearest_within_limits, read_configuration
+from ..properties.bridge import Binding, nearest_within_limits, read_configuration
 from ..properties.frame_rate import frame_seconds
 from ..properties.overrides import takes_keys
 from ..robokin import RobokinError
@@ -31,13 +31,13 @@ def requested_times(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
+    robot: Binding,
     frames: Sequence[int],
     q0: Array | None,
 ) -> Generator[float, None, float]:
     """Yield the share of the work done (0..1) now and then; return how many times as long the targets' motion must
     take for the joints that follow it from q0 (nq,) to be inside their limits on speed and acceleration; 1 when they
     are. q0: as of a bake; None: the pose that is nearest to rest. Nothing changes. Raises RobokinError."""
-    robot = binding(obj)
     tasks = enabled_tasks(obj, robot)
     if not tasks:
         raise RobokinError(f"{obj.name!r} has no task whose target could be slower")
@@ -55,10 +55,9 @@ def requested_times(
     return time_needed(fast)
 
 
-def slow_targets(obj: bpy.types.Object, first: int, factor: float) -> list[bpy.types.Object]:
+def slow_targets(obj: bpy.types.Object, robot: Binding, first: int, factor: float) -> list[bpy.types.Object]:
     """Move the keys after the frame `first` away from it, so that what the tasks follow takes `factor` times as long;
     those that were changed. Keys of the robot's joints stay: a bake makes them anew. Raises RobokinError."""
-    robot = binding(obj)
     curves = [(owner, curve) for owner, curve in _curves(obj, robot) if curve.range()[1] > first]
     owners = dict.fromkeys(owner for owner, _ in curves)
     if not curves:

@@ -67,14 +67,15 @@ def _keyed(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.path_plan import plan_steps
 
         robot = find_robot(arguments.robot)
+        bound = binding(robot)
         frames = chosen_frames(robot, arguments.frames, 1)
         margin = arguments.margin
         if margin is None:
-            margin = robot.robokin.solver.collision_margin * binding(robot).metres_per_unit
+            margin = robot.robokin.solver.collision_margin * bound.metres_per_unit
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        found = run_steps(
-            plan_steps(scene, view_layer, robot, frames[0], frames[-1], margin, arguments.budget, arguments.seed)
-        )
+        ends = frames[0], frames[-1]
+        steps = plan_steps(scene, view_layer, robot, bound, *ends, margin, arguments.budget, arguments.seed)
+        found = run_steps(steps)
         target = arguments.output or bpy.data.filepath
         report = {"robot": robot.name, **found.plan.to_dict()}
         with kept_report(report, arguments.json):

@@ -156,12 +156,13 @@ def _in_scene(arguments: argparse.Namespace) -> Request:
 
         ad_hoc = parse_scene_tasks(arguments.task, model)
         _refuse_velocities(arguments.task, [each.task for each in ad_hoc])
-        padlocked = binding(robot).model_at(read_configuration(robot))
+        bound = binding(robot)
+        padlocked = bound.model_at(read_configuration(robot, bound))
         if arguments.obstacles is not None:
             raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
         scene = bpy.context.scene
         assert scene is not None  # an open file has one
-        apart: list[Task] = [*finish(clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin))]
+        apart: list[Task] = [*finish(clearance_now(scene, robot, bound, arguments.avoid, arguments.margin))]
         criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
         return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart, criteria
 

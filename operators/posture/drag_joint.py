@@ -176,7 +176,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
     def begin(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> Turning | Sliding:
         robot = binding(obj)
         self._freedom = chosen = self._chosen(obj, robot)
-        self._robot, self._q = robot, read_configuration(obj, robot)
+        self._q = read_configuration(obj, robot)
         self._name = robot.joint_of_bone[self.bone].name
         tree, index = robot.model.tree, chosen.index
         settings = obj.data.bones[self.bone].robokin
@@ -184,7 +184,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         self._before = (field, getattr(settings, field), getattr(settings, f"use_{field}")) if field else None
         self._start = self._before[1] if self._before else present_value(robot, self._q, chosen)
         self._value = self._start
-        world = world_from_root(obj)
+        world = world_from_root(obj, None, robot)
         world[:3] /= robot.metres_per_unit
         before, after = motion_frames(tree, self._q, world)
         T = after[chosen.node] @ _turned_to(chosen.axis) if chosen.is_ball else before[chosen.node]

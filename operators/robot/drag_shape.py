@@ -52,9 +52,9 @@ class ROBOKIN_OT_drag_shape(DragOperator, bpy.types.Operator):
         self._start = self._value = value_of(self._geometry, self.handle)
         robot = binding(obj)
         link = robot.model.links[robot.bones.index(self._bone)].name
-        world = world_from_root(obj)
+        world = world_from_root(obj, None, robot)
         world[:3] /= robot.metres_per_unit
-        T = world @ forward_kinematics(robot.model, read_configuration(obj))[link] @ self._geometry.placement
+        T = world @ forward_kinematics(robot.model, read_configuration(obj, robot))[link] @ self._geometry.placement
         chosen = next(each for each in shape_handles(self._geometry.shape) if each.name == self.handle)
         return Sliding(T @ placement(axis_to_z(chosen.direction), chosen.point), *self.ray(context, event))
 

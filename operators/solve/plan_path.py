@@ -39,11 +39,11 @@ class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
-        settings, scene = obj.robokin.solver, context.scene
+        settings, scene, robot = obj.robokin.solver, context.scene, binding(obj)
         first, last = self.span(scene, settings)
-        margin = self.given("margin", settings.collision_margin) * binding(obj).metres_per_unit
+        margin = self.given("margin", settings.collision_margin) * robot.metres_per_unit
         given = (margin, self.budget, self.seed, self.to_targets)
-        found = yield from plan_steps(scene, context.view_layer, obj, first, last, *given)
+        found = yield from plan_steps(scene, context.view_layer, obj, robot, first, last, *given)
         self.report({"INFO" if found.plan.found else "WARNING"}, found.summary())
 
 

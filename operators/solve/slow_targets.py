@@ -37,12 +37,12 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
         frames = self.frames(scene, settings)
         if self.factor == 0.0:
             q0 = bake_start(scene, obj, robot, settings.start)
-            needed = yield from requested_times(scene, context.view_layer, obj, frames, q0)
+            needed = yield from requested_times(scene, context.view_layer, obj, robot, frames, q0)
             if needed <= 1.0:
                 raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
             self.factor = math.ceil(100.0 * SPARE * needed) / 100.0
         first, last = self.frame_start, self.frame_end
-        moved = slow_targets(obj, first, self.factor)
+        moved = slow_targets(obj, robot, first, self.factor)
         settings = obj.robokin.solver
         end = first + math.ceil(self.factor * (last - first) - ROUNDING)
         if settings.range == "CUSTOM":

@@ -52,7 +52,8 @@ class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         axis, sign = int(self.axis) - 1, (-1.0 if self.direction == "BACK" else 1.0) * (FINE if self.fine else 1.0)
-        bone, length = obj.data.bones.active, self.length * binding(obj).metres_per_unit
+        robot, bone = binding(obj), obj.data.bones.active
+        length = self.length * robot.metres_per_unit
         if self.frame == "JOINT":
             if bone is None:
                 raise RobokinError("no joint is active: choose one with a number key, or click its link")
@@ -61,10 +62,10 @@ class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
             said = ""
         else:
             by = sign * (self.angle if self.turn else length)
-            q, tip = jogged_tool(obj, axis, by, self.turn, self.frame == "TOOL")
+            q, tip = jogged_tool(obj, robot, axis, by, self.turn, self.frame == "TOOL")
             said = f"{tip}: {'about' if self.turn else 'along'} {'XYZ'[axis]} of the {self.frame.lower()}"
         with posing_paused():
-            write_configuration(obj, q)
+            write_configuration(obj, q, robot)
             settle(context, obj)
         said = said or value_and_limits(context.scene, JointTurn(obj, bone.name, axis))
         if context.area is not None:

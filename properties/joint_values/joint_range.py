@@ -43,14 +43,15 @@ def _get(bone: bpy.types.PoseBone) -> float:
 def _set(bone: bpy.types.PoseBone, share: float) -> None:
     obj = bone.id_data
     try:
-        robot, q = binding(obj), read_configuration(obj)
+        robot = binding(obj)
     except RobokinError:
         return  # no robot for now: the panel says why
     channel = ranged_channel(robot, bone.name)
     if channel is None:
         return
+    q = read_configuration(obj, robot)
     q[channel.q] = channel.lower + share / 100.0 * (channel.upper - channel.lower)
-    write_configuration(obj, q)
+    write_configuration(obj, q, robot)
     if bpy.context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj):
         for moved in robot.written_channels:
             if moved.q == channel.q:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, binding
+from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel, clamp
@@ -53,6 +53,7 @@ def plan_steps(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
+    robot: Binding,
     first: int,
     last: int,
     margin: float,
@@ -69,7 +70,6 @@ def plan_steps(
     """
     if last <= first:
         raise RobokinError(f"a path needs two frames, not {first} to {last}")
-    robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
     ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
     model = robot.model_at(ends[0])

@@ -31,7 +31,7 @@ class RootFrame:
     """
 
     def __init__(self, obj: bpy.types.Object, robot: Binding, world: Array) -> None:
-        T_world_root = world_from_root(obj, Matrix(world.tolist()))
+        T_world_root = world_from_root(obj, Matrix(world.tolist()), robot)
         self._world, self._robot = world, robot
         scale = float(np.cbrt(np.linalg.det(T_world_root[:3, :3])))
         self._turn = T_world_root[:3, :3].T / scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import binding, read_configuration
+from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.selected.tips import possible_tips
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
@@ -34,13 +34,11 @@ def jogged_joint(obj: bpy.types.Object, bone: str, axis: int, by: float) -> Arra
 
 
 def jogged_tool(
-    obj: bpy.types.Object, axis: int, by: float, turn: bool, own_axes: bool, bone: str = ""
+    obj: bpy.types.Object, robot: Binding, axis: int, by: float, turn: bool, own_axes: bool
 ) -> tuple[Array, str]:
     """(nq,) after a step [m or rad] of the tool along or about an axis (0, 1, 2) of the robot's root or its own, and
-    the tool's bone: the one given, else the one selected or the robot's tool. Raises RobokinError where it cannot go
-    there."""
-    robot = binding(obj)
-    tip = bone or possible_tips(obj, robot)[0]
+    the tool's bone: the one selected, or the robot's tool. Raises RobokinError where it cannot go there."""
+    tip = possible_tips(obj, robot)[0]
     q = read_configuration(obj, robot)
     model, link = robot.model_at(q), robot.link_of_bone[tip]
     anchors = [hold(model, q, name) for name in base_hold(model, link)]

@@ -34,7 +34,8 @@ def shown_meshes(obj: bpy.types.Object, robot: Binding) -> list[tuple[str, bpy.t
 def link_edges(obj: bpy.types.Object, robot: Binding) -> dict[str, Array]:
     """(m, 2, 3) ends of the sharp edges of each link whose meshes have some, in its frame [m]."""
     unit = np.diag([1.0 / robot.metres_per_unit] * 3 + [1.0])
-    T_world_root, links = unit @ world_from_root(obj), forward_kinematics(robot.model, read_configuration(obj, robot))
+    T_world_root = unit @ world_from_root(obj, None, robot)
+    links = forward_kinematics(robot.model, read_configuration(obj, robot))
     own: dict[str, list[Array]] = {}
     for link, child in shown_meshes(obj, robot):
         T_link_mesh = np.linalg.inv(T_world_root @ links[link]) @ np.array(child.matrix_world, float)

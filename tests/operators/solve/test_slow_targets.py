@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.frames import channelbag
 from robokin_addon.scene.slower_targets import requested_times
@@ -135,7 +136,8 @@ def test_the_time_is_what_the_limit_that_binds_needs(scene, hurried, kind):
     factors = []
     for limit in (0.5, 0.25):
         setattr(robot.data.bones["panda_joint1"].robokin, kind, limit)
-        factors.append(finish(requested_times(scene, bpy.context.view_layer, robot, range(1, LAST + 1), None)))
+        steps = requested_times(scene, bpy.context.view_layer, robot, binding(robot), range(1, LAST + 1), None)
+        factors.append(finish(steps))
     assert factors[0] > 1.0
     assert factors[1] / factors[0] == pytest.approx(2.0 if kind == "velocity" else np.sqrt(2.0), rel=1e-4)
 
