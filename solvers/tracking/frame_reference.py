@@ -29,6 +29,7 @@ SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
 IDLE = 1e-9  # of a row: what it hardly depends on
+FEW = 8  # joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it
 
 
 class TrackedRobot(Protocol):
@@ -51,7 +52,7 @@ class Frame:
     """The descents of one frame. inside: within the frame's bounds."""
 
     def __init__(self, tracking: TrackedRobot, targets: Any, lo: Array, hi: Array) -> None:
-        self._tracking, self._targets, self._bounds, self._spared = tracking, targets, (lo, hi), 0
+        self._tracking, self._targets, self._bounds = tracking, targets, (lo, hi)
         self.inside = self._within(lo, hi)
         self._freely = FrameDescent(tracking.rows(targets, replace(tracking.data, rolled_from=tracking.q)))
 
@@ -64,7 +65,7 @@ class Frame:
 
     @property
     def iterations(self) -> int:
-        return self.inside.iterations + self._freely.iterations + self._spared
+        return self.inside.iterations + self._freely.iterations
 
     def make_exact(self) -> None:
         for descent in (self.inside, self._freely):
@@ -263,13 +264,17 @@ class Frame:
             busy[list(base.wheel_v)] |= busy[base.v : base.v + 3].any()
         return busy
 
-    def spare(self, level: int, gaps: Array, behind: Array) -> None:
-        """Criteria lead elsewhere than to the nearest goal, to which some joints need not come then: of those that are
-        named, (nv,) 1, and free of limits on speed, take back what the levels up to this one are met without. gaps:
-        (nv,) how far they are from the goal; those that are nearest are taken back first."""
+    def spare(self, level: int, gaps: Array, behind: Array, most: float) -> None:
+        """Take back names, (nv,) 1, of joints without which the levels up to this one are met, when all named ones are
+        free of limits on speed; unless they are more than `most`. The nearest goal need not be what the frame is to
+        come to, nor need all that are held back. gaps: (nv,) how far they are from the goal; those that are nearest are
+        taken back first."""
         plain = np.flatnonzero(behind.astype(bool) & (self._tracking.limits.coordinate >= 0))
         columns = plain[np.argsort(gaps[plain], kind="stable")].tolist()
-        if len(columns) < 2 or not self._is_met_freeing(columns, level):
+        if not 2 <= len(columns) <= most:
+            return
+        # What is met, but too fast to brake, is late too.
+        if self._is_met_freeing([], level) or not self._is_met_freeing(columns, level):
             return
         freed, halves = set(columns), [columns[len(columns) // 2 :], columns[: len(columns) // 2]]
         while halves:  # all of them at once, else one half after the other
@@ -286,9 +291,7 @@ class Frame:
         lo, hi = (each.copy() for each in self._bounds)
         lo[columns], hi[columns] = -np.inf, np.inf
         inside = self._within(lo, hi)
-        is_met = inside.run(self._tracking.q, level + 1, FRAME_STEPS)
-        self._spared += inside.iterations
-        return is_met
+        return inside.run(self._tracking.q, level + 1, FRAME_STEPS)
 
     def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep

@@ -16,6 +16,7 @@ the next frame, from where that one begins, and nothing has to be caught up with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,7 +38,7 @@ from ..tasks import FrameTask
 from ..tasks.checks import rigid
 from ..tasks.native import same_target
 from .data import LATE, TrackLimits, TrackOutcome
-from .frame_reference import FRAME_STEPS, Frame
+from .frame_reference import FEW, FRAME_STEPS, Frame
 
 AT_GOAL = 1e-9  # [rad, m]
 NEARLY = 1e-3  # relative: what is as fast as may be
@@ -149,8 +150,8 @@ class ReferenceTracking:
             there = self._kept(lost) if are_velocities[found] else self.followed(found, lost)[0]
             gaps = abs(reference.difference(self.data.tree, lost, there))
             behind[gaps > AT_GOAL] = 1
-            if behind.any() and preference is not None and not are_velocities[found]:
-                here.spare(found, gaps, behind)
+            if behind.any() and not are_velocities[found]:
+                here.spare(found, gaps, behind, FEW if preference is None else math.inf)
             if is_beyond or not behind.any():  # or of a path that comes back to where it was
                 fastest = self._fastest(at.q)
                 both = fastest & (behind == 1)

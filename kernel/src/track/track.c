@@ -9,8 +9,8 @@ int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
-  const int64_t own = ik->stack ? 2 * nv * nv + 3 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
-  return rk_ik_workspace(ik) + 5 * nv + (6 + levels) * nq + own;
+  const int64_t own = ik->stack ? 2 * nv * nv + 2 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
+  return rk_ik_workspace(ik) + 6 * nv + (6 + levels) * nq + own;
 }
 
 /* The state after a frame that ends at q, which is the goal of the first `met` levels. */
@@ -169,8 +169,8 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.straight = t.pulled + nq;
   t.goals = t.straight + nq;
+  t.busy = (int32_t *)(t.goals + levels * nq);
   if (ik->stack) {
-    t.busy = (int32_t *)(t.goals + levels * nq);
     t.H = t.goals + levels * nq + nv;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.none = t.g + nv, t.objective = t.none + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;

@@ -6,6 +6,7 @@
 #include "limits/rk_viability.h"
 
 enum { PULLS = 4 };
+enum { FEW = 8 }; /* joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it */
 static const double IDLE = 1e-9;   /* of a row: what it hardly depends on */
 static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
 
@@ -225,8 +226,8 @@ static void take_back(rk_tracking *t, int32_t level, int32_t count, const int32_
   take_back(t, level, count - count / 2, columns + count / 2, behind);
 }
 
-/* Criteria lead elsewhere than to the nearest goal, to which some joints need not come then. pace: how far they are from
-   it; those that are nearest are taken back first. */
+/* The nearest goal need not be what the frame is to come to, nor all joints that are held back on the way there. pace: how far
+   they are from it; those that are nearest are taken back first. */
 static void spare(rk_tracking *t, int32_t level, int8_t *behind) {
   const int32_t nv = t->track->ik->model->nv;
   int32_t *columns = t->busy, count = 0;
@@ -237,13 +238,17 @@ static void spare(rk_tracking *t, int32_t level, int8_t *behind) {
       columns[at] = columns[at - 1];
     columns[at] = k;
   }
-  if (count < 2) return;
+  if (count < 2 || (count > FEW && !t->has_criteria)) return;
+  const int32_t iterations = t->search.iterations; /* it costs nothing of the motion */
   t->placed = 0;
   t->search.preference.H = 0;
+  const int is_needed = !is_met_so(t, level); /* what is met, but too fast to brake, is late too */
   for (int32_t k = 0; k < count; k++) rk_frame_bounds_free(&t->frame, columns[k]);
-  if (!is_met_so(t, level)) return;
-  take_back(t, level, count / 2, columns, behind);
-  take_back(t, level, count - count / 2, columns + count / 2, behind);
+  if (is_needed && is_met_so(t, level)) {
+    take_back(t, level, count / 2, columns, behind);
+    take_back(t, level, count - count / 2, columns + count / 2, behind);
+  }
+  t->search.iterations = iterations;
 }
 
 /* Whether a joint, whose step is in `pace`, is as fast as may be in the frame, and not at a position bound. */
@@ -276,7 +281,7 @@ int rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int is_beyo
     rk_tracking_is_reached(t, level);
   }
   for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > RK_AT_GOAL;
-  if (any && t->has_criteria && !rk_is_velocity(&t->search, level)) spare(t, level, behind);
+  if (any && !rk_is_velocity(&t->search, level)) spare(t, level, behind);
   if (any && !is_beyond) return 1;
   rk_difference(m, 1, t->frame.last, q, t->pace); /* or of a path that comes back to where it was */
   int both = 0, fastest = 0;

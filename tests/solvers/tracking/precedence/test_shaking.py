@@ -11,13 +11,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, integrate
+from robokin_addon.robokin import RobotModel, forward_kinematics, integrate, load_urdf
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Status, Task, TrackResult, track
 from robokin_addon.solvers.criteria import Criterion, KineticEnergy
 from support.engine.motions import reversals, velocities
 from support.engine.robots import X, engine_robot, iiwa
 from support.problems.limits import with_rates
+from support.robots import robot
 
 DT = 1.0 / 24.0
 FRAMES = 160
@@ -158,6 +159,25 @@ def is_claim_true(own: Case, found: TrackResult, frame: int, names: Sequence[str
     return is_met(names) and all(
         is_met([name]) or not is_met([other for other in names if other != name]) for name in names
     )
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_joints_without_which_a_late_frame_is_met_are_not_named(backend: str) -> None:
+    """Three joints of the Z1 lag behind the posture that is nearest; two of them, free of limits, meet the frame."""
+    model = with_rates(load_urdf(robot("z1")), velocity=np.inf, acceleration=np.inf)
+    q0, tip = model.limits.middle(model.neutral()) + 0.3 * np.cos(1.3 * np.arange(model.nq)), "gripperMover"
+    targets = poses(model, tip, q0, "circle", 1)
+    v = velocities(model, track(model, [PoseTask(tip, targets[0])], targets[:, None], q0, DT).q, DT)
+    limits = np.maximum(1.2 * abs(v).max(axis=0), 0.2)
+    limits[1] = SLOWER * abs(v[:, 1]).max()
+    joints = [replace(each, velocity=limits[model.slot(each.name).v]) if each.nv else each for each in model.joints[1:]]
+    slow = RobotModel(model.name, model.links, joints, model.root)
+    found = track(slow, [PoseTask(tip, targets[0])], targets[:60, None], q0, DT, backend=backend)
+    own = Case(slow, tip, "joint2", targets, q0, np.zeros(model.nv), 0)
+    late = [frame for frame in range(60) if found.status[frame] is Status.LIMIT]
+    assert late
+    for frame in late:
+        assert is_claim_true(own, found, frame, found.diagnosis(frame).joints), f"{found.diagnosis(frame).joints}"
 
 
 def test_a_joint_at_its_limit_is_named_alone() -> None:
