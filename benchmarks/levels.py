@@ -21,6 +21,7 @@ from robot_files import ROBOTS, robot_file
 checkout.load()
 
 from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, integrate, load_urdf  # noqa: E402
+from robokin_addon.robokin.arrays import Array  # noqa: E402
 from robokin_addon.solvers import (  # noqa: E402
     AimTask,
     DistanceTask,
@@ -34,8 +35,6 @@ from robokin_addon.solvers import (  # noqa: E402
     velocity_step,
 )
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy  # noqa: E402
-
-Array = np.ndarray
 
 DT = 1.0 / 25.0
 BENT = {

@@ -25,11 +25,10 @@ from toppra import algorithm, constraint
 checkout.load()
 
 from robokin_addon.robokin import library_robot, random_configuration  # noqa: E402
+from robokin_addon.robokin.arrays import Array  # noqa: E402
 from robokin_addon.robokin.backend.library import load_library  # noqa: E402
 from robokin_addon.solvers import retime  # noqa: E402
 from robokin_addon.solvers.trajectories.reference import KNOTS  # noqa: E402
-
-Array = np.ndarray
 
 MOTIONS = 400  # of one kind in a round
 PATHS = 5

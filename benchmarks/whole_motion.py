@@ -21,9 +21,9 @@ from robot_files import ROBOTS
 checkout.load()
 
 from robokin_addon.robokin import RobotModel, forward_kinematics  # noqa: E402
+from robokin_addon.robokin.arrays import Array  # noqa: E402
 from robokin_addon.solvers import PinTask, PoseTask, Task, optimize_motion, track  # noqa: E402
 
-Array = np.ndarray
 Problem = tuple[RobotModel, list[Task], list[list[Any]], Array]
 
 DT = 1.0 / 25.0
