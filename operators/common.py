@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,26 +132,6 @@ def report_robot(
     made = f"robot {obj.name!r} with {len(model.moving_joints)} moving joints, {model.root} base"
     made = "; ".join([made, *notes])
     operator.report({"INFO"}, f"{source}: {made}" if source else made)
-
-
-def registration(
-    classes: Sequence[type], *entries: tuple[type[bpy.types.Menu], Callable[..., None]]
-) -> tuple[Callable[[], None], Callable[[], None]]:
-    """(register, unregister) of classes, and of entries (menu, draw) of Blender's own menus."""
-
-    def register() -> None:
-        for cls in classes:
-            bpy.utils.register_class(cls)
-        for menu, draw in entries:
-            menu.append(draw)
-
-    def unregister() -> None:
-        for menu, draw in reversed(entries):
-            menu.remove(draw)
-        for cls in reversed(classes):
-            bpy.utils.unregister_class(cls)
-
-    return register, unregister
 
 
 def chosen_file(obj: bpy.types.Object, filepath: str, ending: str) -> Path:

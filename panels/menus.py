@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import is_robot
+from ..properties.registration import registration
 from ..properties.selected.active_robot import active_robot
 from .prepared.redraw_cache import redraw_cache
 from .prepared.task_rows import add_target_text
@@ -77,23 +78,10 @@ def _context_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
 
 
 CLASSES = (ROBOKIN_MT_robot,)
-_MENUS = (
+register, unregister = registration(
+    CLASSES,
     (bpy.types.VIEW3D_MT_object, _robot_menu),
     (bpy.types.VIEW3D_MT_pose, _robot_menu),
     (bpy.types.VIEW3D_MT_object_context_menu, _context_menu),
     (bpy.types.VIEW3D_MT_pose_context_menu, _context_menu),
 )
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    for menu, draw in _MENUS:
-        menu.append(draw)
-
-
-def unregister() -> None:
-    for menu, draw in _MENUS:
-        menu.remove(draw)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -1,9 +1,11 @@
-"""Registering modules, each of which has `register` and `unregister`."""
+"""`register` and `unregister` of modules, of classes, and of what else Blender is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
+
+import bpy
 
 
 def register_modules_factory(modules: Sequence[ModuleType]) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -16,5 +18,25 @@ def register_modules_factory(modules: Sequence[ModuleType]) -> tuple[Callable[[]
     def unregister() -> None:
         for module in reversed(modules):
             module.unregister()
+
+    return register, unregister
+
+
+def registration(
+    classes: Sequence[type], *entries: tuple[type[bpy.types.Menu | bpy.types.Header], Callable[..., None]]
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    """(register, unregister) of classes, and of entries (menu, draw) of Blender's own menus."""
+
+    def register() -> None:
+        for cls in classes:
+            bpy.utils.register_class(cls)
+        for menu, draw in entries:
+            menu.append(draw)
+
+    def unregister() -> None:
+        for menu, draw in reversed(entries):
+            menu.remove(draw)
+        for cls in reversed(classes):
+            bpy.utils.unregister_class(cls)
 
     return register, unregister

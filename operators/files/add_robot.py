@@ -7,8 +7,9 @@ import math
 import bpy
 
 from ...properties.bridge import import_robot
+from ...properties.registration import registration
 from ...robokin.library import ROBOTS, library_robot
-from ..common import ReportingOperator, registration, report_robot
+from ..common import ReportingOperator, report_robot
 from .first_look import show, stand
 from .import_urdf import ROOTS
 

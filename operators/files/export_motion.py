@@ -8,11 +8,12 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
 from ...scene.bake.resampling import motion_at_rate
 from ...solvers.motion.files import write_motion
-from ..common import FrameRangeOperator, chosen_file, registration
+from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "PVT": ".pvt", "SERVO": ".servo", "SVG": ".svg"}

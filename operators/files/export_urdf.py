@@ -8,8 +8,9 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...properties.bridge import export_urdf
+from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
-from ..common import RobotOperator, chosen_file, registration
+from ..common import RobotOperator, chosen_file
 
 _SHOWN = 8  # lines of what URDF cannot say that are shown one by one
 

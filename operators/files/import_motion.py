@@ -6,10 +6,11 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ...properties.bridge import binding
+from ...properties.registration import registration
 from ...robokin import RobokinError
 from ...scene.animation.motion_keys import key_motion
 from ...solvers.motion.files import read_known_motion
-from ..common import RobotOperator, registration
+from ..common import RobotOperator
 
 
 class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):

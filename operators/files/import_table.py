@@ -8,8 +8,9 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ...properties.bridge import import_robot
+from ...properties.registration import registration
 from ...robokin import load_robot_table
-from ..common import ReportingOperator, registration, report_robot
+from ..common import ReportingOperator, report_robot
 from .import_urdf import ROOTS
 
 

@@ -10,6 +10,7 @@ from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
 from ...properties.bridge import import_robot, robot_model
 from ...properties.preferences import package_paths, split_paths
+from ...properties.registration import registration
 from ...robokin import RobokinError, import_srdf, load_urdf
 from ...robokin.structure.natural_root import natural_root
 from ...robokin.urdf import parse_xacro_args
@@ -17,7 +18,7 @@ from ...robokin.urdf.srdf import srdf_beside
 from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 from ...scene.srdf import take_srdf
 from ...solvers.progress import finish
-from ..common import ReportingOperator, registration, report_robot
+from ..common import ReportingOperator, report_robot
 from .first_look import show, stand
 
 ROOTS = (

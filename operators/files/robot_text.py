@@ -5,11 +5,12 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge import binding, import_robot
+from ...properties.registration import registration
 from ...properties.robot import TABLES
 from ...robokin import UnknownNameError, dh_table, read_robot_table, robot_table_text, screw_table
 from ...robokin.construction.examples import EXAMPLES
 from ...robokin.construction.table_file import ANGLES, LENGTHS
-from ..common import ReportingOperator, RobotOperator, registration, report_robot
+from ..common import ReportingOperator, RobotOperator, report_robot
 from .import_urdf import ROOTS
 
 

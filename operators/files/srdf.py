@@ -8,9 +8,10 @@ import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ...properties.bridge import robot_model
+from ...properties.registration import registration
 from ...robokin import import_srdf
 from ...scene.srdf import take_srdf, write_srdf
-from ..common import RobotOperator, chosen_file, registration
+from ..common import RobotOperator, chosen_file
 
 
 class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):

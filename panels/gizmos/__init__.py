@@ -7,13 +7,4 @@ import bpy
 from . import handle_gizmo, joint_gizmo, shape_gizmo
 
 CLASSES = (*handle_gizmo.CLASSES, *joint_gizmo.CLASSES, *shape_gizmo.CLASSES)
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

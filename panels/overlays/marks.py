@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from ...properties.handlers import add_handler, remove_handler
+from ...properties.handlers import register_cache_factory
 
 
 @dataclass
@@ -41,21 +41,6 @@ def mark_all(*_: object) -> None:
     MARKS.motions += 1
 
 
-_HANDLERS = (
-    ("depsgraph_update_post", mark_update),
-    ("frame_change_post", mark_frame),
-    ("undo_post", mark_all),
-    ("redo_post", mark_all),
-    ("load_post", mark_all),
+register, unregister = register_cache_factory(
+    mark_all, depsgraph_update_post=mark_update, frame_change_post=mark_frame, undo_post=mark_all, redo_post=mark_all
 )
-
-
-def register() -> None:
-    for event, handler in _HANDLERS:
-        add_handler(event, handler)
-    mark_all()
-
-
-def unregister() -> None:
-    for event, handler in reversed(_HANDLERS):
-        remove_handler(event, handler)

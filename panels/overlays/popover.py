@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.registration import registration
 
 
 class ROBOKIN_PT_overlays(bpy.types.Panel):
@@ -61,15 +62,4 @@ def _draw_header(header: bpy.types.Header, context: bpy.types.Context) -> None:
 
 
 CLASSES = (ROBOKIN_PT_overlays,)
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.VIEW3D_HT_header.append(_draw_header)
-
-
-def unregister() -> None:
-    bpy.types.VIEW3D_HT_header.remove(_draw_header)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(CLASSES, (bpy.types.VIEW3D_HT_header, _draw_header))
