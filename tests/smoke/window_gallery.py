@@ -140,7 +140,7 @@ def steps():
     bpy.context.scene.robokin.overlays.shape_gizmo = True
     region = view.area.spaces.active.region_3d
     region.view_location, region.view_distance = robot.matrix_world @ robot.pose.bones["panda_joint4"].head, 1.1
-    yield from picture("shape-handles", *SHAPE)
+    yield from picture("shape-handles", SHAPE)
     if shutil.which("convert"):
         subprocess.run(["convert", *taken, "+append", os.path.join(PICTURES, "gizmos.png")], check=True)
 

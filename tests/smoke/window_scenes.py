@@ -8,18 +8,22 @@ import subprocess
 import sys
 
 import bpy
+import numpy as np
+from mathutils import Euler
 
 sys.path.insert(0, os.path.dirname(__file__))
 from window_events import View, run
 
 MODULE, ROBOT, OUT, PICTURES = sys.argv[-4:]
 ROBOTS = importlib.import_module(f"{MODULE}.robokin.library").ROBOTS
-EXAMPLES = {"door": "paper-door", "laser": "paper-laser", "nut": "paper-nut"}  # and the picture of each
+# The papers' scenes, the picture of each, and from which side [degrees about the vertical] it is taken.
+EXAMPLES = (("door", "paper-door", -60.0), ("laser", "paper-laser", 200.0), ("nut", "paper-nut", 95.0))
+ABOVE = 68.0  # [degrees] from the vertical
 SHOTS = 4  # of a motion
 VIEW = ("-crop", "1310x880+0+24", "+repage", "-resize", "76%")  # with its sidebar
 CURVES = ("-crop", "1310x880+0+24", "+repage", "-resize", "60%")
-TILE = ("-crop", "560x560+375+190", "+repage", "-resize", "240x240")  # in the middle of the view
-STILL = ("-crop", "700x560+300+190", "+repage", "-resize", "300x240")
+TILE = ("-crop", "870x870+220+30", "+repage", "-resize", "240x240")  # in the middle of the view
+STILL = ("-crop", "1160x870+75+30", "+repage", "-resize", "300x225")
 view = View(MODULE)
 readouts = importlib.import_module(f"{MODULE}.properties.results.readouts")
 found = {}
@@ -59,15 +63,16 @@ def library():
 
 
 def motions():
-    for example, name in EXAMPLES.items():
+    for example, name, side in EXAMPLES:
         view.clear()
         scene = bpy.context.scene
         view.call(bpy.ops.robokin.add_example, example=example)
         robot = bpy.context.object
         view.call(bpy.ops.robokin.bake)
         found[example] = robot.robokin.solver.bake_status
+        seen_from = Euler(np.radians((ABOVE, 0.0, side)).tolist()).to_quaternion()
+        view.area.spaces.active.region_3d.view_rotation = seen_from
         view.call(bpy.ops.view3d.view_all)
-        view.area.spaces.active.region_3d.view_distance *= 0.8
         taken = []
         for i in range(SHOTS):
             scene.frame_set(scene.frame_start + i * (scene.frame_end - scene.frame_start) // (SHOTS - 1))
@@ -123,11 +128,12 @@ def curves():
     view.call(bpy.ops.robokin.bake)
     found["costs"] = robot.robokin.solver.bake_status
     view.area.type = "GRAPH_EDITOR"
-    view.area.spaces.active.use_normalization = True
+    view.area.spaces.active.use_normalization, view.area.spaces.active.show_region_ui = True, False
     view.area.spaces.active.dopesheet.filter_text = "cost"
     yield 1.0
     region = next(each for each in view.area.regions if each.type == "WINDOW")
     with bpy.context.temp_override(window=view.window, area=view.area, region=region):
+        bpy.ops.anim.channels_expand(all=True)
         bpy.ops.graph.view_all()
     yield from picture("cost-curves", CURVES)
     view.area.type = "VIEW_3D"
@@ -141,6 +147,7 @@ def steps():
     yield from library()
     yield from motions()
     shown_plain(False)
+    bpy.context.scene.frame_set(1)
     yield 1.0
     yield from overlays()
     yield from tables()
