@@ -95,7 +95,7 @@ window: extension $(VENV)/.with-test
 	$(BLENDER) --command extension install-file -r user_default -e dist/robokin-*-linux_x64.zip
 	BLENDER='$(BLENDER)' $(BIN)/python -m pytest -m window
 
-# The same, and the pictures of the tutorial that it makes go into the documents.
+# The same, and the pictures that it makes go into the documents.
 pictures: export ROBOKIN_PICTURES = docs/images
 pictures: window
 

@@ -103,9 +103,10 @@ class View:
 
     def picture(self, path, *how):
         """Of the whole window, as X shows it, or as the options of ImageMagick say. Made where that is installed."""
-        for area in self.window.screen.areas:
-            area.tag_redraw()
-        yield 1.5
+        for _ in range(3):  # panels grow and shrink over several redraws
+            for area in self.window.screen.areas:
+                area.tag_redraw()
+            yield 0.7
         if shutil.which("import"):
             how = [*(how or ("-resize", "75%")), "+dither", "-colors", "160"]
             subprocess.run(["import", "-window", "root", *how, f"PNG8:{path}"], check=True)
