@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
-from .convex_hull import distinct
+from .convex_hull import distinct, hull_triangles, least_area
 from .core import core
 from .pairs import distances
 from .reference.distances import FAILED
@@ -15,6 +15,8 @@ from .shapes import Hull, Sphere
 CORNERS = 48  # that a hull has at most
 SHARE = 0.005  # of the largest extent: a radius that is little enough
 _FIRST = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])  # farthest ones are corners
+SURE = 1e-9  # of the size: what is deeper is inside
+MANY = 10_000_000  # numbers that are looked at together
 _TOGETHER = 4  # corners that are added before distances are found again
 
 
@@ -29,7 +31,7 @@ def swept_hull(points: Array, corners: int = CORNERS, enough: float | None = Non
     little = SHARE * float(np.ptp(points, axis=0).max()) if enough is None else enough
     chosen = points[farthest(points)]
     while True:
-        away = np.maximum(from_hull(points, chosen)[0], 0.0)
+        away = np.maximum(from_hull(points, chosen), 0.0)
         radius = float(away.max(initial=0.0))
         if radius <= little or len(chosen) >= corners:
             return Hull(chosen, radius + 1e-12 * (1.0 + float(abs(chosen).max())) if radius else 0.0)
@@ -44,15 +46,33 @@ def swept_hull(points: Array, corners: int = CORNERS, enough: float | None = Non
             rest = np.where(near < 4.0 * away[k], 0.0, rest)
 
 
-def from_hull(points: Array, corners: Array) -> tuple[Array, Array]:
-    """(n,) [m] how far points (n, 3) are from the hull of corners (k, 3), negative inside; and (n, 3) unit vectors out
-    of it, along which they are. Raises ModelError."""
-    placements = np.tile(np.eye(4), (len(points), 2, 1, 1))
-    placements[:, 1, :3, 3] = points
+def from_hull(points: Array, corners: Array) -> Array:
+    """(n,) [m] how far points (n, 3) are from the hull of corners (k, 3), negative inside. Raises ModelError."""
+    away = _heights(points, corners)
+    beside = away >= -SURE * float(abs(corners - corners[0]).max())  # the nearest face tells how deep the others are
+    placements = np.tile(np.eye(4), (int(beside.sum()), 2, 1, 1))
+    placements[:, 1, :3, 3] = points[beside]
     found, status = distances((core(Hull(corners)), core(Sphere(0.0))), placements, np.array([[0, 1]]), np.inf)
     if (status == FAILED).any():
         raise ModelError("how far points are outside a hull of some of them cannot be found")
-    return found[:, 0, 0], found[:, 0, 7:]
+    away[beside] = found[:, 0, 0]
+    return away
+
+
+def _heights(points: Array, corners: Array) -> Array:
+    """(n,) [m] how high points (n, 3) are above the planes of the faces of a hull, the most; no less than 0 where it is
+    flat."""
+    corners = distinct(corners)
+    heights = np.full(len(points), 0.0 if len(corners) < 4 else -np.inf)
+    if len(corners) >= 4:
+        a, b, c = corners[hull_triangles(corners)].swapaxes(0, 1)
+        normals = np.cross(b - a, c - a)
+        area = np.linalg.norm(normals, axis=1)
+        thick = area > least_area(corners)
+        faces = np.column_stack((normals, -(normals * a).sum(axis=1)))[thick] / area[thick, None]
+        for some in np.array_split(faces, 1 + faces.size * len(points) // MANY):
+            heights = np.maximum(heights, (points @ some[:, :3].T + some[:, 3]).max(axis=1, initial=-np.inf))
+    return heights
 
 
 def farthest(points: Array) -> list[int]:

@@ -10,6 +10,7 @@ from robokin_addon.robokin.collision.fitting import KINDS, SIMPLE, fitted
 from robokin_addon.robokin.collision.polytope import polytope_around
 from robokin_addon.robokin.collision.swept_hull import CORNERS, swept_hull
 from robokin_addon.robokin.errors import ModelError
+from scipy.spatial import ConvexHull
 from support.problems.shapes import at
 
 
@@ -80,6 +81,19 @@ def test_the_gap_is_never_too_low(kind: str, count: int) -> None:
     beyond = (reach + n @ fit.placement[:3, 3] - (n @ points.T).max(axis=1)).max()
     little = 2e-3 * np.ptp(points, axis=0).max()
     assert beyond <= fit.gap + 1e-12 <= 1.02 * beyond + 1e-9 + little
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "rounded box"])
+def test_the_gap_around_a_ball_is_exact(kind: str) -> None:
+    """The corners of these shapes are inside: the faces of the hull tell how deep."""
+    points = np.random.default_rng(0).normal(size=(1000, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    fit, faces = fitted(points, (kind,)), ConvexHull(points).equations
+    around = core(fit.shape)
+    corners = around.points @ fit.placement[:3, :3].T + fit.placement[:3, 3]
+    heights = (corners @ faces[:, :3].T + faces[:, 3]).max(axis=1)
+    assert heights.max() < 0.0
+    assert fit.gap == pytest.approx(heights.max() + around.radius, rel=1e-9)
 
 
 def test_what_is_a_box_becomes_that_box() -> None:
