@@ -18,7 +18,7 @@ from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, tim
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.ad_hoc import AdHocTask
-from ...scene.tasks.solver_tasks import SolverTasks, check_ad_hoc, enabled_tasks
+from ...scene.tasks.solver_tasks import SolverTasks, are_hard, check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
 from ...solvers import Status
 from ...solvers.ik.tip_ik import is_plain
@@ -155,9 +155,8 @@ def check_steps(
     reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)
     forms = SolverTasks(obj, robot, tasks, ad_hoc)
-    is_whole_motion = obj.robokin.solver.bake_mode == "WHOLE"  # only there tasks may be soft
-    is_hard = [not (is_whole_motion and task.soft_weight) for task in tasks] + [True] * len(ad_hoc)
-    judged = yield from scaled(_task_statuses(forms, motion, targets, np.array(is_hard, bool)), 0.6, 0.9)
+    is_hard = np.append(are_hard(obj, tasks), np.ones(len(ad_hoc), bool))
+    judged = yield from scaled(_task_statuses(forms, motion, targets, is_hard), 0.6, 0.9)
     collisions = None
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)

@@ -10,6 +10,7 @@ from ...properties.results.readouts import LiveReadout
 from ...properties.results.why import held_joints
 from ...properties.tasks import RobokinTask
 from ...scene.animation import frames as animation
+from ...scene.tasks.solver_tasks import are_hard
 
 _SHOWN = 3  # joints or tasks that a text names
 
@@ -32,7 +33,7 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
     if settings.status == "COLLISION":
         return LiveReadout(f"Kept away: {settings.reason}", False, notes)
     blocking, missed = held_joints(obj), [task for task in obj.robokin.tasks if task.solved and not task.reached]
-    soft = [task for task in missed if settings.bake_mode == "WHOLE" and task.soft_weight]
+    soft = [task for task, is_hard in zip(missed, are_hard(obj, missed), strict=True) if not is_hard]
     if soft:
         notes = (*notes, f"Live takes soft tasks as hard: {_names(soft)}")
     if missed and _give_way(obj, missed):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 
@@ -15,7 +15,7 @@ from ...scene.animation.stretch_keys import refuse_modified, write_stretch
 from ...scene.bake.check import check_steps
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import enabled_entries, write_costs
-from ...scene.tasks.solver_tasks import enabled_tasks
+from ...scene.tasks.solver_tasks import are_hard, enabled_tasks
 from ...scene.tasks.targets import targets_over
 from ...solvers.progress import mapped, scaled
 from ..collisions import avoids_collisions, checked_collisions, collisions_over
@@ -78,7 +78,8 @@ def repair_steps(
     its criteria lead it as in a bake; where it has none, or does not come back in time with them, it passes from one
     end to the other; where no task counts it stays near the curves. If it does not come in time, frames beside are
     solved again with it: as few as needed. A robot that avoids collisions does so here, and frames at which it is in
-    something are solved again, too. Nothing is written before the last step. Raises RobokinError.
+    something are solved again, too. Soft tasks hold nothing. Nothing is written before the last step. Raises
+    RobokinError.
     """
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
@@ -92,6 +93,7 @@ def repair_steps(
     with pose_held(obj, clamp(robot.model, shown[0]), robot):
         reading = targets_over(scene, view_layer, obj, tasks, frames, criteria=entries, robot=robot)
         targets = yield from scaled(reading, 0.3, 0.45)
+        targets = replace(targets, influence=targets.influence * are_hard(obj, tasks))
         if avoids_collisions(obj):
             collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.45, 0.5)
             collisions = checked_collisions(obj, collisions)

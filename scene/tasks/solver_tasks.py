@@ -35,6 +35,12 @@ def enabled_tasks(obj: bpy.types.Object, robot: Binding) -> list[RobokinTask]:
     return tasks
 
 
+def are_hard(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Array:
+    """(tasks,) bool. Only in a whole motion tasks may be soft."""
+    is_whole = obj.robokin.solver.bake_mode == "WHOLE"
+    return np.array([not (is_whole and task.soft_weight) for task in tasks], bool)
+
+
 def check_task(obj: bpy.types.Object, task: RobokinTask, robot: Binding) -> None:
     """Raises RobokinError naming the task when its bone or target is missing or unusable."""
     _check_bones(robot, task)

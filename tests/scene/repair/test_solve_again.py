@@ -310,3 +310,14 @@ def test_a_first_frame_is_solved_as_a_pose(baked):
     found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
     assert found.after == 0 and found.solved[0].last < 5 and len(found.solved) == 1
     assert abs(values(baked, FRAMES) - before).max() < 5e-3
+
+
+def test_soft_tasks_of_a_whole_motion_hold_nothing(baked):
+    """Frames are solved again for the hard task alone: none is led to where a soft one would be met."""
+    elbow = add(baked, "POSITION", place(baked, (0.2, 0.2, 0.5)), "panda_joint4", priority=2)
+    elbow.soft_weight, baked.robokin.solver.bake_mode = 1e-3, "WHOLE"
+    before = values(baked, FRAMES)
+    drag(baked, 20, 0.3)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.before > 0 and found.after == 0
+    assert abs(values(baked, FRAMES) - before).max() < 0.02
