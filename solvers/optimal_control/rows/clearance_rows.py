@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,9 +14,11 @@ from ....robokin.collision import CollisionModel
 from ....robokin.collision.model import Near
 from ....robokin.collision.reference.distances import FAR
 from ...tasks.clearance import TOLERANCE, ClearanceTask
+from ..blocks import MOST_BENT, products
 from ..discretization import DiscreteMotion, Discretization
 from .row_blocks import RowBlock, RowSource
 
+STEP = 1e-5  # [rad, L] of differences
 ZONE = 0.1  # of the length: pairs that are farther apart than this and the margin ask for nothing
 
 
@@ -80,6 +83,10 @@ class ClearanceRows(RowSource):
                     found[k + half] = model.near(pair, float(values[k, pair]))
         return {frame - self.before: near for frame, near in found.items() if frame >= self.before}
 
+    @property
+    def _within(self) -> float:
+        return self.clearance.wanted + ZONE * self.length
+
     def _distances(self, here: DiscreteMotion, half: int) -> tuple[Array, Array, Array]:
         """Distances (k, pairs, 10) at the frames, or the half frames, which of them are near (k, pairs), and q."""
         known = here.known.setdefault((self, half), [])
@@ -87,7 +94,7 @@ class ClearanceRows(RowSource):
             q = here.q[self.first : self.first + self.frames]
             if half:
                 q = here.halves[self.first : self.first + self.frames - 1]
-            within, pairs = self.clearance.wanted + ZONE * self.length, len(self.collisions[0].pairs)
+            within, pairs = self._within, len(self.collisions[0].pairs)
             if len(q) and pairs:
                 found, status = self.collisions[half].checked_distances(q, within, self.grid.backend_name)
             else:
@@ -118,7 +125,31 @@ class ClearanceRows(RowSource):
             else:
                 J[own, 0] = rates
         frame = self.first + k + half
-        return RowBlock(J, frame, lower, np.full(len(key), np.inf), key, np.ones(len(key), bool))
+        bend = partial(self._bend, here, k, half, pair) if n <= MOST_BENT else None
+        return RowBlock(J, frame, lower, np.full(len(key), np.inf), key, np.ones(len(key), bool), bend)
+
+    def _bend(self, here: DiscreteMotion, k: Array, half: Array, pair: Array, H: Array, z: Array) -> None:
+        """Of rows of pairs (m,) at samples k (m,), half or not: by differences, where nearest points go along."""
+        grid, n = self.grid, H.shape[-1]
+        for number, model in enumerate(self.collisions):
+            own = np.flatnonzero((half == number) & (z != 0.0))
+            if not len(own):
+                continue
+            q, which, curved = self._distances(here, number)[2], (k[own], pair[own]), np.zeros((len(here), n, n))
+            at = self.first + k[own] + number
+            for j, size in enumerate(grid.scale):
+                along = np.zeros(n)
+                along[j] = STEP * size
+                for sign in (1.0, -1.0):
+                    moved = grid.backend.integrate(grid.model.tree, q, np.broadcast_to(sign * along, (len(q), n)))
+                    found = model.checked_distances(moved, self._within, grid.backend_name)[0]
+                    rates = self._rates(model, moved, *which, found) * grid.scale / self.length
+                    np.add.at(curved[:, :, j], at, (sign * z[own] / (2.0 * STEP))[:, None] * rates)
+            curved = 0.5 * (curved + np.swapaxes(curved, -1, -2))
+            if number:
+                H[:, :2] += products(here.half_blocks, curved[:, None] @ here.half_blocks)
+            else:
+                H[:, 0] += curved
 
     def _rates(self, model: CollisionModel, q: Array, k: Array, pair: Array, found: Array) -> Array:
         """(m, nv) how the distances of some pairs (m,) at samples k (m,) change with the velocity."""
