@@ -129,7 +129,7 @@ class ClearanceRows(RowSource):
         return RowBlock(J, frame, lower, np.full(len(key), np.inf), key, np.ones(len(key), bool), bend)
 
     def _bend(self, here: DiscreteMotion, k: Array, half: Array, pair: Array, H: Array, z: Array) -> None:
-        """Of rows of pairs (m,) at samples k (m,), half or not: by differences, where nearest points go along."""
+        """Add to H how the distances of pairs (m,) at samples k (m,), half or not, bend: by differences."""
         grid, n = self.grid, H.shape[-1]
         for number, model in enumerate(self.collisions):
             own = np.flatnonzero((half == number) & (z != 0.0))
