@@ -55,7 +55,7 @@ def goal_oriented(axes: Axes, cost: Axes) -> None:
 
 
 def newton(axes: Axes, counts: Axes) -> None:
-    """What is lacking after each step, and how many steps there were."""
+    """The residual after each step, and how many steps there were."""
     results = example(12)["results"]
     for result in results[:100]:
         axes.semilogy(result.errors[:, 0], color=INK, alpha=0.2)

@@ -58,7 +58,7 @@ def draw_path_remedy(layout: bpy.types.UILayout) -> None:
 
 
 def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    """Status of the last solve; where nothing more could be shown, what each task lacks."""
+    """Status of the last solve; where nothing more could be shown, the residual of each task."""
     settings = obj.robokin.solver
     if settings.status != "MAX_ITERATIONS":
         draw_text(

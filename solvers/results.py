@@ -44,7 +44,7 @@ class SolveResult:
     """Outcome of one solve.
 
     diagnosis: status, reason, named joints and tasks.   q: (nq,) the best configuration found, inside the limits.
-    residual_array: (tasks, 2) what the parts of each task lack, in their units; position [m] and orientation [rad] of
+    residual_array: (tasks, 2) of the parts of each task, in their units; position [m] and orientation [rad] of
     a task on one tip, over the axes that are not free; 0 for a second part that a task has not.
     iterations, attempts: over all starts, and over the levels one after another.
     costs: value of each criterion by its name.
@@ -103,7 +103,7 @@ class SolveResult:
         return self.diagnosis
 
     def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]]) -> SolveResult:
-        """The result of the tasks that count, as one of all: the others lack nothing. parts: names, of all."""
+        """The result of the tasks that count, as one of all: the others have no residual. parts: names, of all."""
         residuals = np.zeros((len(counting), 2))
         residuals[np.array(counting, bool)] = self.residual_array
         self.residual_array, self._parts = residuals, parts
@@ -125,7 +125,7 @@ class SolveResult:
 
     @property
     def residuals(self) -> list[dict[str, float]]:
-        """Per task, what it lacks by the name of each part."""
+        """Per task, its residual by the name of each part."""
         return named_residuals(self.residual_array, self._parts)
 
     @property

@@ -15,7 +15,7 @@ from ...scene.tasks.present_values import present_target
 from ...scene.tasks.targets import targets_now
 from ..common import RobotOperator
 
-MORE = 1.01  # times what is lacking: surely within the tolerance
+MORE = 1.01  # times the residual: surely within the tolerance
 NEARER = 0.2  # of the way from the base to the tip: the arm is not stretched then
 LEAST = 1e-9
 

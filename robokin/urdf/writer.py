@@ -35,7 +35,7 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
 def urdf_text(model: RobotModel) -> str:
     """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
 
-    A joint whose type URDF lacks is written as a chain of joints; the same q is then the same pose. Raises
+    A joint whose type URDF does not have is written as a chain of joints; the same q is then the same pose. Raises
     ModelError, naming the joint, for a type or range that URDF cannot say even so. What is changed or left out is
     listed by `urdf_losses`.
     """

@@ -60,7 +60,7 @@ class BakeResult:
     words; empty when it was given.
     costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
     its cost came to; of animated limits, which count. collisions: of what was written, whose `frame` is an index into
-    `frames`.   soft: what the soft tasks of a whole motion lack."""
+    `frames`.   soft: the residuals of the soft tasks of a whole motion."""
 
     model: RobotModel
     frames: Sequence[int]

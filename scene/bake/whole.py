@@ -96,7 +96,7 @@ def parse_soft(texts: Sequence[str]) -> dict[str, float]:
 
 
 def soft_tasks(parts: Sequence[BakedSegment], names: Sequence[str], weights: Sequence[float]) -> list[SoftTask]:
-    """What the soft ones among tasks lack over all frames."""
+    """Residuals of the soft tasks over all frames."""
     residuals = np.concatenate([part.residuals(len(names)) for part in parts])
     found = []
     for i in np.flatnonzero(weights).tolist():

@@ -39,8 +39,8 @@ from .memory import read_memory, write_memory
 from .root_frame import RootFrame
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
-STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
-ALIKE = 1e-4  # relative, and [rad] or Blender units: a robot that came back from a file or undo and lacks as much stays
+STANDS = 1e-5  # the same of a robot with a residual, which creeps towards its least
+ALIKE = 1e-4  # relative, and [rad] or Blender units: a robot from a file or undo with the same residual stays
 NOT_BAKED = (1, 0)
 KEPT = 4  # problems of tasks that have come and gone
 
@@ -304,5 +304,5 @@ class Session:
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:
-    """What the panel says that the tasks lack."""
+    """What the panel says of the residuals of the tasks."""
     return [value for task in tasks for value in (task.position_residual, task.orientation_residual)]

@@ -1,4 +1,4 @@
-"""Descending on what tasks lack, level by level: what the static solver and tracking share, in NumPy. Twin of
+"""Descending on the residuals of tasks, level by level: what the static solver and tracking share, in NumPy. Twin of
 kernel/src/ik/ik_search.c and settle.c.
 
 Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
@@ -25,7 +25,7 @@ WELL_MET = 1e-18  # error of levels that no step need lessen: 1e-9 radians or L
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """q (nq,) and what the tasks lack there. errors: (levels,) |e|^2 / 2.   met: (levels,) bool, within tolerances.
+    """q (nq,) and its residuals. errors: (levels,) |e|^2 / 2.   met: (levels,) bool, within tolerances.
     residuals: (tasks, 2).   linear: what `LevelRows` needs of it."""
 
     q: Array
@@ -55,10 +55,10 @@ class LevelRows(Protocol):
 
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, kept: KeptLevels | None) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
-        error.   as_one: they are weighed against each other.   kept: these leave what they lack there."""
+        error.   as_one: they are weighed against each other.   kept: these keep their residuals."""
 
     def holds(self, kept: KeptLevels, at: Iterate) -> bool:
-        """Whether each task that is kept lacks what it lacked there, or is within its tolerance."""
+        """Whether each task that is kept has its residual of there, or is within its tolerance."""
 
 
 class Descent:

@@ -1,4 +1,4 @@
-"""Tasks in levels at a configuration, in NumPy: what they lack, and the step of the hierarchy inside position limits.
+"""Tasks in levels at a configuration, in NumPy: their residuals, and the step of the hierarchy inside position limits.
 Twin of kernel/src/step/stack.c."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class StackRows:
         self.influence, self.remaining, self.dt = influence, remaining or {}, dt
         self.levels = len(levels.groups)
         self.are_velocities = levels.are_velocities
-        # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
+        # Residuals of frames add up for a velocity, or for what is counted from another motion.
         self.adds_up = bool(self.remaining) or any(
             isinstance(task, VelocityTask | HistoryTask) for task in levels.tasks
         )
@@ -149,7 +149,7 @@ def _shortened(level: Level) -> Level:
 
 
 def _leaving(level: Level, before: Level) -> Level:
-    """The rows of a level that leave what they lacked before: what was outside a band stays as it was."""
+    """The rows of a level that keep their residual of before: what was outside a band stays as it was."""
     remaining = np.clip(0.0, before.lower, before.upper)
     if len(remaining) != len(level.J):
         return level

@@ -1,4 +1,4 @@
-"""Tasks on tips, of one level: what they lack, and the damped step in a box. In NumPy; twin of
+"""Tasks on tips, of one level: their residuals, and the damped step in a box. In NumPy; twin of
 kernel/src/ik/ik_search.c and damped_step.c."""
 
 from __future__ import annotations

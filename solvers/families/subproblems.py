@@ -14,7 +14,7 @@ from ...robokin.arrays import Array
 from ...robokin.spatial import so3
 
 NOTHING = 1e-12  # smaller parts of 1, or of the robot's size, are 0: of a direction so short nothing is known
-BEYOND = 1e-3  # relative: an equation that lacks more has no solution; one that lacks less may be within a tolerance
+BEYOND = 1e-3  # relative: an equation with a larger residual has no solution; with a smaller one it may have
 TANGENT = 1e-14  # two solutions nearer to each other than the root of this are one: rounding alone may part them
 NEAR_CIRCLE = 0.1  # of a pair of roots that is all but real
 

@@ -145,7 +145,7 @@ def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
 
 
 def _unmoved(problem: Problem, targets: Any) -> Diagnosis | None:
-    """OUT_OF_REACH, where a task lacks more than it tolerates of what no joint moves."""
+    """OUT_OF_REACH, where what no joint moves of a task is farther off than its tolerance."""
     for task, target, tolerance in zip(problem.tasks, targets, problem.tolerance, strict=True):
         if not (isinstance(task, FrameTask) and task.is_in_kernel and task.influence):
             continue

@@ -144,9 +144,9 @@ class LevelIK:
         return self._restarts.drawn(q, q, generator, partial=False)
 
     def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, list[Array]]:
-        """The first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
-        something or are equations, for the f motions that leave the equations of the levels above as they are; and J
-        around, where the level has as many rows."""
+        """The first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows with a
+        residual or that are equations, for the f motions that leave the equations of the levels above as they are; and
+        J around, where the level has as many rows."""
         poses = self.poses(targets, q)
         here = poses.point(q)
         unmet = int(np.argmin(here.met))

@@ -98,7 +98,7 @@ class IKProblem:
         diagnose: after a failure, find LIMIT, TASK_CONFLICT and SINGULAR in MAX_ITERATIONS, by some more solves;
         without it `result.diagnose()` does so when it is asked. Of a lower level that higher ones make impossible,
         TASK_CONFLICT names the tasks.
-        influence: in place of the tasks'; residuals are what is lacking of what a task's influence asks for
+        influence: in place of the tasks'; residuals are those of what a task's influence asks for
         (`influence.py`).   without: (nq,) where the robot is without the tasks of partial influence; found from q0
         unless given.
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.

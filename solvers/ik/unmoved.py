@@ -1,6 +1,6 @@
 """What no joint of a robot moves: a height that all joints keep, an axis about which all of them turn.
 
-Such a distance or angle is the same at every configuration, so what a target lacks of it is lacking for good: a
+Such a distance or angle is the same at every configuration, so its residual is the same at all of them: a
 certificate, like that of the links' lengths. It is read from the Jacobians at random configurations; what all of these
 keep, all configurations keep, since Jacobians are analytic in q. Limits do not count: a joint without play would hide
 what it moves, or what the others do when it has turned.
@@ -21,7 +21,7 @@ UNMOVED = 1e-12  # relative, of singular values
 
 
 def out_of_all_poses(model: RobotModel, task: FrameTask, target: Array) -> tuple[float, float]:
-    """Lower bounds of the position [m] and the orientation [rad] that a task on one tip lacks at every configuration, 0
+    """Lower bounds of the position [m] and the orientation [rad] that a task on one tip has at every configuration, 0
     where nothing is known. target: (4, 4)."""
     neutral, rng = State(model, model.neutral()), np.random.default_rng(0)
     states = [neutral.moved(rng.uniform(-1.0, 1.0, model.nv)) for _ in range(CONFIGURATIONS)]

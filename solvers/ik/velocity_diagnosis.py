@@ -66,7 +66,7 @@ def _freedom(nv: int, above: Sequence[Level]) -> Array:
 
 
 def _residual(level: Level, x: Array) -> Array:
-    """(m,) what its rows lack after a displacement."""
+    """(m,) the residual of its rows after a displacement."""
     reached = level.J @ x
     return np.maximum(level.lower - reached, 0.0) + np.minimum(level.upper - reached, 0.0)
 

@@ -94,7 +94,7 @@ class State:
 
     @cached_property
     def task_errors(self) -> Array:
-        """(m,) what is lacking of the tasks' equations, dimensionless, without weights."""
+        """(m,) the residual of the tasks' equations, dimensionless, without weights."""
         own = [self._equations(t, target)[1] for t, target in zip(self.tasks, self.targets, strict=True) if t.influence]
         return np.concatenate([np.zeros(0), *own])
 

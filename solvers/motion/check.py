@@ -42,7 +42,7 @@ ROLLED = 1e-9  # [m] of slip that is none
 @dataclass(frozen=True, eq=False)
 class MotionCheck:
     """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors; of other
-    tasks, what their parts lack.   parts: their names; None: those of tasks on one tip.
+    tasks: of their parts.   parts: their names; None: those of tasks on one tip.
     slip: (F, wheeled bases) [m], since the sample before.   singularities: how near tools are to them, if that was
     asked for; they break no limit.
     statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,

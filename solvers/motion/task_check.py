@@ -47,7 +47,7 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
 def motion_residuals(
     levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion
 ) -> Generator[float, None, Array]:
-    """Yield the share of the frames done now and then; return (F, tasks, 2) what the parts of each task lack; of a
+    """Yield the share of the frames done now and then; return (F, tasks, 2) residuals of the parts of each task; of a
     velocity, since the frame before (0 at the first) as in tracking."""
     found = np.zeros((len(motion), len(levels.tasks), 2))
     still = np.zeros(motion.model.nv)

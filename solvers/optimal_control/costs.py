@@ -38,7 +38,7 @@ class MotionCost(ABC):
         """Gradient (F, n) and Hessian (F, order + 1, n, n), as in `solve_banded_qp`; or a convex guess at it."""
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:  # noqa: B027 - of squares the guess will do
-        """Add to H (F, p + 1, n, n), p at least the order, what the guess lacks of the Hessian."""
+        """Add to H (F, p + 1, n, n), p at least the order, what the guess leaves out of the Hessian."""
 
 
 class Acceleration(MotionCost):

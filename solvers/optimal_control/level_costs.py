@@ -1,4 +1,4 @@
-"""What a level lacks over all frames, as a cost: what the start misses is met as nearly as levels above allow."""
+"""The residual of a level over all frames, as a cost: what the start misses is met as nearly as levels above allow."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DAMPING = 1e-6  # of the largest entry of the Hessian: what no row of the level 
 
 
 class LevelResidual(MotionCost):
-    """1/2 of the sum over the frames of each task of r^2 / (1 + r^2 / w^2), r the norm of what its rows lack: the more
-    a frame lacks beyond the width w, the less it pulls. Of infinite width, the sum of the squares.
+    """1/2 of the sum over the frames of each task of r^2 / (1 + r^2 / w^2), r the norm of its residual: the farther
+    that is beyond the width w, the less it pulls. Of infinite width, the sum of the squares.
 
     Geman and McClure's function, of which the width is made smaller step by step (Black and Rangarajan, "On the
     Unification of Line Processes, Outlier Rejection, and Robust Statistics with Applications in Early Vision", 1996).
@@ -50,7 +50,7 @@ class LevelResidual(MotionCost):
                 block.bend(H, -weight * residual)
 
     def _weighted(self, at: DiscreteMotion) -> Iterator[tuple[RowBlock, Array, Array]]:
-        """Rows, what they lack, and how much of that pulls."""
+        """Rows, their residuals, and how much of these pulls."""
         for block in self.constraints.of_level(at, self.level):
             weight = (1.0 + block.lacking_squares(len(at)) / self.width**2) ** -2.0
             yield block, np.where(block.is_whole, block.residual, 0.0), weight[block.frame]

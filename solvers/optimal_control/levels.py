@@ -17,16 +17,16 @@ WIDTHS = (1e-1, 1e-2, 1e-3)  # [rad, L] of `LevelResidual`: what cannot be had p
 LEVEL_ITERATIONS = 20  # of a level that the start misses
 STALLED = 3, 0.02  # steps in a row that gain, relative, no more than this: what cannot be had is not sought long
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
-LEAST = 1e-6  # relative: a level that lacks less by no more than this stays as it is
+LEAST = 1e-6  # relative: a level whose residual falls by no more than this stays as it is
 SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
 
 def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[int, DiscreteMotion]]:
     """Yield the steps of a level, and a trajectory in which nothing has become worse; the last one is that in which
-    each level that lacks something has come as near as the others allow. Limits and obstacles come before all: where
+    each level with a residual has come as near as the others allow. Limits and obstacles come before all: where
     tasks do not let them hold, tasks give way, and then come back as near as they can. Frames that a level misses are
-    free at first, so that one that cannot be met is in no other's way; where no more are met so, none lacks more."""
+    free at first, so that one that cannot be met is in no other's way; where no more are met so, no residual grows."""
     shown, gives_way = here, False
     for level in constraints.levels:
         lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
@@ -51,8 +51,8 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
 def nearer(
     constraints: MotionRows, here: DiscreteMotion, level: int, width: float = math.inf, free: int | None = None
 ) -> Iterator[tuple[int, DiscreteMotion]]:
-    """Yield steps and a trajectory in which a level lacks less, until it lacks nothing or no more can be had. width: of
-    `LevelResidual`.   free: the level whose missed frames may come to lack more."""
+    """Yield steps and a trajectory in which the residual of a level falls, until it is 0 or falls no more. width: of
+    `LevelResidual`.   free: the level whose missed frames may get larger residuals."""
     constraints.hold(here, free)
     cost = LevelResidual(constraints, level, width)
     best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)

@@ -52,16 +52,16 @@ def optimize_motion(
 ) -> OptimizedMotion:
     """The motion that meets the tasks at every frame with the least cost over all frames.
 
-    It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, a frame that
-    lacks something lacks more only where others come to be met for it, the limits on position, velocity and
+    It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, the
+    residual of a missed frame grows only where others come to be met for it, the limits on position, velocity and
     acceleration hold at every frame, and so at half frames. Wheels roll, and a `ClearanceTask` holds at frames and half
     frames. With q0 frame 0 stays where `track` has it; without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", "path_length" (of the tool), "criteria" (the
     integral of those given: potentials, and costs of velocities), "duration", {word: weight}, or a `MotionCost`. With
     "duration" the time is free: it starts at `dt`; the result's own `dt` is the best, the same between all frames.
-    soft: one weight per task. A task with a weight is soft: weight / 2 times the integral of the square of what it
-    lacks, in radians and lengths over L, is part of the cost, and it holds nothing. 0: it is hard.
+    soft: one weight per task. A task with a weight is soft: weight / 2 times the integral of its squared residual,
+    in radians and lengths over L, is part of the cost, and it holds nothing. 0: it is hard.
     influence: (frames, tasks) in place of the tasks' own: at which frames, or over which stretches, each counts.
     animation: (frames, nq) a motion to start from and, for the cost "animation", to stay near; inside the limits or
     not. targets: as of `track`; None with an animation: each task's own.

@@ -61,7 +61,7 @@ class LocalProgram:
 
     @property
     def residual(self) -> float:
-        """What is lacking, summed over all that is asked for."""
+        """The residual, summed over all rows."""
         return total_residual(self.at, self.linearised)
 
     @property
@@ -85,7 +85,7 @@ class LocalProgram:
 
 
 def total_residual(at: DiscreteMotion, linearised: LinearisedRows) -> float:
-    """Summed over all rows; limits lack something only where what turns, or a free time, makes them curved."""
+    """Summed over all rows; limits have a residual only where what turns, or a free time, makes them curved."""
     return float(abs(linearised.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
 
 

@@ -28,8 +28,8 @@ class OptimizedMotion(TrackResult):
 
     cost_before, cost_after: of the frame-by-frame start and of the result, in the cost's own unit.   kkt: the relative
     KKT residual: of the cost's gradient what no task and no limit holds, and how far sides that push are off.
-    is_optimal: kkt is at most 1e-6 and the tasks lack no more than at the start.   note: one sentence on it.
-    soft: what the soft tasks lack; no frame is missed for it.
+    is_optimal: kkt is at most 1e-6 and no residual is larger than at the start.   note: one sentence on it.
+    soft: residuals of the soft tasks; no frame is missed for it.
     """
 
     cost_before: float = 0.0

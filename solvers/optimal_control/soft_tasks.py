@@ -1,4 +1,4 @@
-"""Soft tasks: what they lack is part of a motion's cost, and holds nothing."""
+"""Soft tasks: their residuals are part of a motion's cost, and hold nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .start import TrackedFrames
 
 @dataclass(frozen=True)
 class SoftTask:
-    """What became of a soft task. rms, largest: {part: what it lacks}, over the frames at which it has an influence, in
+    """What became of a soft task. rms, largest: {part: its residual}, over the frames at which it has an influence, in
     these units."""
 
     name: str
@@ -53,7 +53,7 @@ class SoftTask:
 
 
 class SoftTasks(MotionCost):
-    """The sum of weight / 2 times the integral of the square of what each task lacks, in radians and lengths over the
+    """The sum of weight / 2 times the integral of the squared residual of each task, in radians and lengths over the
     robot's length L, weighted as its rows are: by the weights of its axes and its influence. Nothing inside a band."""
 
     def __init__(self, sources: Sequence[TaskSource], weights: Sequence[float]) -> None:

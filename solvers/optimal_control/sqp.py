@@ -3,7 +3,7 @@
 Each step solves a block-banded quadratic program: the cost's Hessian, how rows bend times their multipliers, the tasks
 as equations, limits and obstacles as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18).
 Where that is no minimum, how rows bend is left out, and more is added to its diagonal (section 3.4). A step is
-shortened until a filter takes it: it betters all before it in the cost or in what is lacking (section 15.4).
+shortened until a filter takes it: it betters all before it in the cost or in the residual (section 15.4).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SOLVED = 1e-6  # relative: the KKT residual of an optimum
 ITERATIONS = 100
 DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
 SHORTEST = 1e-4  # share of a step
-MARGIN = 1e-5  # by which a step has to better those before in cost or in what tasks lack
-LARGEST_RESIDUAL = 1e3  # [rad, L] of all frames, that a step may make tasks lack
+MARGIN = 1e-5  # by which a step has to better those before in cost or in the residual of tasks
+LARGEST_RESIDUAL = 1e3  # [rad, L] of all frames, that a step may lead to
 HELD = 1e-9  # [rad, L] by which what is held may be off
-RESTORATIONS = 2  # steps that take back what tasks lack by bending
-NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
+RESTORATIONS = 2  # steps that take back the residual of tasks that bend
+NOTHING = 1e-9  # [rad, L] of all frames: residual of rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
 STALLED = 10, 1e-8  # steps in a row that gain, relative, no more than this
@@ -44,7 +44,7 @@ LONGEST = 0.5  # [rad, L] of a frame in one step
 
 @dataclass(frozen=True, eq=False)
 class MotionOptimum:
-    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   linearised: what it lacks.
+    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   linearised: its residuals.
     iterations: of the method."""
 
     trajectory: DiscreteMotion
@@ -171,7 +171,7 @@ def _line_search(
 ) -> Generator[tuple[LocalProgram, float] | None, None, None]:
     """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some,
     and the share that this is, 1 where only `LONGEST` cuts a step that keeps its promise.
-    passed: what was lacking and the cost of trajectories that later ones have to better in one of the two."""
+    passed: the residual and the cost of trajectories that later ones have to better in one of the two."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
     slope += 0.0 if here.time is None else here.time.slope * found.last
@@ -222,7 +222,7 @@ def _beyond_rounding(residual: float) -> float:
 def _restored(
     here: LocalProgram, at: DiscreteMotion, constraints: MotionRows
 ) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
-    """Yield after each trial; return the trajectory moved back to where nothing is lacking, near where it is in the
+    """Yield after each trial; return the trajectory moved back to where the residual is zero, near where it is in the
     measure of the cost."""
     own = constraints.at(at)
     residual = total_residual(at, own)

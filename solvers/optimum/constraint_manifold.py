@@ -75,7 +75,7 @@ class ConstraintManifold:
         return self.poses.point(self.poses.moved(point.q, x))
 
     def _newton(self, point: PosePoint, met: Array) -> Array | None:
-        """x (nv,) of least length that meets the equations and what is lacking of the bands, to first order, of the
+        """x (nv,) of least length that meets the equations and the bands, to first order, of the
         levels that can be met.
 
         Coordinates whose bounds it meets stay there. None when there is none near."""

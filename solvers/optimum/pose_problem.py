@@ -1,4 +1,4 @@
-"""Poses that meet tasks of strict priorities: what a configuration lacks, and steps that lessen it.
+"""Poses that meet tasks of strict priorities: the residuals of a configuration, and steps that lessen them.
 
 A step is that of `velocity_step` without speeds: displacements inside the position limits, loop closures first, then
 the levels of tasks, each damped by its own error (Sugihara, "Solvability-unconcerned inverse kinematics by the
@@ -35,7 +35,7 @@ ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it
 
 @dataclass(frozen=True, eq=False)
 class PosePoint:
-    """What the tasks lack at q (nq,). levels: loop closures, then priorities.   errors: |e|^2 / 2 of each level.
+    """Residuals of the tasks at q (nq,). levels: loop closures, then priorities.   errors: |e|^2 / 2 of each level.
     met: whether each level is within its tasks' tolerances.   residuals: (tasks, 2)."""
 
     q: Array
@@ -199,5 +199,5 @@ def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length:
 
 
 def residual(level: Level) -> Array:
-    """(m,) what a level lacks before it moves."""
+    """(m,) the residual of a level before it moves."""
     return np.clip(0.0, level.lower, level.upper)

@@ -15,7 +15,7 @@ from ..qp.level import Level
 from .pose_problem import PosePoint, PoseProblem, residual
 
 SMALL = 1e-9  # singular values of what is held, relative to the largest: below, a row follows from the others
-VIOLATED = 1e-9  # an inequality that lacks more than this is held as it is
+VIOLATED = 1e-9  # an inequality with a larger residual is held as it is
 CUTS, CUT = 30, 1e-9  # of one program; a cut is missing when an edge is passed by more than this, relative to the step
 HOLDS = 1e-6  # eigenvalues of W larger than this
 EDGE = 1e-4  # curvature that keeps the program of an edge strictly convex, relative to that of the rest

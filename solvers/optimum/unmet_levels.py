@@ -43,7 +43,7 @@ def _gradient(poses: PoseProblem, subproblem: Subproblem, q: Array, multipliers:
 
 
 def _multipliers(subproblem: Subproblem, first: int, e: Array) -> Array:
-    """Multipliers of the rows up to those of the level, which begin at `first`: of its own what they lack, with the
+    """Multipliers of the rows up to those of the level, which begin at `first`: of its own their residuals, with the
     other sign, and of those above it what holds it."""
     rows, touched = subproblem.rows, subproblem.is_equality.copy()
     touched[~subproblem.is_equality] = np.minimum(-subproblem.lower, subproblem.upper) <= TOUCHED

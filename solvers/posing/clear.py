@@ -20,7 +20,7 @@ from .follow import TargetFollower, between
 RESOLUTION, FINEST = 0.1, 1e-4  # of the margin, and [m] at least: by how much more is asked for at looks at a way
 LOOKS = 4096  # at a way, at most
 PIECES = 8  # that the way of the targets is cut into where it is blocked
-_ROUNDING = 1e-5  # [m] that a pose may lack of the margin
+_ROUNDING = 1e-5  # [m] by which a pose may be short of the margin
 
 
 class ClearFollower(TargetFollower):
@@ -81,7 +81,7 @@ class ClearFollower(TargetFollower):
     def _at(
         self, q: Array, targets: Sequence[Any], shares: Sequence[float] | None, without: Array | None
     ) -> SolveResult:
-        """What a pose lacks of the targets."""
+        """The residual of a pose."""
         found, search = self._solved(targets, q, shares, without), self._near.search
         assert isinstance(search, LevelIK)
         own = None if shares is None else [*shares, 1.0]

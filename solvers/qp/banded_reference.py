@@ -74,7 +74,7 @@ class _Point:
         return self.y + self.zl - self.zu
 
     def look(self) -> None:
-        """Find what is lacking: rx, ry, rl, ru in Newton's equations, mu of complementarity."""
+        """Find the residuals rx, ry, rl, ru in Newton's equations, mu of complementarity."""
         p, Cx = self.p, self.p.along(self.x)
         self.Hx, self.force = p.times(self.x), p.pushed(self.z)
         self.rx = -(self.Hx + p.g - self.force)
@@ -155,7 +155,7 @@ def _interior(p: BandedProgram, at: _Point, tolerance: float, iterations: int, c
 
 
 def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float, bool]:
-    """The best point where the sides that are active are equations, or as it was; what it lacks; and whether that is as
+    """The best point where the sides that are active are equations, or as it was; its residual; and whether that is as
     little as rounding lets it be, so that further steps find nothing better.
 
     Sides that pull are left, those that are passed are taken, until that is right (a primal-dual active set method:
@@ -188,7 +188,7 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float
 
 
 def _error(p: BandedProgram, x: Array, z: Array) -> float:
-    """The largest of what a solution lacks, relative: stationarity, feasibility, signs and complementarity."""
+    """The largest residual of a solution, relative: stationarity, feasibility, signs and complementarity."""
     Cx, Hx, force = p.along(x), p.times(x), p.pushed(z)
     size_g = max(p.size_g, abs(force).max(initial=0.0), abs(Hx).max(initial=0.0))
     size_z = max(p.size_g, abs(z).max(initial=0.0))

@@ -49,7 +49,7 @@ PIVOT_NOISE = 1e-13  # the same relative to the trace of all of H: below, it is 
 
 @dataclass(frozen=True, eq=False)
 class HierarchyResult:
-    """x: (n,) inside the bounds.   residuals: per level (m,), what J x lacks: positive where it should be larger, 0
+    """x: (n,) inside the bounds.   residuals: per level (m,), of J x: positive where it should be larger, 0
     inside a band. What the levels below move lets a residual inside its band only, so they are those of the level.
     freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none, nor is
     what would leave a bound that a level above needs.

@@ -1,4 +1,4 @@
-"""A level of a hierarchy: rows of one priority, and what they lack at a point."""
+"""A level of a hierarchy: rows of one priority, and their residual at a point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Level:
     """Rows of one priority. J: (m, n).   lower, upper: (m,) of J x; equal: that value is wanted (least squares);
     different, or infinite on one side: J x is wanted between them.
 
-    damping: how much x'x counts beside the squares of what the rows lack. 0 meets the rows exactly where they can be.
+    damping: how much x'x counts beside the squared residuals. 0 meets the rows exactly where they can be.
     """
 
     J: Array

@@ -96,7 +96,7 @@ class Rows:
         return replace(self, weight=factor * self.weight)
 
     def residual(self, moved: Array) -> Array:
-        """(m,) what J v dt = `moved` lacks: positive where it should be larger."""
+        """(m,) the residual of J v dt = `moved`: positive where it should be larger."""
         return np.clip(moved, self.lower, self.upper) - moved
 
 
@@ -115,7 +115,7 @@ class Task(FixedArrays, ABC):
     kind: ClassVar[str]
     forms: ClassVar[Forms] = {}
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
-    is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
+    is_comparable: ClassVar[bool] = True  # its residuals in two poses have the same axes
     parts: tuple[Part, ...]
     priority: int
     influence: float
@@ -150,7 +150,7 @@ class Task(FixedArrays, ABC):
         """The rows at a state, towards a checked target."""
 
     def task_jacobian(self, state: State, target: Any) -> TaskJacobian | None:
-        """What its equations see of the velocity, without what they lack and their weights; None: no more is known than
+        """What its equations see of the velocity, without residuals and weights; None: no more is known than
         `rows` says at a state."""
         return None
 
@@ -172,7 +172,7 @@ def states_rows_of(kind: type[Task], method: str) -> bool:
 
 
 def residuals(task: Task, rows: Rows, residual: Array, dt: float) -> Array:
-    """(2,) the norm of what each part lacks, in its unit; the second is 0 for a task of one part.
+    """(2,) the norm of the residual of each part, in its unit; the second is 0 for a task of one part.
 
     residual: (m,) of its rows.   dt: of the step, for rates.
     """

@@ -24,7 +24,7 @@ TOLERANCE = 1e-5  # [m]
 
 class ClearanceTask(Task):
     """No two of the pairs of a CollisionModel are nearer than `margin` [m], but for those of which no joint moves one.
-    Part: clearance [m], what lacks.
+    Part: clearance [m], by which it is too small.
 
     It comes before all other tasks. Inequalities n . (J_b - J_a) v dt >= margin - d of the nearest pairs, with the
     distance d, its points' Jacobians and the unit normal n from the first to the second: the next step may use up the

@@ -1,13 +1,13 @@
-"""Influence: a task is whole at 1 and not there at 0. Between, what it lacks is between what it would lack without it
-and nothing.
+"""Influence: a task is whole at 1 and not there at 0. Between, its residual is between 0 and the one
+that it would have without it.
 
-With w the influence, t the target and e what the task's rows lack, what a solve or a frame of a motion leaves to it is
+With w the influence, t the target and e the residual of the task's rows, a solve or a frame of a motion leaves it
 
     r = (1 - w) e(p, t),
 
 with p the pose, or the motion from where the task was last whole or out, without it: a tip is at (1 - w) of where it
 would be and w of its target. There is no jump at 0, where r asks for nothing, nor at 1. A velocity step, which has no
-past, closes the share w of what is lacking.
+past, closes the share w of the residual.
 """
 
 from __future__ import annotations
@@ -81,5 +81,5 @@ def blended(task: Task, rows: Rows, remaining: Remaining) -> Rows:
 
 
 def closing_share(rows: Rows, influence: float) -> Rows:
-    """The rows of a step that closes the share `influence` of what is lacking."""
+    """The rows of a step that closes the share `influence` of the residual."""
     return rows.less((1.0 - influence) * rows.e) if is_partial(influence) else rows

@@ -1,7 +1,7 @@
 """Tasks on tips in the form in which the kernel makes their rows (rk_tip_rows in robokin_step.h).
 
 The kernel places two tips, the task's own and another one or the root frame, and has a function for each kind that
-says what is lacking and how that changes with their twists; the same rows are those of the task's `rows`.
+gives the residual and its derivative by their twists; the same rows are those of the task's `rows`.
 To add a kind: `tip_form` and `tip_target` of its class, its word here, and its function in kernel/src/step/tip_rows.c.
 """
 

@@ -215,8 +215,8 @@ class Frame:
         return inside.best, in_time and is_met
 
     def goes_on(self, at: Iterate, level: int, goal: Array) -> bool:
-        """Whether a level of velocities, the first that is not met, gets farther at its goal than `at`: what it lacks
-        there is for other reasons than limits on speed."""
+        """Whether a level of velocities, the first that is not met, gets farther at its goal than `at`: its residual
+        there has other reasons than limits on speed."""
         if not self.inside.rows.are_velocities[level]:
             return False
         there = self._freely.look(goal)

@@ -95,7 +95,7 @@ class LevelEngines:
         without: Mapping[Task, Array],
         noted: Sequence[Any] | None,
     ) -> tuple[dict[int, Remaining], dict[Task, Array], int]:
-        """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
+        """Residuals that tasks of partial influence keep in a frame, the states of the motions without each, and the
         steps that it took to tell. without: these states of the frame before, `state` where there is none."""
         fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
         before = {i: without.get(self.levels.tasks[i], state) for i in fading}

@@ -154,7 +154,7 @@ class TrackResult:
         return problem.solve(targets, within_size(self.q[frame]), influence=[1.0] * len(indices))
 
     def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array) -> TrackResult:
-        """The result of the tasks that count, as one of all: the others lack nothing. parts: names, and tolerances
+        """The result of the tasks that count, as one of all: the others have no residual. parts: names, and tolerances
         (tasks, 2), of all."""
         residuals = np.zeros((len(self), len(counting), 2))
         residuals[:, np.array(counting, bool)] = self.residuals

@@ -39,7 +39,7 @@ class NativeStep:
     tasks, criteria: all; `native_tasks` and `native_criteria` say which of them the kernel computes, those on tips
     first; `order` puts these in the order of the tasks. Rows and matrices of the `other_...` come at each step.
     Loop closures are native all or none (`closes_loops`).
-    is_step: tasks of partial influence ask for that share of what is lacking; else for all.
+    is_step: tasks of partial influence ask for that share of the residual; else for all.
     others: tasks whose rows are handed over though the kernel knows them.
     """
 

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from .native import NativeStep
 
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that q + v dt is inside the limits too
-MET = 1e-6  # constraints lacking more than this, relative to the row's norm, are reported
+MET = 1e-6  # constraints with a larger residual, relative to the row's norm, are reported
 
 
 # Not frozen: that would take longer to make than the kernel takes for the step.
 @dataclass(eq=False, slots=True)
 class StepLevel:
-    """What a level of tasks gets. residual: (m,) what J v dt lacks in its rows, weighted, lengths over L.
+    """What a level of tasks gets. residual: (m,) of J v dt in its rows, weighted, lengths over L.
     freedom: directions of motion left for the levels below.   tasks: their names."""
 
     priority: int
@@ -58,7 +58,7 @@ class StepLevel:
 class VelocityStep:
     """v: (nv,) inside all limits.   levels: by priority.
 
-    residuals: (tasks, 2) what the parts of each task will lack after the step, in their units ([m] and [rad] for the
+    residuals: (tasks, 2) residuals of the parts of each task after the step, in their units ([m] and [rad] for the
     pose of a tip, see `Task.parts`), as predicted by its Jacobian.   errors: the same before the step.
     unmet: names of the constraints that the limits or each other do not allow.
     limits_active: joints as fast as a limit allows, now or in time to brake, and those stopped by their cone, twist

@@ -59,7 +59,7 @@ def velocity_step(
 
 
 def _among(step: VelocityStep, counting: Sequence[bool]) -> VelocityStep:
-    """The step for the tasks that count, as one for all: the others lack nothing."""
+    """The step for the tasks that count, as one for all: the others have no residual."""
     for name in ("residuals", "errors"):
         every = np.zeros((len(counting), 2))
         every[np.array(counting, bool)] = getattr(step, name)

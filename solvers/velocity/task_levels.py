@@ -142,7 +142,7 @@ class TaskLevels:
         return Displacement(start, end, get_backend(self.backend).difference(self.model.tree, start.q, end.q))
 
     def rows_of(self, i: int, at: State | Displacement, target: Any, influence: float | None = None) -> Rows:
-        """Rows of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
+        """Rows of one task, weighted by its influence; they ask for the whole residual, unless it has no influence."""
         task = self.tasks[i]
         share = task.influence if influence is None else influence
         if not (share and task.influence):
@@ -181,7 +181,7 @@ class TaskLevels:
         return found
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
-        """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""
+        """(tasks, 2) residuals of the parts of each task after a motion by `moved` (nv,), as predicted by the rows."""
         return np.array([self.residuals_of(i, own, moved, dt) for i, own in enumerate(rows)]).reshape(-1, 2)
 
     def residuals_of(self, i: int, rows: Rows, moved: Array, dt: float) -> Array:
@@ -200,7 +200,7 @@ class TaskLevels:
         return found[which]
 
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
-        """(2,) of one task, without what it lacks along its path."""
+        """(2,) of one task, without its residual along its path."""
         e, path_direction = rows.e, rows.path_direction
         if path_direction is not None:
             factor = self._factors(i, rows)

@@ -1,7 +1,7 @@
 """All that a motion is asked for as rows of one program over its frames, level by level.
 
-What a trajectory lacks of a row it may go on lacking, when it is held, but no more. So tasks that are met stay met,
-those that cannot be met lack no more than they did, unless they are left free, and a level below never costs one above.
+A row may keep the residual that it has where it is held, but get no larger one. So tasks that are met stay met,
+residuals of those that cannot be met do not grow, unless they are left free, and a level below never costs one above.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class MotionRows:
         return LinearisedRows(self, here, self.blocks(here))
 
     def hold(self, here: DiscreteMotion, but: int | None = None) -> None:
-        """Ask from now on that rows lack no more than they do here, but for frames that a level misses."""
+        """Ask from now on for residuals that are no larger than here, but for frames that a level misses."""
         self.least = self.blocks(here)
         self.free = [(source.level == but) & source.missed(here) for source in self.sources]
 
@@ -93,5 +93,5 @@ class LinearisedRows:
                 block.bend(H, z[begin:end])
 
     def residual(self) -> Array:
-        """(m,) what is lacking beyond what is held."""
+        """(m,) the residual beyond what is held."""
         return np.clip(0.0, self.lower, self.upper)

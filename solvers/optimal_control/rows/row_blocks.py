@@ -1,4 +1,4 @@
-"""Rows of a program over all frames of a motion: what they ask for, and what of it the start may go on lacking."""
+"""Rows of a program over all frames of a motion: what they ask for, and which residual the start may keep."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ....robokin.arrays import Array
 from ...qp.sparse_rows import SparseRows
 from ..discretization import DiscreteMotion
 
-MET = 1e-5  # what an equation lacks that counts as met: it stays as it is
-SLACK = 5e-8  # more that rows may lack: else, at the least that is possible, nothing could move
+MET = 1e-5  # residual of an equation that counts as met: it stays as it is
+SLACK = 5e-8  # more that residuals may be: else, at the least that is possible, nothing could move
 NOISE = 1e-9  # sides whose derivatives are all this small hold nothing: made as long as others, they would be huge
 FIRST = 0  # the level of limits and obstacles, before all tasks
 
@@ -42,11 +42,11 @@ class RowBlock:
         return np.clip(0.0, self.lower, self.upper)
 
     def lacking_squares(self, frames: int) -> Array:
-        """(F,) the squares of what whole rows lack, summed at each frame."""
+        """(F,) the squares of the residuals of whole rows, summed at each frame."""
         return np.bincount(self.frame, np.where(self.is_whole, self.residual, 0.0) ** 2, frames)
 
     def kept(self, before: RowBlock) -> tuple[Array, Array]:
-        """(m,) (m,) by how much lower and upper sides are moved when rows lack no more than they did `before`."""
+        """(m,) (m,) by how much lower and upper sides are moved when residuals are no larger than `before`."""
         at = np.searchsorted(before.key, self.key)
         at[at == len(before.key)] = 0
         known = before.key[at] == self.key if len(before.key) else np.zeros(len(at), bool)
@@ -82,7 +82,7 @@ class RowBlock:
 
 
 class RowSource(ABC):
-    """What asks for rows. level: the priority; rows of a lower level lack no more for those of a higher one.
+    """What asks for rows. level: the priority; residuals of a lower level do not grow for those of a higher one.
     reach: how many frames before its own a row reaches to.   name: of a limit that a result may still break."""
 
     name: str = ""

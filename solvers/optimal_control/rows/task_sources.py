@@ -103,7 +103,7 @@ class TaskSource(RowSource):
         )
 
     def residuals(self, here: DiscreteMotion) -> Array:
-        """(frames, 2) the norm of what each part lacks, in its unit."""
+        """(frames, 2) the norm of the residual of each part, in its unit."""
         found = self.frames.rows(here, self.segment)
         squares, frames = found.rows.e**2, len(self.segment.targets)
         norms = np.zeros((frames, 2))

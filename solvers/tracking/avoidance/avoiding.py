@@ -190,7 +190,7 @@ class AvoidingTracker(Tracker):
         self, code: int, remark: str, residuals: Array, shares: Array, look: Look, why: Near | None
     ) -> tuple[int, str]:
         """Code and remark of a frame, from those of the tracker that it was followed with. residuals: (tasks, 2), to
-        which what the clearance lacks is added.   why: what was in the way."""
+        which the residual of the clearance is added.   why: what was in the way."""
         near = self._stop.nearest(look.kept)
         residuals[self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         if why is None and near is None:  # EMPTY: there is no other task than this one
