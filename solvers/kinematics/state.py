@@ -22,6 +22,7 @@ class State:
     """A robot at q (nq,), with the tasks whose rows count (those of the first level) and their checked targets.
 
     previous: (nv,) velocity of the last step, 0 unless given.   dt: seconds of a step.
+    kept: what others compiled of the tasks, for other states of them.
     length: L [m].   is_length: (nv,) bool, degrees of freedom that are lengths.
     scale: (nv,) L for those, 1 for angles.
     """
@@ -36,6 +37,7 @@ class State:
         previous: Array | None = None,
         dt: float = 1.0 / 24.0,
         targets: Sequence[Any] | None = None,
+        kept: dict[Any, Any] | None = None,
     ) -> None:
         self.model, self.q, self.tasks, self.length = model, q, tuple(tasks), length
         self.previous = np.zeros(model.nv) if previous is None else previous
@@ -45,11 +47,13 @@ class State:
         self.scale = np.where(self.is_length, length, 1.0)
         self.backend = backend
         self._backend = get_backend(backend)
+        self.kept = {} if kept is None else kept
         self._jacobians: dict[int, Array] = {}
 
     def at(self, q: Array) -> State:
         """The state at another configuration."""
-        return State(self.model, q, self.tasks, self.length, self.backend, self.previous, self.dt, self.targets)
+        known = self.previous, self.dt, self.targets, self.kept
+        return State(self.model, q, self.tasks, self.length, self.backend, *known)
 
     def moved(self, by: Array) -> State:
         """The state after a displacement (nv,)."""

@@ -25,6 +25,7 @@ from ..criteria import Criterion, Potential, checked_criteria, criterion_names
 from ..kinematics.state import State
 from ..tasks import Part, Rows
 from ..tasks.protocols import HistoryTask, StartRelativeTask, VelocityTask
+from .kernel_rows import task_equations
 from .turning_points import turn
 
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
@@ -74,7 +75,12 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         return target
 
     def resolve_target(self, state: State, target: StationarityTarget | None) -> StationarityTarget:
-        return self.starting_target(state) if target is None else target
+        if target is not None:
+            return target
+        begun = state.kept.get(self)
+        if begun is None or begun[0] is not state:  # a motion asks at each frame what it began with
+            begun = state.kept[self] = state, self.starting_target(state)
+        return begun[1]
 
     def starting_target(self, state: State) -> StationarityTarget:
         """Raises TaskError where the potential is constant as far as the tasks leave the robot free."""
@@ -186,7 +192,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
 
     def _stationarity(self, state: State, reference: Array) -> Array:
         """s (r,)"""
-        N = np.linalg.svd(state.task_rows)[2][state.model.nv - reference.shape[1] :].T
+        N = np.linalg.svd(task_equations(state))[2][state.model.nv - reference.shape[1] :].T
         U, _, Vt = np.linalg.svd(N.T @ reference)
         gradient = sum(own.weight * own.gain * own.gradient(state) for own in self.criteria) * state.scale
         return (U @ Vt).T @ (N.T @ gradient)

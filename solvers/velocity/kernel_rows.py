@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
@@ -66,3 +67,20 @@ class KernelRows:
             residuals[i] = levels.residuals_of(i, own, self._still, 1.0)
         known = found[0][:closures] if closures else [level for _, level in levels.closures(state, rows)]
         return KernelLevels(known, found[0][closures:], residuals, rows)
+
+
+def task_equations(state: State) -> Array:
+    """(m, nv) `State.task_rows`, but for their lengths: from the kernel, where that has as many, which is ten times as
+    fast."""
+    if get_backend(state.backend).name != "native":
+        return state.task_rows
+    if state.tasks not in state.kept:
+        rows = KernelRows(TaskLevels(state.model, state.tasks, state.backend))
+        state.kept[state.tasks] = rows, len(state.task_rows)
+    rows, count = state.kept[state.tasks]
+    known = rows.at(state, state.targets)
+    if known is None or len(known.levels) != 1:
+        return state.task_rows
+    level = known.levels[0]
+    found = level.J[level.lower == level.upper]
+    return found if len(found) == count else state.task_rows

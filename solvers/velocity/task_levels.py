@@ -64,7 +64,7 @@ class TaskLevels:
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []
-        self.kept: dict[type, Any] = {}  # what others compiled of these levels, for the next call
+        self.kept: dict[Any, Any] = {}  # what others compiled of these levels, for the next call
 
     @property
     def targets(self) -> list[Any]:
@@ -120,7 +120,7 @@ class TaskLevels:
         counting = [i for i in self._first if influence is None or influence[i]]
         first = [self.tasks[i] for i in counting]
         aims = [targets[i] for i in counting]
-        return State(self.model, q, first, self.length, self.backend, previous, dt, aims)
+        return State(self.model, q, first, self.length, self.backend, previous, dt, aims, self.kept)
 
     def rows(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,15 @@ from robokin_addon.robokin import (
     load_urdf,
     null_space,
 )
-from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, solve_ik, track, velocity_step
+from robokin_addon.solvers import (
+    DistanceTask,
+    PoseTask,
+    PositionTask,
+    VelocityProblem,
+    solve_ik,
+    track,
+    velocity_step,
+)
 from robokin_addon.solvers.criteria import (
     Criterion,
     GravityTorque,
@@ -31,6 +39,7 @@ from robokin_addon.solvers.criteria import (
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks import Task
 from robokin_addon.solvers.velocity.extended_jacobian import ALGORITHMIC, ExtendedJacobian
+from robokin_addon.solvers.velocity.kernel_rows import task_equations
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from robokin_addon.solvers.velocity.turning_points import turn
 from support.few import rest_slow
@@ -302,3 +311,45 @@ def test_joints_that_no_task_moves_make_nothing_singular() -> None:
         task = PoseTask("panda_hand", forward_kinematics(model, q)["panda_hand"])
         sines.append(ExtendedJacobian([Manipulability()]).transversality(State(model, q, [task], 1.0)))
     assert sines[0] == pytest.approx(sines[1], rel=1e-6) and sines[1] > 0.1
+
+
+def test_a_motion_asks_the_kernel_for_the_rows_and_once_for_what_it_began_with(
+    panda: RobotModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Python rows take ten times as long, and each derivative needs those of twice as many poses as joints."""
+    start = forward_kinematics(panda, PANDA)["panda_hand"]
+    targets = np.tile(start, (10, 1, 1))
+    targets[:, 1, 3] += np.linspace(0.0, 0.05, 10)
+    task, extended = PoseTask("panda_hand", start), ExtendedJacobian([JointSprings()])
+    asked: list[str] = []
+    for cls, name in ((PoseTask, "rows"), (ExtendedJacobian, "starting_target")):
+        method = getattr(cls, name)
+
+        def counted(self: object, *given: object, own: Callable[..., object] = method, name: str = name) -> object:
+            asked.append(name)
+            return own(self, *given)
+
+        monkeypatch.setattr(cls, name, counted)
+    found = track(panda, [task, extended], [[T, None] for T in targets], PANDA)
+    assert found.converged.all()
+    assert asked.count("rows") < 30 and asked.count("starting_target") <= 3
+
+
+@pytest.mark.parametrize("frame", ["world", "tip"])
+@pytest.mark.parametrize("weights", [1.0, (1, 0, 1)])
+def test_the_equations_of_the_kernel_leave_the_motions_that_those_of_the_tasks_leave(
+    panda: RobotModel, frame: str, weights: object
+) -> None:
+    tip = forward_kinematics(panda, PANDA)["panda_hand"]
+    tasks = [
+        PoseTask("panda_hand", tip, weights, 0.3, frame=frame),
+        DistanceTask("panda_link4", 0.5, other_point=(0.1, 0.2, 0.3)),
+    ]
+    levels = TaskLevels(panda, tasks)
+    for scale in (0.0, 1e-4, 0.1):
+        state = levels.state(PANDA + scale * np.cos(np.arange(panda.nq)), levels.targets, DT)
+        rows, own = task_equations(state), state.task_rows
+        assert len(rows) == len(own) and np.linalg.matrix_rank(np.vstack((rows, own))) == np.linalg.matrix_rank(own)
+        np.testing.assert_allclose(
+            null_space(rows) @ null_space(rows).T, null_space(own) @ null_space(own).T, atol=1e-9
+        )
