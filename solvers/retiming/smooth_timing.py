@@ -19,6 +19,7 @@ SPARE = 2e-7  # relative: what of a limit is kept back
 LOOKS = np.linspace(0.0, 1.0, 9)  # of a cell, where limits are looked at in the end ...
 CLOSE_LOOKS = np.linspace(0.0, 1.0, 129)  # ... and of one in which y changes much
 MUCH = 0.1  # relative
+OVER, PASSES = 1e-4, 5  # relative: cells that pass a limit by more are asked for less, so many times
 STILL = 1e-9  # relative: a joint that moves less by the parameter is at rest
 
 
@@ -37,6 +38,7 @@ class SmoothTiming:
         share = np.concatenate([np.arange(count) / count for count in counts])
         self.grid = np.append(borders[self.intervals] + share * np.diff(borders)[self.intervals], borders[-1])
         self.piece = piece[self.intervals]
+        self.kept = np.ones(len(self.piece))  # the share of the speeds that cells are asked for
         self.joints = joints = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
         tools = [tool.link for tool in limits.tools]
         self.labels = [(name, "velocity") for name in joints] + [(link, "tool speed") for link in tools] + [ANIMATION]
@@ -49,23 +51,32 @@ class SmoothTiming:
     def solve(self) -> tuple[Timing, tuple[ActiveLimit, ...]]:
         """Raises ConfigurationError for efforts that cannot be given."""
         squares = np.zeros((len(self.piece), 3))
-        for k in range(len(self.warp.borders) - 1):
-            cells = np.flatnonzero(self.piece == k)
-            squares[cells] = fastest(self.grid[cells[0] : cells[-1] + 2], self._rows(cells))
-        timing = Timing.of(self.grid, squares).stretched(max(1.0, self._passed(squares)))
+        waiting = range(len(self.warp.borders) - 1)
+        for _ in range(PASSES):
+            for k in waiting:
+                cells = np.flatnonzero(self.piece == k)
+                squares[cells] = fastest(self.grid[cells[0] : cells[-1] + 2], self._rows(cells))
+            slower = self._slower(squares)
+            self.kept /= np.maximum(slower, 1.0)
+            waiting = np.unique(self.piece[slower > 1.0 + OVER]).tolist()
+            if not waiting:
+                break
+        timing = Timing.of(self.grid, squares).stretched(max(1.0, slower.max()))
         binding = self._shares(squares, np.arange(len(squares)), LOOKS)[1]
         return timing, active_limits(timing.times, binding, self.labels)
 
     def share(self, timing: Timing) -> float:
         """How near the timing is to passing a limit; 1 where it is at one."""
-        return self._passed(timing.squares)
+        return float(self._slower(timing.squares).max())
 
-    def _passed(self, squares: Array) -> float:
-        """The factor by which the whole motion must slow down to keep all limits."""
+    def _slower(self, squares: Array) -> Array:
+        """(cells,) the factors by which cells must slow down to keep all limits."""
         cells, h = np.arange(len(squares)), np.diff(self.grid)
         start, end = squares[:, 0], squares[:, 0] + h * (squares[:, 1] + h * squares[:, 2])
         close = cells[abs(end - start) > MUCH * np.minimum(start, end)]
-        return max(self._shares(squares, own, looks)[0] for own, looks in ((cells, LOOKS), (close, CLOSE_LOOKS)))
+        slower = self._shares(squares, cells, LOOKS)[0]
+        slower[close] = np.maximum(slower[close], self._shares(squares, close, CLOSE_LOOKS)[0])
+        return slower
 
     def _rates(self, cells: Array, places: Array) -> tuple[PathRates, Array]:
         """Rates by r at (cells, places), and ds/dr."""
@@ -90,8 +101,9 @@ class SmoothTiming:
         first, second, third = (x.reshape(-1, nv) for x in (rates.first, rates.second, rates.third))
         bound = limits.motion
         rows = LimitRows(len(first))
-        pace = np.repeat(self._pace(cells), len(PLACES))[:, None]
-        speeds = self._most_speed(cells, rates, allowed).reshape(len(first), -1)
+        kept = self.kept[cells]
+        pace = np.repeat(self._pace(cells) * kept, len(PLACES))[:, None]
+        speeds = (self._most_speed(cells, rates, allowed) * kept[:, None, None]).reshape(len(first), -1)
         rows.add(1.0, 0.0, 0.0, ((1.0 - SPARE) * speeds.min(axis=1, keepdims=True)) ** 2)
         for sign in (1.0, -1.0):
             rows.add(sign * second, 0.5 * sign * first, 0.0, (1.0 - SPARE) * pace**2 * bound.acceleration)
@@ -145,8 +157,8 @@ class SmoothTiming:
             rest = np.where(moves, -sign * c - self.limits.still_effort(self.model), 1.0)
             rows.add(sign * b * moves, 0.5 * sign * a * moves, 0.0, rest, size)
 
-    def _shares(self, squares: Array, cells: Array, looks: Array) -> tuple[float, Array]:
-        """The factor by which these cells must slow down to keep all limits, and the limit nearest in each."""
+    def _shares(self, squares: Array, cells: Array, looks: Array) -> tuple[Array, Array]:
+        """The factors by which these cells must slow down to keep all limits, and the limit nearest in each."""
         rates, allowed = self._rates(cells, looks)
         t = np.diff(self.grid)[cells, None] * looks
         y0, b, c = (x[:, None] for x in squares[cells].T)
@@ -180,4 +192,4 @@ class SmoothTiming:
         accelerations = np.linalg.norm(rates.tool_first * u[..., None] + rates.tool_second * y[..., None], axis=-1)
         add(accelerations, np.array([tool.acceleration for tool in limits.tools]), 0.5)
         nearest = np.concatenate([share.max(axis=1) for share in shares], axis=1).argmax(axis=1)
-        return float(max(each.max(initial=0.0) for each in slower)), nearest
+        return np.concatenate([each.max(axis=1) for each in slower], axis=1).max(axis=1), nearest

@@ -15,7 +15,7 @@ from robokin_addon.robokin import (
     library_robot,
     random_configuration,
 )
-from robokin_addon.solvers import Motion, Retimed, retime
+from robokin_addon.solvers import Motion, Retimed, point_to_point, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -186,3 +186,18 @@ def _two(upper: float) -> list[Joint]:
         Joint("p", "revolute", "a", "b", lower=-3.0, upper=min(upper, 3.0)),
         Joint("q", "revolute", "b", "c", lower=-3.0, upper=3.0),
     ]
+
+
+@pytest.mark.parametrize("jerk", [1e3, 1e4, 1e6])
+def test_jerks_that_last_for_less_than_a_cell_hardly_cost_time(jerk: float) -> None:
+    model = library_robot("puma560")
+    start = model.limits.middle(model.neutral())
+    end = 0.5 * (start + random_configuration(model, np.random.default_rng(3)))
+    limits = {"velocity": 1.0, "acceleration": 5.0, "jerk": jerk}
+    fastest = point_to_point(model, start, end, limits=limits).duration
+    found = retime(model, [start, end], limits)
+    assert found.duration <= fastest * (1.0 + 5e-4)
+    times = np.linspace(0.0, found.duration, 50_001)
+    assert abs(found.sample(times)[2]).max() <= 5.0 * (1.0 + 1e-6) and abs(found.jerk(times)).max() <= jerk * (
+        1.0 + 1e-6
+    )
