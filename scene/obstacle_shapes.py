@@ -49,7 +49,7 @@ def obstacle_shape(
 ) -> Generator[float, None, ObstacleShape]:
     """Yield the share of the work done (0..1) now and then; return the parts of an obstacle at a world matrix (4, 4),
     by its scale; none of an empty mesh. They are found once for each form and size; work that was left goes on where it
-    was. is_watched: where Blender has told no change its mesh is not read again. Raises RobokinError naming the
+    was. is_watched: where Blender has noticed no change its mesh is not read again. Raises RobokinError naming the
     obstacle."""
     owner, stretch = obstacle.mesh, np.asarray(world, float)[:3, :3]
     is_mirrored = bool(np.linalg.det(stretch) < 0.0)
@@ -154,7 +154,7 @@ def world_now(owner: bpy.types.Object) -> Array:
 
 
 def read_form(obstacle: SceneObstacle) -> bytes | None:
-    """The mesh as it was read last; None where Blender has told a change since."""
+    """The mesh as it was read last; None where Blender has noticed a change since."""
     return _read.get(obstacle.mesh.session_uid)
 
 

@@ -45,7 +45,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         "frames, in place of the animation between them",
     )
 
-    _shown = ""  # the format when the file selector was told of a change last
+    _shown = ""  # the format that the file selector shows
     _selects = False  # whether a person chooses the file
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

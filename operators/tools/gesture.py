@@ -49,7 +49,7 @@ def settle(context: bpy.types.Context, obj: bpy.types.Object) -> None:
 
 
 class Gesture(RobotOperator):
-    """Mixin: `begin` takes hold of something, `pose` says where it is to be now, `told` tells of it.
+    """Mixin: `begin` takes hold of something, `pose` says where it is to be now, `header_text` describes it.
 
     mouse: (2,) pixels of the region, where it is.   first: (2,) where it was when the gesture began.
     """

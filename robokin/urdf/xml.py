@@ -1,6 +1,6 @@
 """XML for files of unknown origin: no document types, no entities, no network; bounded size, depth and count.
 
-The standard library's ElementTree loses line numbers and expands entities; expat itself does neither if told so.
+The standard library's ElementTree loses line numbers and expands entities; expat itself need do neither.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ _SHAPES = {"curve": ("CURVE", curve_of), "along curve": ("CURVE", curve_of), "su
 @dataclass(frozen=True, eq=False)
 class AdHocTask:
     """task: of influence 1; its target holds, unless it follows something.   influence: 0 to 1, at all frames.
-    place: what its target follows; None: nothing.   surface: the mesh object that a laser falls on; None: a plane, told
-    or (is_on_place) the XY plane of its place, as that of the spot of a beam on a curve."""
+    place: what its target follows; None: nothing.   surface: the mesh object that a laser falls on; None: a plane, as
+    given or (is_on_place) the XY plane of its place, as that of the spot of a beam on a curve."""
 
     task: Task
     influence: float = 1.0

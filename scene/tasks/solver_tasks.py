@@ -164,7 +164,7 @@ class SolverTasks:
 
     def whole(self, targets: Targets, frame: int, counting: Sequence[int]) -> list[Task]:
         """Tasks of influence 1, each made when it is first asked for, at that frame: the same at all others, where
-        their targets are told (`over`)."""
+        `over` gives their targets."""
         for i in counting:
             if i not in self._whole:
                 self._whole[i] = self._built(targets, frame, i, 1.0)

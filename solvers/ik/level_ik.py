@@ -189,8 +189,8 @@ class LevelIK:
 
     @cached_property
     def needed_from(self) -> Array:
-        """(nv,) how many levels there are at least, when tasks depend on a degree of freedom; of some more it may be
-        told what to take."""
+        """(nv,) how many levels there are at least, when tasks depend on a degree of freedom; a caller may
+        take some more."""
         start = self.limits.middle(self.model.neutral())
         poses, needed_from = self.poses(self.levels.targets, start), np.full(self.model.nv, self.count + 1)
         everything = Restarts(self.model, self.limits, np.ones(self.model.nq, bool))

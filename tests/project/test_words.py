@@ -78,6 +78,16 @@ RETIRED = set(
     "centred truth way Way ways ahead slowed Slowed held walls wires Posing posing Slopes lacks stretches "
     "lack lack_of is_lacking most_lacking Lack rival has_rival untold WIRES dress_helpers asked carrier is_told".split()
 )
+# Made from parts, or of somebody else's files.
+OTHERS = {
+    "properties/bridge/editing/infer_joints.py: ik_min_x",
+    "properties/bridge/editing/infer_joints.py: lock_ik_x",
+    "properties/joint.py: lower_2",
+    "properties/joint.py: lower_3",
+    "robokin/mirror.py: FR_hip",
+    "robokin/mirror.py: LF_knee",
+    "robokin/mirror.py: leftElbow",
+}
 # The names of others: an opacity; a value in an expression, as Python calls it.
 OWN = {"operators/posture/ghosts.py: FAINT", "robokin/urdf/xacro/values.py: truth"}
 
@@ -105,6 +115,37 @@ def test_left_is_a_side() -> None:
         given[path] |= names_given(node)
     sides = {path for path, names in given.items() if {"right", "x"} & names}
     assert {path for path, names in given.items() if "left" in names} - sides == {"panels/collisions.py"}
+
+
+def test_docstrings_name_what_exists() -> None:
+    """A name in backquotes is one of the program's, a file one of the checkout's."""
+    sources = {path: path.read_text("utf-8") for part in PARTS for path in (ROOT / part).rglob("*.py")}
+    code = {
+        word for text in sources.values() for word in re.findall(r"\w+", re.sub(r'""".*?"""', "", text, flags=re.S))
+    }
+    code |= {name.strip("_") for name in code} | {path.stem for path in sources}
+    code |= {word for path in (ROOT / "kernel").rglob("*.[ch]") for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    files = {path.name for part in (*PARTS, "kernel", "docs", "tests") for path in (ROOT / part).rglob("*.*")}
+    wrong, count = [], 0
+    for path, text in sources.items():
+        for docstring in re.findall(r'""".*?"""', text, flags=re.S):
+            names = [name.strip("_") for name in re.findall(r"`([A-Za-z_]\w+)`", docstring)]
+            named = re.findall(r"\b\w+\.(?:py|c|h|md)\b", docstring)
+            count += len(names) + len(named)
+            wrong += [f"{path.relative_to(ROOT)}: {name}" for name in {*names} - code | {*named} - files]
+    assert count > 500 and set(wrong) <= OTHERS, "\n".join(sorted(wrong))
+
+
+def test_nothing_is_told() -> None:
+    """It is reported, shown, given or named."""
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for part in PARTS
+        for path in sorted((ROOT / part).rglob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if re.search(r"\btold\b", line)
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_what_a_task_does_not_meet_is_its_residual() -> None:

@@ -3,7 +3,7 @@
 It lies in a raw custom property of the bone (`KEY`), which both Blender 4.5 and 5.x files keep, and which travels
 with the bone through rename, duplicate, symmetrize, append and join. Registered properties are single precision
 and are lost on bones when a 5.x file is opened in 4.5: they edit this record (see `fields`) and are rebuilt from it.
-`write_records` and `read_records` are the two ways between a record and its text.
+`writing.py` and `reading.py` are the two ways between a record and its text.
 """
 
 from __future__ import annotations
