@@ -97,9 +97,11 @@ class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
         robot, *others = filter(is_robot, context.selected_objects)
         own = {robot, *robot.children_recursive, *(task.target for task in robot.robokin.tasks)}
         if selected - own:
-            if any(set(one.children_recursive) - selected for one in (robot, *others)):
-                self.report({"WARNING"}, "Meshes stay behind: select one robot alone to duplicate it with them")
-            return {"PASS_THROUGH"}
+            if not any(set(one.children_recursive) - selected for one in (robot, *others)):
+                return {"PASS_THROUGH"}
+            bpy.ops.object.duplicate_move("INVOKE_DEFAULT", True)
+            self.report({"WARNING"}, "Meshes stay behind: select one robot alone to duplicate it with them")
+            return {"FINISHED"}  # else the report is not shown
         context.view_layer.objects.active = robot
         bpy.ops.robokin.duplicate_move("INVOKE_DEFAULT", True)
         return {"FINISHED"}
