@@ -146,7 +146,8 @@ def find_failures(segments: Sequence[BakedSegment], frames: Sequence[int]) -> Ge
             parts = yield from tried_out(segment.result, first, last, at / len(frames))
         for start, end, tried in parts:
             diagnosis = tried or _short_diagnosis(segment, start, end, missed)
-            if tried and tried.status is Status.MAX_ITERATIONS:
+            unnamed = [name for name in missed if tried and name not in tried.reason]
+            if tried and tried.status is Status.MAX_ITERATIONS and unnamed:
                 diagnosis = replace(tried, reason=f"{', '.join(missed)} not met: {tried.reason}")
             own = Failure(int(frames[at + start - first]), int(frames[at + end - first]), diagnosis, missed)
             before = found[-1] if found else None

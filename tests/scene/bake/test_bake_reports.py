@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation import frames as animation
@@ -173,3 +173,16 @@ def test_a_posture_stands_aside_for_a_place_that_jumps(scene, robot, tmp_path):
         missed.append(sum(row["residuals"][0]["position"] > 1e-5 for row in told["frames"]))
     assert missed[1] <= 1.15 * missed[0] + 2
     assert "stand aside" in " ".join(failure["reason"] for failure in told["failures"])
+
+
+def test_a_reason_names_a_missed_task_once(scene):
+    """An arm of five joints, whose tool cannot keep its rotation on the way."""
+    robot = add_robot("hextilt_flying_arm_5")
+    bpy.ops.robokin.target_add()
+    task = robot.robokin.tasks[0]
+    task.target.location.xyz += Vector((-0.05, 0.15, 0.15))
+    scene.frame_end = 2
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.robokin.bake()
+    failure = robot.robokin.solver.bake_failures[0]
+    assert failure.status == "MAX_ITERATIONS" and failure.reason.count(f"task {task.name!r}") == 1
