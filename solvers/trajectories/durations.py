@@ -95,11 +95,14 @@ class Durations:
 
     def share(self, T: float) -> float:
         """How much of the farthest motion, beside the least far one, leads to the end in a possible duration."""
-        most = self.farthest[0].at(T)[0]
-        least = -most if self.is_at_rest else -self.farthest[1].at(T)[0]
-        if most - least <= self.rounding:
+        most, slope = self.farthest[0].at(T)
+        if self.distance >= most - self.rounding - TOLERANCE * T * abs(slope):
             return 1.0
-        return min(max((self.distance - least) / (most - least), 0.0), 1.0)
+        mirrored, slope = (most, slope) if self.is_at_rest else self.farthest[1].at(T)
+        least = -mirrored
+        if self.distance <= least + self.rounding + TOLERANCE * T * abs(slope):
+            return 0.0
+        return (self.distance - least) / (most - least)
 
     def _next(self, side: int, T: float, stop: float) -> float:
         """Where the farthest motion next comes as far as the end, from T on where it does not; infinite if it does

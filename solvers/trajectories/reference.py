@@ -5,6 +5,7 @@ order: 3 with limited jerk, 2 with limited acceleration alone. Pieces are (durat
 
 from __future__ import annotations
 
+import itertools
 import math
 from enum import IntEnum
 
@@ -202,12 +203,12 @@ def point_to_point(
         if not axis.can_end():
             return Planned.END, i, 0.0, knots
     while True:
-        T = least
-        for _ in range(PASSES):
-            before = T
-            for axis in axes:
-                T = max(T, axis.from_(T))
-            if before == T:
+        T, agreed = least, 0  # axes in a row to which T is possible
+        for axis in itertools.chain.from_iterable([axes] * PASSES):
+            longer = axis.from_(T)
+            agreed = 1 if longer > T else agreed + 1
+            T = max(T, longer)
+            if agreed == len(axes):
                 break
         changed = False
         for i, axis in enumerate(axes):

@@ -172,8 +172,8 @@ double rk_durations_from(const rk_durations *d, double T) {
 double rk_durations_share(const rk_durations *d, double T) {
   double slope;
   const double most = rk_extremal_at(&d->farthest[0], T, &slope);
+  if (d->distance >= most - d->rounding - TOLERANCE * T * fabs(slope)) return 1.0;
   const double least = d->at_rest ? -most : -rk_extremal_at(&d->farthest[1], T, &slope);
-  if (most - least <= d->rounding) return 1.0;
-  const double share = (d->distance - least) / (most - least);
-  return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
+  if (d->distance <= least + d->rounding + TOLERANCE * T * fabs(slope)) return 0.0;
+  return (d->distance - least) / (most - least);
 }

@@ -255,15 +255,13 @@ int32_t rk_point_to_point(int32_t n, int32_t order, const double *start, const d
   }
   for (;;) {
     double T = least;
-    int changed = 1;
-    for (int pass = 0; changed && pass < PASSES; pass++) {
-      changed = 0;
-      for (int32_t i = 0; i < n; i++) {
-        const double longer = from(&axes[i], T);
-        if (longer > T) T = longer, changed = 1;
-      }
+    int32_t agreed = 0; /* axes in a row to which T is possible */
+    for (int64_t turn = 0; agreed < n && turn < (int64_t)PASSES * n; turn++) {
+      const double longer = from(&axes[turn % n], T);
+      agreed = longer > T ? 1 : agreed + 1;
+      T = rk_max(T, longer);
     }
-    changed = 0;
+    int changed = 0;
     for (int32_t i = 0; i < n; i++) {
       rk_piece pieces[PIECES];
       double low, high;
