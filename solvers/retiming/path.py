@@ -24,7 +24,7 @@ LOOKS = 9  # places of an interval where balls are compared with their cones
 OUTSIDE = 1e-9  # [rad]
 SHARP = np.radians(20.0)  # a turn between two samples that is a corner ...
 JUMP = 1e-6  # relative: of a second derivative, what is more than rounding
-SMOOTH = 0.25  # ... where the turns beside it are less than this share of it
+SMOOTH = 0.25  # ... where the turns beside it are no corners, and less than this share of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def _corners(q: Array) -> Array:
     cosine = (steps[1:] * steps[:-1]).sum(axis=1) / np.maximum(size[1:] * size[:-1], 1e-300)
     turn = np.concatenate(([0.0], np.arccos(np.clip(cosine, -1.0, 1.0)), [0.0]))
     beside = np.maximum(turn[:-2], turn[2:])
-    found[1:-1] = (turn[1:-1] > SHARP) & (beside < SMOOTH * turn[1:-1])
+    found[1:-1] = (turn[1:-1] > SHARP) & (beside < np.minimum(SMOOTH * turn[1:-1], SHARP))
     return found
 
 

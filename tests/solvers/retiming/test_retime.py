@@ -21,6 +21,7 @@ from robokin_addon.solvers import Motion, Retimed, check_motion, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
 from robokin_addon.solvers.retiming import path_speed
 from robokin_addon.solvers.retiming.path import Path
+from support.problems.limits import with_rates
 from toppra import algorithm, constraint
 
 logging.getLogger("toppra").setLevel(logging.CRITICAL)
@@ -69,6 +70,16 @@ def test_as_fast_as_toppra_and_inside_the_limits() -> None:
 def test_limits_hold_between_the_places_where_they_are_looked_at(seed: int) -> None:
     model, rng = library_robot("panda"), np.random.default_rng(seed)
     check_limits(retime(model, waypoints(model, rng, 8)))
+
+
+def test_there_and_back_through_a_few_points_is_as_fast_as_toppra() -> None:
+    """A turn beside turns of more than 20 degrees is no corner."""
+    model = with_rates(library_robot("planar_3r"), velocity=1.0, acceleration=4.0)
+    way = waypoints(model, np.random.default_rng(17), 7)
+    way = np.concatenate((way, way[-2::-1]))
+    found = retime(model, way)
+    assert found.duration <= by_toppra(model, way, 2000) * (1.0 + 1e-4)
+    check_limits(found)
 
 
 def test_paths_on_which_others_stumble() -> None:
