@@ -33,7 +33,7 @@ typedef struct hull {
   int32_t *starts; /* [n] the new face whose side on the rim starts at a point */
   int32_t *listed; /* [capacity] faces to look at, where points may wait */
   int32_t *free;   /* [capacity] places of faces that gave way */
-  int32_t *visible;/* [capacity] */
+  int32_t *visible; /* [capacity] */
   side *rim;       /* [capacity] */
   int32_t n_listed, n_free, n_visible, n_rim;
 } hull;
