@@ -10,6 +10,7 @@ from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_path_remedy, draw_why
 
 SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all
+LIMITS_SHOWN = 8  # segments of frames and what limits them, which nothing marks
 
 
 class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
@@ -213,12 +214,12 @@ def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) 
         return
     column = layout.box().column(align=True)
     column.label(text="What keeps it from being faster:", icon="TIME")
-    for index, row in enumerate(rows[:SHOWN]):
+    for index, row in enumerate(rows[:LIMITS_SHOWN]):
         what = f"{row.status} of {row.reason}" if row.reason else "the animation itself"
         shown = column.operator("robokin.failure_show", text=f"{_frames(row)}: {what}")
         shown.index, shown.of = index, "RETIME"
-    if len(rows) > SHOWN:
-        column.label(text=f"and {len(rows) - SHOWN} more segments of frames")
+    if len(rows) > LIMITS_SHOWN:
+        column.label(text=f"and {len(rows) - LIMITS_SHOWN} more segments of frames")
 
 
 def _frames(row: bpy.types.PropertyGroup) -> str:

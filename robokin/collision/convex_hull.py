@@ -25,9 +25,9 @@ def hull_triangles(points: Array, backend: str = "auto") -> Array:
 
     They are sorted, so that both backends give the same. Raises ModelError when they cannot be found.
     """
-    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    if not (points - middle).any():
+    if (points == points[0]).all():
         raise ModelError("the points of a hull are all the same")
+    middle = points.mean(axis=0)  # inside, so that what is thin along an axis is near 0 there
     # Which are corners does not change when the points are stretched: flat and thin ones become thick.
     axes = np.linalg.svd(points - middle, full_matrices=False)[2]
     axes[2] *= np.sign(np.linalg.det(axes))  # a mirror would turn the triangles over

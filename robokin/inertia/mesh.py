@@ -69,10 +69,11 @@ def mesh_body(triangles: Array) -> MeshBody:
 
 def convex_body(points: Array) -> Body:
     """The body of density 1 of the convex hull of points (k, 3) [m]. Raises ModelError for what is flat."""
-    points = distinct(np.asarray(points, float))
-    if len(points) < 4:
+    points = np.asarray(points, float)
+    corners = distinct(points) if len(points) else points
+    if len(corners) < 4:
         raise ModelError(_FLAT)
-    return _enclosed(points[hull_triangles(points)])
+    return _enclosed(corners[hull_triangles(corners)])
 
 
 def _enclosed(triangles: Array) -> Body:

@@ -37,8 +37,8 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
     if soft:
         notes = (*notes, f"Live takes soft tasks as hard: {_names(soft)}")
     if missed and _give_way(obj, missed):
-        why = f"held by the limits of {_named(blocking)}" if blocking else "tasks contradict each other"
-        return LiveReadout(f"Follows; {why}, those above come first: {_names(missed)}", True, notes)
+        why = f"held by the limits of {_named(blocking)}, " if blocking else ""
+        return LiveReadout(f"Follows; {why}met only as nearly as can be: {_names(missed)}", True, notes)
     notes = (*notes, "Solve Pose looks for other postures")
     if blocking:
         return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)

@@ -195,7 +195,7 @@ def test_bake_without_output_writes_the_file_itself(edited, capsys, tmp_path) ->
     assert run(capsys, "check", path).code == 0
 
 
-def test_bake_is_deterministic_and_starts_where_it_is_reported(panda, baked, capsys, tmp_path) -> None:
+def test_bake_is_deterministic_and_starts_from_the_stated_pose(panda, baked, capsys, tmp_path) -> None:
     out = tmp_path / "again.blend"
     again = report(capsys, tmp_path, "bake", panda, "--frames", f"1:{FRAMES}", "-o", out)
     assert again == baked[1]

@@ -39,3 +39,12 @@ def test_hull(kind: str, seed: int) -> None:
     assert volume == pytest.approx(other.volume, rel=1e-9)
     assert {*other.vertices} <= {*triangles.ravel()}  # points on flat faces may be corners too
     np.testing.assert_array_equal(triangles, hull_triangles(points, "numpy"))
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_thin_prism_beside_the_middle_of_its_bounding_box(backend: str) -> None:
+    sheet, up = np.eye(3), np.ones(3) / np.sqrt(3.0)
+    points = np.concatenate((sheet, sheet + 1e-8 * up))
+    a, b, c = points[hull_triangles(points, backend).T] - points.mean(axis=0)
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0
+    assert volume == pytest.approx(1e-8 * np.sqrt(3.0) / 2.0, rel=1e-6)

@@ -279,7 +279,7 @@ def test_a_first_frame_out_of_reach_is_said_to_be() -> None:
     assert found.status == [Status.OUT_OF_REACH] * 3
 
 
-def test_a_tracker_that_was_reported_no_start_stands_at_mid_range() -> None:
+def test_a_tracker_that_was_given_no_start_stands_at_mid_range() -> None:
     model = load_urdf(robot("panda"))
     middle = model.limits.middle(model.neutral())
     place = forward_kinematics(model, middle)["panda_hand"][:3, 3]
