@@ -60,19 +60,19 @@ def from_hull(points: Array, corners: Array) -> Array:
 
 
 def _heights(points: Array, corners: Array) -> Array:
-    """(n,) [m] how high points (n, 3) are above the planes of the faces of a hull, the most; no less than 0 where it is
-    flat."""
+    """(n,) [m] how high points (n, 3) are above the planes of the faces of a hull, the most; 0 where it has none."""
     corners = distinct(corners)
-    heights = np.full(len(points), 0.0 if len(corners) < 4 else -np.inf)
-    if len(corners) >= 4:
-        a, b, c = corners[hull_triangles(corners)].swapaxes(0, 1)
-        normals = np.cross(b - a, c - a)
-        area = np.linalg.norm(normals, axis=1)
-        thick = area > least_area(corners)
-        faces = np.column_stack((normals, -(normals * a).sum(axis=1)))[thick] / area[thick, None]
-        for some in np.array_split(faces, 1 + faces.size * len(points) // MANY):
-            heights = np.maximum(heights, (points @ some[:, :3].T + some[:, 3]).max(axis=1, initial=-np.inf))
-    return heights
+    if len(corners) < 4:
+        return np.zeros(len(points))
+    a, b, c = corners[hull_triangles(corners)].swapaxes(0, 1)
+    normals = np.cross(b - a, c - a)
+    area = np.linalg.norm(normals, axis=1)
+    thick = area > least_area(corners)
+    if not thick.any():  # all on a line
+        return np.zeros(len(points))
+    faces = np.column_stack((normals, -(normals * a).sum(axis=1)))[thick] / area[thick, None]
+    parts = np.array_split(faces, 1 + faces.size * len(points) // MANY)
+    return np.max([(points @ some[:, :3].T + some[:, 3]).max(axis=1) for some in parts if len(some)], axis=0)
 
 
 def farthest(points: Array) -> list[int]:

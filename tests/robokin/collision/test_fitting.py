@@ -111,6 +111,11 @@ def test_the_gap_of_a_ball_around_a_cube() -> None:
     assert fit.gap == pytest.approx(np.sqrt(3.0) - 1.0, rel=1e-2)
 
 
+def test_the_gap_of_a_ball_around_a_line() -> None:
+    points = np.outer(np.linspace(0.0, 1.0, 6), [1.0, 2.0, 2.0])
+    assert fitted(points, ("sphere",)).gap == pytest.approx(1.5, rel=1e-9)
+
+
 def test_the_gap_of_a_cylinder_around_a_bar() -> None:
     """Of triangular section: a circle of radius 1 is at most 0.5 off."""
     section = [(np.cos(angle), np.sin(angle)) for angle in np.arange(3) * 2.0 * np.pi / 3.0]
