@@ -24,7 +24,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from support.oracles.coal_oracle import least_distances
-from support.problems.obstructed import around_a_post, at, planar_arm, random_scene
+from support.problems.obstructed import around_a_post, at, clothed, planar_arm, random_scene
 
 MARGIN, TOLERANCE = 0.005, 2e-5  # of coal
 
@@ -119,6 +119,27 @@ def test_the_elbow_goes_around_a_post_while_the_hand_stays_on_its_way() -> None:
     found = track(arm, [PositionTask("l4", hand), ClearanceTask(collisions)], [[p, None] for p in line], q0)
     assert least_distances(collisions, np.concatenate((found.q, between(arm, found.q)))).min() >= MARGIN - TOLERANCE
     assert found.converged.mean() > 0.95
+
+
+def test_a_humanoid_keeps_its_hand_out_of_its_own_body() -> None:
+    """A hand is led from before the body through the chest; both feet and the other hand stay."""
+    model = clothed(library_robot("humanoid"), 0.04)
+    feet = [PoseTask(name, forward_kinematics(model, model.neutral())[name]) for name in ("left_foot", "right_foot")]
+    left, right = np.array([0.4, 0.25, 1.0]), np.array([0.4, -0.25, 1.0])
+    tasks = [*feet, PositionTask("left_hand", left), PositionTask("right_hand", right)]
+    q0 = solve_ik(model, tasks, q0=model.neutral()).q
+    always = {contact.names for contact in CollisionModel(model).contacts(q0[None])}  # neighbours over short links
+    collisions = CollisionModel(model, disabled=always)
+    line = left + np.linspace(0.0, 1.0, 60)[:, None] * np.array([-0.55, -0.45, 0.05])
+    targets = [[*(foot.target for foot in feet), point, right] for point in line]
+    plain = track(model, tasks, targets, q0)
+    found = track(model, [*tasks, ClearanceTask(collisions)], [[*each, None] for each in targets], q0)
+    assert plain.converged.all() and least_distances(collisions, plain.q).min() < -0.05
+    places = np.concatenate((found.q, between(model, found.q)))
+    assert least_distances(collisions, places).min() >= MARGIN - TOLERANCE
+    stopped = np.flatnonzero(~found.converged)
+    assert found.converged[:20].all() and {found.status[i] for i in stopped} == {Status.COLLISION}
+    assert "chest" in found.diagnosis(int(stopped[0])).reason
 
 
 def test_an_obstacle_that_moves_pushes_the_arm_aside() -> None:
