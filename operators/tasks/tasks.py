@@ -21,6 +21,7 @@ from ...robokin.structure.short_names import short_names
 from ...scene.animation.lists import add_entry, remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
+from ...solvers.singularities.tool import moves_without_turning
 from ..common import RobotOperator
 from .entries import EntryOperator, MoveEntryOperator
 
@@ -180,7 +181,13 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
     bl_idname = "robokin.target_add"
     bl_label = "Add Target at Tip"
 
-    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS, default="POSE")
+    kind: bpy.props.EnumProperty(
+        name="Type",
+        description="What the tip must do; not given: its pose, or its position where the joints cannot keep the rotation",
+        items=ITEMS,
+        default="POSE",
+        options={"SKIP_SAVE"},
+    )
     tip: bpy.props.StringProperty(
         name="Tip",
         description="Bone that must reach the target; empty: the one selected in Pose Mode, or the tool",
@@ -188,7 +195,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        obj, kind = active_robot(context), self.kind
+        obj, kind = active_robot(context), self.kind if self.properties.is_property_set("kind") else ""
         try:
             robot = binding(obj)
             tips = () if self.tip else possible_tips(obj, robot)
@@ -202,7 +209,9 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
             menu.layout.operator_context = "EXEC_DEFAULT"
             for bone, link in names:
                 chosen = menu.layout.operator(ROBOKIN_OT_target_add.bl_idname, text=link, translate=False)
-                chosen.tip, chosen.kind = bone, kind
+                chosen.tip = bone
+                if kind:
+                    chosen.kind = kind
 
         context.window_manager.popup_menu(draw, title="Target at Which Link?", icon="EMPTY_ARROWS")
         return {"CANCELLED"}
@@ -214,6 +223,8 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
         robot = binding(obj)
         tip = self.tip or possible_tips(obj, robot)[0]
         pose = tip_pose(obj, robot, tip)
+        if not self.properties.is_property_set("kind"):
+            self.kind = "POSE" if moves_without_turning(robot.model, robot.link_of_bone[tip]) else "POSITION"
         with all_or_nothing(), new_task(obj, robot, self.kind, tip, pose) as task:
             task.target = target = new_target(obj, robot, self.kind, tip, pose)
             collections_for(obj)[0].objects.link(target)

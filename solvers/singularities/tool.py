@@ -41,11 +41,12 @@ class Tool:
         """What a task asks of its tip. Raises UnknownNameError."""
         length = chain_length(model, [(task.link, task.offset[:3, 3])])
         found = cls(model, task.link, task.offset, task.weights != 0.0, task.frame, length, 0, task.name)
+        return replace(found, rank=_rank(found._sampled()))
+
+    def _sampled(self) -> Array:
+        """(SAMPLES, m, nv) `jacobian` at poses that show its rank."""
         rng = np.random.default_rng(0)
-        poses = np.array([random_configuration(model, rng) for _ in range(SAMPLES)])
-        s = np.linalg.svd(found.jacobian(poses), compute_uv=False)
-        rank = int((s > STRUCTURAL * s.max(initial=1e-300)).sum(axis=1).max(initial=0))
-        return replace(found, rank=rank)
+        return self.jacobian(np.array([random_configuration(self.model, rng) for _ in range(SAMPLES)]))
 
     def jacobian(self, q: Array) -> Array:
         """(F, m, nv) of the velocities that count, for q (F, nq): angles in radians, lengths in L. Wheeled bases move
@@ -66,6 +67,20 @@ class Tool:
         J[:, :3] /= self.length
         J *= np.where(model.is_length, self.length, 1.0)
         return J[:, self.counting]
+
+
+def _rank(J: Array) -> int:
+    """Of (k, m, n) matrices, the largest."""
+    s = np.linalg.svd(J, compute_uv=False)
+    return int((s > STRUCTURAL * s.max(initial=1e-300)).sum(axis=1).max(initial=0))
+
+
+def moves_without_turning(model: RobotModel, link: str) -> bool:
+    """Whether a link can keep its rotation wherever its origin can go, near most poses: where the ranks of its linear
+    and angular velocity add up to that of both. An arm of five joints cannot. Raises UnknownNameError."""
+    tool = Tool.of(model, PoseTask(link, np.eye(4)))
+    J = tool._sampled()
+    return tool.rank == _rank(J[:, :3]) + _rank(J[:, 3:])
 
 
 def tools_of(model: RobotModel, tasks: Sequence[Task]) -> list[Tool]:

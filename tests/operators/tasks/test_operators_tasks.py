@@ -83,12 +83,21 @@ def test_where_several_tips_qualify_the_button_asks(scene, monkeypatch):
     assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at..."
     shown = []
     manager = SimpleNamespace(popup_menu=lambda draw, **_: shown.append(draw))
-    operator = SimpleNamespace(tip="", kind="POSITION", execute=None)
+    properties = SimpleNamespace(is_property_set=lambda name: name == "kind")
+    operator = SimpleNamespace(tip="", kind="POSITION", properties=properties, execute=None)
     context = SimpleNamespace(object=robot, window_manager=manager)
     assert ROBOKIN_OT_target_add.invoke(operator, context, None) == {"CANCELLED"}
     menu = SimpleNamespace(layout=FakeLayout())
     shown[0](menu, None)
     assert "left_sole_link" in menu.layout.drawn["texts"] and not robot.robokin.tasks
+
+
+def test_the_task_of_an_arm_that_cannot_keep_a_rotation_is_of_position(scene):
+    for name, kind in (("hextilt_flying_arm_5", "POSITION"), ("ur5_robot", "POSE")):
+        robot = add_robot(name)
+        bpy.ops.robokin.target_add()
+        bpy.ops.robokin.target_add(kind="AIM")
+        assert [task.kind for task in robot.robokin.tasks] == [kind, "AIM"]
 
 
 def test_without_an_active_bone_the_tool_frame_is_the_tip(robot):

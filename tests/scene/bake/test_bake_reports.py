@@ -178,7 +178,7 @@ def test_a_posture_stands_aside_for_a_place_that_jumps(scene, robot, tmp_path):
 def test_a_reason_names_a_missed_task_once(scene):
     """An arm of five joints, whose tool cannot keep its rotation on the way."""
     robot = add_robot("hextilt_flying_arm_5")
-    bpy.ops.robokin.target_add()
+    bpy.ops.robokin.target_add(kind="POSE")
     task = robot.robokin.tasks[0]
     task.target.location.xyz += Vector((-0.05, 0.15, 0.15))
     scene.frame_end = 2
