@@ -183,7 +183,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
 
     kind: bpy.props.EnumProperty(
         name="Type",
-        description="What the tip must do; not given: its pose, or its position where the joints cannot keep the rotation",
+        description="What the tip must do; its pose, or its position where the joints cannot keep its rotation",
         items=ITEMS,
         default="POSE",
         options={"SKIP_SAVE"},
