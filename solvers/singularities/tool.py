@@ -70,7 +70,7 @@ class Tool:
 
 
 def _rank(J: Array) -> int:
-    """Of (k, m, n) matrices, the largest."""
+    """The largest rank of matrices (k, m, n)."""
     s = np.linalg.svd(J, compute_uv=False)
     return int((s > STRUCTURAL * s.max(initial=1e-300)).sum(axis=1).max(initial=0))
 
