@@ -9,11 +9,12 @@ from ...properties.bridge import Binding
 from ...properties.results import readouts
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
+from ...robokin.spatial.polygon import convex_hull
 from ...robokin.structure.bodies import rigid_bodies
 from ...robokin.structure.natural_root import feet
 from ..shapes import colors
 from ..shapes.lines import SPHERE, cross, dashes, polyline
-from ..shapes.polygon import convex_hull, fan, inside
+from ..shapes.polygon import fan, inside
 from .pieces import Pieces
 from .robot_view import RobotView
 

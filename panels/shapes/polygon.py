@@ -1,30 +1,10 @@
-"""Convex polygons in a plane."""
+"""Convex polygons in a plane, as they are drawn."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...robokin.arrays import Array
-
-
-def convex_hull(points: Array) -> Array:
-    """(m, 2) corners of the hull of points (n, 2), counter-clockwise (Andrew's monotone chain)."""
-    ordered = sorted({(float(x), float(y)) for x, y in points})
-    if len(ordered) < 3:
-        return np.array(ordered).reshape(-1, 2)
-    return np.array(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1])
-
-
-def _chain(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    kept: list[tuple[float, float]] = []
-    for x, y in points:
-        while len(kept) > 1:
-            (ax, ay), (bx, by) = kept[-2:]
-            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
-                break
-            kept.pop()
-        kept.append((x, y))
-    return kept
 
 
 def inside(polygon: Array, point: Array) -> bool:

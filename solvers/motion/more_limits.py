@@ -10,8 +10,8 @@ from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import Reference, get_backend
 from ...robokin.configuration import check_vector
 from ...robokin.errors import ConfigurationError, UnknownNameError
+from ...robokin.spatial.polygon import convex_hull
 from ...robokin.units import freedom_units
-from ..tasks.whole_robot.center_of_mass import convex_hull
 from .dynamics import MotionDynamics, effort_rounding, least_efforts
 from .motion import Motion, mean_steps, velocity_names
 from .violation import Violation

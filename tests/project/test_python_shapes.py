@@ -20,7 +20,10 @@ MODULES = (robokin, collision, solvers, criteria)
 KINDS = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 SHAPE = r"\(((?:\d[^,()]*|[A-Za-z]|n[qv]|frames|links|tasks),[^(){}:;]*)\)"  # "(nq,)", "(frames, tasks, 4, 4)"
 SHAPES = rf"{SHAPE}(?:,? or {SHAPE})?"
-STATED = re.compile(rf"((?:(?:`\.?\w+`, )*`\.?\w+` and )?`\.?\w+`)(?:,| is)? {SHAPES}(,? or )?")  # "`q`, `v` and `a` (F, nv)"
+# "`q`, `v` and `a` (F, nv)"
+STATED = re.compile(
+    rf"((?:(?:`\.?\w+`, )*`\.?\w+` and )?`\.?\w+`)(?:,| is)? {SHAPES}(,? or )?"
+)  # "`q`, `v` and `a` (F, nv)"
 RESULT = re.compile(rf"{SHAPES}(,? or )?(?: \w+ and {SHAPE})?")  # "(nv, nv) H and (nv,) g"
 MOST = 100  # calls of a function that are looked at
 HEADS = re.compile(r"`(?:(model|motion)\.)?(\w+)(?:\.(\w+))?(?:\([\w, ]*\))?`")

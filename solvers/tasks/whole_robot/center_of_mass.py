@@ -11,6 +11,7 @@ from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ....robokin.kinematics import require_mass
 from ....robokin.model.robot import RobotModel
+from ....robokin.spatial.polygon import convex_hull
 from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
@@ -19,8 +20,6 @@ from ..places.on_line import across
 from ..protocols import KernelRobotTask
 from ..robot_rows import center_rows
 from ..task_jacobian import TaskJacobian
-
-Corner = tuple[float, float]
 
 
 class CenterOfMassTask(KernelRobotTask):
@@ -143,26 +142,3 @@ class SupportTask(KernelRobotTask):
 
     def check(self, model: RobotModel) -> None:
         require_mass(model)
-
-
-def convex_hull(points: Array) -> Array:
-    """(m, 2) corners of the convex hull of points (n, 2), counter-clockwise; 2 or 1 when they are on a line.
-
-    (Andrew, "Another efficient algorithm for convex hulls in two dimensions", Inf. Process. Lett. 9, 1979.)
-    """
-    ordered = sorted({(x, y) for x, y in points.tolist()})
-    flat = 1e-12 * max((max(own) - min(own) for own in zip(*ordered, strict=True)), default=0.0) ** 2
-
-    def half(sequence: list[Corner]) -> list[Corner]:
-        chain: list[Corner] = []
-        for p in sequence:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= flat:
-                chain.pop()
-            chain.append(p)
-        return chain[:-1]
-
-    return np.array(half(ordered) + half(ordered[::-1]) if len(ordered) > 1 else ordered).reshape(-1, 2)
-
-
-def _turn(a: Corner, b: Corner, c: Corner) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -17,7 +17,8 @@ from robokin_addon.panels.shapes.joints import (
     swing_cone,
 )
 from robokin_addon.panels.shapes.lines import arc, arrow, circle, dashes, rings
-from robokin_addon.panels.shapes.polygon import convex_hull, fan, inside
+from robokin_addon.panels.shapes.polygon import fan, inside
+from robokin_addon.robokin.spatial.polygon import convex_hull
 
 
 def test_an_arc_goes_from_limit_to_limit_about_z():
