@@ -50,7 +50,7 @@ def core(shape: CollisionShape) -> Core:
 
 def _checked(shape: CollisionShape) -> Core:
     made = _made(shape)
-    check_size(np.array([*made.points.ravel(), made.disc, made.radius]), f"the size of a {type(shape).__name__}")
+    check_size(np.append(made.points, (made.disc, made.radius)), f"the size of a {type(shape).__name__}")
     return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,13 @@ from ..arrays import Array
 from ..errors import ModelError
 from ..model.geometry import Box as SharpBox
 from ..spatial.se3 import placement
-from .convex_hull import distinct
+from .convex_hull import distinct, hull_triangles
 from .core import core
 from .shapes import Box, Capsule, CollisionShape, Cylinder, Hull, Sphere
 from .swept_hull import from_hull, swept_hull
 
 SIMPLE = ("box", "capsule", "sphere")  # among which the least one is chosen
 KINDS = (*SIMPLE, "rounded box", "cylinder", "hull")
-DIRECTIONS = 400  # whose farthest points a ball is made of
 _SIDES = 128  # of a polygon around a disc
 _HALVINGS = 40  # of the range of a radius
 _MOVES = 200  # of a middle
@@ -48,9 +46,11 @@ def fitted(points: Array, kinds: tuple[str, ...] = SIMPLE) -> Fit:
     points = distinct(Hull(points).points)
     if kinds == ("hull",):  # which has no axes
         return _hull(points)
-    found = [fit for kind in kinds for R in _axes(points) for fit in _FITS[kind](points, R)]
+    corners = points if len(points) < 4 else points[np.unique(hull_triangles(points))]
+    axes = _axes(points)
+    found = [fit for kind in kinds for R in axes[: 1 if kind == "sphere" else None] for fit in _FITS[kind](corners, R)]
     volume, shape, T = min(found, key=lambda each: each[0])
-    return Fit(shape, T, volume, _gap(points, shape, T))
+    return Fit(shape, T, volume, _gap(corners, shape, T))
 
 
 def _hull(points: Array) -> Fit:
@@ -137,7 +137,7 @@ def _capsule(points: Array, R: Array) -> list[tuple]:
 
 
 def _sphere(points: Array, R: Array) -> list[tuple]:
-    centre = _middle(points[np.unique(np.argmax(_directions() @ points.T, axis=1))])  # nearly who is farthest
+    centre = _middle(points)
     radius = float(_grown(np.linalg.norm(points - centre, axis=1).max(), points))
     return [(4.0 / 3.0 * np.pi * radius**3, Sphere(radius), placement(np.eye(3), centre))]
 
@@ -152,8 +152,8 @@ _FITS = {
 
 
 def _grown(size: Any, points: Array) -> Any:
-    """The size, larger by what rounding may hide."""
-    return size + 1e-12 * (1.0 + abs(points).max())
+    """The size, larger by what rounding may hide, and points that are no corners of their hull by so little."""
+    return size + 1e-10 * (1.0 + abs(points).max())
 
 
 def _gap(points: Array, shape: CollisionShape, T: Array) -> float:
@@ -171,10 +171,3 @@ def _corners(points: Array, disc: float) -> Array:
     angles = np.arange(_SIDES) * (2.0 * np.pi / _SIDES)
     ring = np.column_stack((np.cos(angles), np.sin(angles), 0.0 * angles)) * (disc / np.cos(np.pi / _SIDES))
     return (points[:, None] + ring).reshape(-1, 3)
-
-
-@lru_cache(maxsize=1)
-def _directions() -> Array:
-    """(n, 3) unit vectors."""
-    n = np.random.default_rng(0).normal(size=(DIRECTIONS, 3))
-    return np.concatenate((n / np.linalg.norm(n, axis=1)[:, None], np.eye(3), -np.eye(3)))
