@@ -24,6 +24,7 @@ from .alike import Same, content, frozen, is_own, is_plain
 
 FREE = "target"  # what problems read anew
 MOST_KNOWN = 512  # settings that are kept
+_EMPTY = inspect.Parameter.empty
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
 Part = TypeVar("Part", bound="FixedArrays")
@@ -77,7 +78,7 @@ def cached_settings(initialize: Init) -> Init:
             target, positional = arguments[place], arguments[:place] + arguments[place + 1 :]
         else:
             target, positional = others.pop(FREE, default), arguments
-        if target is inspect.Parameter.empty:
+        if target is _EMPTY:
             initialize(self, *arguments, **named)  # raises TypeError
         key = len(positional), *positional, *others, *others.values()
         try:

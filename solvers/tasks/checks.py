@@ -20,6 +20,7 @@ from ...robokin.errors import TaskError
 FASTEST = 1e8  # [m/s, rad/s] more than a third of light's: beyond, rounding hides what the joints can do
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
 ROUNDING = 1e-15  # of a length that is 1
+_DOUBLE = np.dtype(np.float64)
 SKEW = 1e-6  # by which products of rows of a rotation may be wrong
 
 
@@ -34,7 +35,7 @@ def numbers(value: object, what: str) -> Array:
 
 def _real(value: object, what: str) -> Array:
     """A new float64 array."""
-    if type(value) is np.ndarray and value.dtype == np.float64:
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:  # the same object nearly always: == takes longer
         return value.copy()
     try:
         return float_array(value)
