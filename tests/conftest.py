@@ -3,8 +3,10 @@ tests of the Blender side a registered add-on and an empty scene."""
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 # No test may see, or write to, the extensions and preferences of the person who runs it.
-os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="robokin-tests-")
+USER_RESOURCES = tempfile.mkdtemp(prefix="robokin-tests-")
+atexit.register(shutil.rmtree, USER_RESOURCES, ignore_errors=True)
+os.environ["BLENDER_USER_RESOURCES"] = USER_RESOURCES
 
 
 def _load_package() -> None:
