@@ -8,26 +8,33 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, curves
-from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from .curves import channel_key, ensure_channelbag, own_keys, replace_keys
 from .frames import fcurves
 
 
-def refuse_modified(obj: bpy.types.Object, robot: Binding) -> None:
-    """Raise RobokinError where a modifier bends a curve of the robot: single keys do not say what it shows."""
-    own = own_keys(robot)
-    for key, curve in fcurves(obj).items():
-        if key in own and any(not modifier.mute for modifier in curve.modifiers):
-            joint = robot.joint_of_bone[own[key].bone].name
-            raise RobokinError(f"joint {joint!r}: its curve has a modifier: bake it into keys, or remove it")
+def bake_modifiers(obj: bpy.types.Object, robot: Binding, first: int, last: int) -> None:
+    """Curves of the robot that modifiers bend become a key a frame, from first to last and as far as they have keys:
+    single keys do not say what they show."""
+    found = fcurves(obj)
+    for key in own_keys(robot) & found.keys():
+        curve = found[key]
+        bent = [modifier for modifier in curve.modifiers if not modifier.mute]
+        if bent:
+            ends = [point.co.x for point in curve.keyframe_points]
+            frames = range(int(np.floor(min(first, *ends))), int(np.ceil(max(last, *ends))) + 1)
+            shown = [curve.evaluate(frame) for frame in frames]
+            for modifier in bent:
+                curve.modifiers.remove(modifier)
+            replace_keys(curve, np.array(frames, np.float32), np.array(shown, np.float32))
 
 
 def write_stretch(
-    obj: bpy.types.Object, robot: Binding, frames: Sequence[int], Q: Array, before: Array | None = None
+    obj: bpy.types.Object, robot: Binding, frames: Sequence[int], Q: Array, before: Array | None, span: tuple[int, int]
 ) -> None:
-    """Keys for Q (n, nq) at frames in a row. At all other frames the curves show what they did; keys between which they
-    were no straight lines become a key a frame where the stretch meets them. before: (nq,) what is shown before it."""
+    """Keys for Q (n, nq) at frames in a row. At all other frames of the span (first, last) the curves show what they
+    did; keys between which they were no straight lines become a key a frame where the stretch meets them.
+    before: (nq,) what is shown before it."""
     bag = ensure_channelbag(obj)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     own = zip(curves(obj, Q, before, robot), robot.written_channels, strict=True)
@@ -39,12 +46,11 @@ def write_stretch(
                 continue
             curve = bag.fcurves.new(path, index=index)
             curve.group = bag.groups.get(group) or bag.groups.new(group)
-            around = [frames[0] - 1, frames[-1] + 1]
-            replace_keys(curve, np.array(around, np.float32), np.full(2, present))
-        _put_in(curve, list(frames), values)
+            replace_keys(curve, np.array(frames[:1], np.float32), np.full(1, present))
+        _put_in(curve, list(frames), values, span)
 
 
-def _put_in(curve: bpy.types.FCurve, frames: list[int], values: Array) -> None:
+def _put_in(curve: bpy.types.FCurve, frames: list[int], values: Array, span: tuple[int, int]) -> None:
     points = curve.keyframe_points
     before = [point for point in points if point.co.x <= frames[0] - 1]
     after = [point for point in points if point.co.x >= frames[-1] + 1]
@@ -55,6 +61,9 @@ def _put_in(curve: bpy.types.FCurve, frames: list[int], values: Array) -> None:
     if curve.extrapolation == "LINEAR":  # it goes on beyond its keys as from the last but one to the last
         left = left if before else [frames[0] - 2, *left]
         right = right if after else [*right, frames[-1] + 2]
+    else:  # it holds its first and last key, also where they are new ones
+        left = left if before or frames[0] > span[0] else []
+        right = right if after or frames[-1] < span[1] else []
     kept = {frame: curve.evaluate(frame) for frame in (*left, *right)}
     for point in (*before[-1:], *after[:1]):
         point.handle_left_type = point.handle_right_type = "FREE"  # their neighbours become others

@@ -11,7 +11,7 @@ from ...properties.bridge import binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, clamp
 from ...scene.animation.curves import pose_held, refuse_unwritable, show_curves, shown_by_keys
-from ...scene.animation.stretch_keys import refuse_modified, write_stretch
+from ...scene.animation.stretch_keys import bake_modifiers, write_stretch
 from ...scene.bake.check import check_steps
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import enabled_entries, write_costs
@@ -83,7 +83,6 @@ def repair_steps(
     """
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
-    refuse_modified(obj, robot)
     shown = shown_by_keys(obj, list(frames), robot)
     if shown is None:
         raise RobokinError(f"{obj.name!r} is moved by more than its keys (NLA, drivers, handlers): bake it first")
@@ -113,9 +112,12 @@ def repair_steps(
             solved.append(SolvedFrames(int(frames[stretch[0]]), int(frames[stretch[1]]), *stretch[2:]))
             at = stretch[1] + 1
     costs = (yield from mapped(work.costs(), lambda _: 1.0)) if entries and solved else None
+    span = int(frames[0]), int(frames[-1])
+    if solved:
+        bake_modifiers(obj, robot, *span)
     for each in solved:
         i, j = frames.index(each.first), frames.index(each.last)
-        write_stretch(obj, robot, list(frames[i : j + 1]), work.Q[i : j + 1], work.Q[i - 1] if i else None)
+        write_stretch(obj, robot, list(frames[i : j + 1]), work.Q[i : j + 1], work.Q[i - 1] if i else None, span)
         if costs is not None:
             changed = slice(i, j + TAIL)
             write_costs(obj, entries, frames[changed], costs[changed])

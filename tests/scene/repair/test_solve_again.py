@@ -59,8 +59,12 @@ def drag(obj, frame, by, joint=1):
     return curve
 
 
+def own_curves(obj):
+    return [fcurves(obj)[key] for key in sorted(own_keys(binding(obj)))]
+
+
 def values(obj, frames):
-    return np.array([[fcurves(obj)[key].evaluate(f) for f in frames] for key in sorted(own_keys(binding(obj)))])
+    return np.array([[curve.evaluate(f) for f in frames] for curve in own_curves(obj)])
 
 
 def test_what_an_edit_breaks_is_known_at_once_and_is_what_check_says(baked, monkeypatch):
@@ -310,6 +314,26 @@ def test_a_first_frame_is_solved_as_a_pose(baked):
     found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
     assert found.after == 0 and found.solved[0].last < 5 and len(found.solved) == 1
     assert abs(values(baked, FRAMES) - before).max() < 5e-3
+
+
+@pytest.mark.parametrize(("end", "outside"), [(1, 0), (40, 41)])
+def test_a_curve_goes_on_holding_its_first_and_its_last_key(baked, end, outside):
+    drag(baked, end, 0.3)
+    assert finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES)).after == 0
+    assert np.array_equal(values(baked, [outside]), values(baked, [end]))
+    assert {point.co.x for curve in own_curves(baked) for point in curve.keyframe_points} == set(FRAMES)
+
+
+def test_what_modifiers_bend_is_solved_again_and_stays_bent_beside(baked):
+    noise = own_curves(baked)[1].modifiers.new("NOISE")
+    noise.strength, noise.use_restricted_range, noise.frame_start, noise.frame_end = 0.5, True, 15, 25
+    own_curves(baked)[2].modifiers.new("NOISE").strength = 1e-3
+    before = values(baked, FRAMES)
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.before > 0 and found.after == 0 and checked(baked).passed
+    kept = [i for i, frame in enumerate(FRAMES) if not any(s.first <= frame <= s.last for s in found.solved)]
+    assert len(kept) > 10 and not any(len(curve.modifiers) for curve in own_curves(baked))
+    np.testing.assert_array_equal(values(baked, FRAMES)[:, kept], before[:, kept])
 
 
 def test_soft_tasks_of_a_whole_motion_hold_nothing(baked):
