@@ -21,7 +21,7 @@ class RobokinMove(bpy.types.PropertyGroup):
 
     name: field(StringProperty, "Name", "Name of the move")
     kind: static_field(EnumProperty, "Type", "Path of the move: in the joints, or of the tip", items=MOVE_KINDS)
-    posture: field(StringProperty, "Posture", "Stored posture in which a joint move ends")
+    posture: field(StringProperty, "Posture", "Stored posture in which a joint move ends; empty: at its target")
     tip: field(StringProperty, "Tip", "Link that the move places")
     target: field(
         PointerProperty, "Target", "Object at which the tip ends, or curve that it follows", type=bpy.types.Object

@@ -27,7 +27,7 @@ _LABELS = {identifier: label for identifier, label, *_ in MOVE_KINDS}
 
 
 class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
-    """Add a move that ends in the present pose: a stored posture, or an object at the tip"""
+    """Add a move that ends in the present pose, in a stored posture or an object at the tip, or at the 3D cursor"""
 
     bl_idname = "robokin.move_add"
     bl_label = "Add Move"
@@ -35,10 +35,18 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
     kind: bpy.props.EnumProperty(
         name="Type", description="Path of the move: in the joints, or of the tip", items=MOVE_KINDS
     )
+    end: bpy.props.EnumProperty(
+        name="End",
+        description="Where the move ends",
+        items=(
+            ("PRESENT", "Present Pose", "Where the robot is now"),
+            ("CURSOR", "3D Cursor", "Where the 3D cursor is, turned as the tip is now"),
+        ),
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         bound, robot, name = binding(obj), obj.robokin, _LABELS[self.kind]
-        if self.kind == "JOINT":
+        if self.kind == "JOINT" and self.end == "PRESENT":
             name = free_name(name, {*robot.moves.keys(), *robot.postures.keys()})
             ends = {"posture": store_posture(obj, bound.model, name, present_values(obj, bound)).name}
         else:
@@ -52,6 +60,8 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         """The tip's link, and new objects at it."""
         bone = possible_tips(obj, robot)[0]
         pose, found = tip_pose(obj, robot, bone), {"tip": robot.link_of_bone[bone]}
+        if self.end == "CURSOR":
+            pose.translation = bpy.context.scene.cursor.location
         if self.kind == "CURVE":  # of the selection, or to be chosen
             curve = next((each for each in bpy.context.selected_objects if each.type == "CURVE"), None)
             return found | ({"target": curve} if curve is not None else {})
@@ -79,21 +89,32 @@ class ROBOKIN_OT_move_move(MoveEntryOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
-    """Key all moves one after another, from the present pose and frame on, inside the limits of joints, and those of
+    """Key moves one after another, from the present pose and frame on, inside the limits of joints, and those of
     drives and tools that are set (Esc stops, and writes nothing)"""
 
     bl_idname = "robokin.bake_moves"
     bl_label = "Bake Moves"
+
+    which: bpy.props.EnumProperty(
+        name="Which",
+        description="Moves that become keys",
+        items=(("ALL", "All", "The whole list"), ("ACTIVE", "Active", "The active move alone")),
+        options={"SKIP_SAVE"},
+    )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         first = context.scene.frame_current
         settings = obj.robokin.solver
         robot = binding(obj)
         limits = set_limits(obj, robot)
-        result = yield from moves_steps(context.scene, obj, robot, first, settings.efforts, limits)
+        active = obj.robokin.active_move
+        which = slice(active, active + 1) if self.which == "ACTIVE" else slice(None)
+        result = yield from moves_steps(context.scene, obj, robot, first, settings.efforts, limits, which)
         store_failures(settings.retime_limits, result.rows)
         settings.retime_mark = motion_mark(obj, robot)
-        self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {result.duration:.3f} s")
+        names = obj.robokin.moves.keys()[which]
+        said = f"move {names[0]!r}" if len(names) == 1 else f"{len(names)} moves"
+        self.report({"INFO"}, f"{said} from frame {first} on: {result.duration:.3f} s")
 
 
 CLASSES = (ROBOKIN_OT_move_add, ROBOKIN_OT_move_remove, ROBOKIN_OT_move_move, ROBOKIN_OT_bake_moves)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.results.result_text import in_scene_units
 from ...scene.bake.smooth import smooth_steps
 from ..common import FramesOperator, check_report
 from ..modal import ModalOperator
@@ -36,7 +37,8 @@ class ROBOKIN_OT_smooth(ModalOperator, FramesOperator, bpy.types.Operator):
         new = self.given("new_action", obj.robokin.solver.new_action)
         result = yield from smooth_steps(context.scene, obj, frames, self.time, new)
         self.write_report(self.report_path, result.to_dict())
-        self.report({"WARNING" if result.after else "INFO"}, f"{len(frames)} frames: {result.summary()}")
+        said = in_scene_units(context.scene, result.summary())
+        self.report({"WARNING" if result.after else "INFO"}, f"{len(frames)} frames: {said}")
 
 
 CLASSES = (ROBOKIN_OT_smooth,)

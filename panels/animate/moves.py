@@ -44,7 +44,10 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
             row = layout.row(align=True)
             for direction, text, icon in _STEPS:
                 row.operator("robokin.next_target", text=text, icon=icon).direction = direction
-        layout.operator("robokin.bake_moves", icon="ACTION")
+        row = layout.row(align=True)
+        row.operator("robokin.bake_moves", icon="ACTION")
+        if len(robot.moves) > 1:
+            row.operator("robokin.bake_moves", text="Active").which = "ACTIVE"
         body = options(layout, "robokin_moves_limits", "Limits of Drives and Tools")
         if body is not None:
             for name in ("efforts", "retime_power", "retime_tool_speed", "retime_tool_acceleration"):
@@ -60,12 +63,13 @@ def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item:
     column.prop(item, "kind")
     if item.kind == "JOINT":
         column.prop_search(item, "posture", robot, "postures", icon="POSE_HLT")
-    else:
+    if item.kind != "JOINT" or not item.posture:
         column.prop(item, "tip")
         column.prop(item, "target")
         if item.kind == "CIRCLE":
             column.prop(item, "via")
-        column.prop(item, "tool_speed")
+        if item.kind != "JOINT":
+            column.prop(item, "tool_speed")
     column.prop(item, "speed")
     column.prop(item, "progress")
     column.prop(item, "blend")

@@ -46,12 +46,12 @@ def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyG
     progress = keyed_progress(obj, item)
     if progress is not None:
         own["progress"] = progress
-    if item.kind == "JOINT":
+    if item.kind == "JOINT" and (item.posture or item.target is None):
         if not item.posture:
-            raise RobokinError(f"move {name!r} has no posture: choose one")
+            raise RobokinError(f"move {name!r} has no posture and no target: choose one")
         values, _ = posture_values(robot.model, find_posture(obj, item.posture))
         return Move(name, joints=values, **own)
-    if item.tool_speed > 0.0:
+    if item.tool_speed > 0.0 and item.kind != "JOINT":
         own["tool_speed"] = item.tool_speed * metres
     if item.kind == "CURVE":
         return Move(name, "curve", tip=item.tip, points=_curve_points(obj, robot, item), **own)
@@ -83,16 +83,17 @@ def moves_steps(
     first: int,
     efforts: bool = False,
     limits: Mapping[str, object] | None = None,
+    which: slice = slice(None),
 ) -> Generator[float, None, MovesResult]:
     """Yield the share of the work done (0..1) now and then; return what was keyed.
 
-    All moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each
-    move knows its frames then, and the action has a pose marker where it begins. efforts: whether those of the drives
-    are limited too, under the scene's gravity. limits: "jerk", "power" and "tools" as `retime` takes them. Nothing is
-    written before the last step. Raises RobokinError, which names the move that cannot be made.
+    Moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each knows
+    its frames then, and the action has a pose marker where it begins. efforts: whether those of the drives are limited
+    too, under the scene's gravity. limits: "jerk", "power" and "tools" as `retime` takes them. which: of the list.
+    Nothing is written before the last step. Raises RobokinError, which names the move that cannot be made.
     """
     refuse_unwritable(scene, obj, False, robot)
-    items = obj.robokin.moves
+    items = obj.robokin.moves[which]
     if not items:
         raise RobokinError(f"{obj.name!r} has no moves: add one")
     q0 = read_configuration(obj, robot)
@@ -104,7 +105,7 @@ def moves_steps(
     step = frame_seconds(scene)
     motion = program_motion(done, 1.0 / step)
     key_motion(scene, obj, motion, first, robot)
-    _mark_moves(obj, [part.duration + move.wait for move, part in done], first, step)
+    _mark_moves(obj, which, [part.duration + move.wait for move, part in done], first, step)
     labels = binding_labels(done, np.arange(0.0, motion.duration, step))
     return MovesResult(motion.duration, tuple(binding_rows(labels, first)))
 
@@ -114,13 +115,14 @@ def drives_gravity(obj: bpy.types.Object, robot: Binding, efforts: bool, limits:
     return root_gravity(obj, robot) if efforts or "power" in limits else None
 
 
-def _mark_moves(obj: bpy.types.Object, durations: Sequence[float], first: int, step: float) -> None:
+def _mark_moves(obj: bpy.types.Object, which: slice, durations: Sequence[float], first: int, step: float) -> None:
     """Each move's frames, and pose markers of the action by the moves' names in place of those of before."""
-    markers, names = obj.animation_data.action.pose_markers, set(obj.robokin.moves.keys())
+    markers, items = obj.animation_data.action.pose_markers, obj.robokin.moves[which]
+    names = {item.name for item in items}
     for marker in [marker for marker in markers if marker.name in names]:
         markers.remove(marker)
     ends = first + np.cumsum(durations) / step
-    for item, start, end in zip(obj.robokin.moves, np.append(first, ends[:-1]), ends, strict=True):
+    for item, start, end in zip(items, np.append(first, ends[:-1]), ends, strict=True):
         item.first, item.last = int(np.round(start)), int(np.ceil(end - SAME_FRAME))
         markers.new(item.name).frame = item.first
 

@@ -13,6 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
+from ...robokin.units import freedom_units
 from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
 from ...solvers import Motion, OptimizedMotion, check_motion
 from ...solvers.optimal_control.optimize import optimize_steps
@@ -24,19 +25,20 @@ from ...solvers.progress import mapped, scaled
 @dataclass(frozen=True, eq=False)
 class SmoothResult:
     """frames: scene frames. before, after: samples that break a limit, in the animation and in what was written.
-    deviation: largest change of a joint value [rad, m], and which joint's.   result: of the optimum."""
+    deviation: largest change of a joint value [rad, m], which joint's, and its unit.   result: of the optimum."""
 
     frames: Sequence[int]
     before: int
     after: int
     deviation: float
     joint: str
+    unit: str
     result: OptimizedMotion
 
     def summary(self) -> str:
         """One line."""
-        moved = f"the farthest from the animation is {self.joint} by {self.deviation:.3g}"
-        return f"{self.before} samples broke a limit, now {self.after}; {moved} (rad or m); {self.result.note}"
+        moved = f"the farthest from the animation is {self.joint} by {self.deviation:.3g} {self.unit}"
+        return f"{self.before} samples broke a limit, now {self.after}; {moved}; {self.result.note}"
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -74,15 +76,15 @@ def smooth_steps(
         check_motion(shown, float32=True).frames_broken,
         check_motion(Motion.of(model, times, written), float32=True).frames_broken,
         float(away.max(initial=0.0)),
-        _joint_of(model, away),
+        *_joint_of(model, away),
         result,
     )
 
 
-def _joint_of(model: RobotModel, away: Array) -> str:
+def _joint_of(model: RobotModel, away: Array) -> tuple[str, str]:
     worst = int(np.argmax(away)) if len(away) else -1
     for joint in model.moving_joints:
         own = model.slot(joint.name).v
         if own.start <= worst < own.stop:
-            return joint.name
-    return "none"
+            return joint.name, freedom_units(joint)[worst - own.start]
+    return "none", "rad"

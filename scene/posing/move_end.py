@@ -22,7 +22,11 @@ def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[A
     if move.joints is not None:
         return posture_configuration(robot.model, find_posture(obj, item.posture), q), 0.0, 0.0
     model = robot.model_at(q)
-    T = se3.placement(quaternion.to_matrix(np.array(move.quaternion)), move.position)
+    if move.quaternion is None:  # a curve leaves the tip turned as it is
+        turned = forward_kinematics(model, q)[move.tip][:3, :3]
+    else:
+        turned = quaternion.to_matrix(np.array(move.quaternion))
+    T = se3.placement(turned, move.position)
     try:
         result = reach(model, move.tip, T, q, obj.robokin.solver.seed)
     except RobokinError as problem:

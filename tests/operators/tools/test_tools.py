@@ -242,6 +242,21 @@ def test_the_next_target_of_a_joint_move_is_its_posture(scene, capfd):
     np.testing.assert_allclose(read_configuration(robot), there, atol=1e-6)
 
 
+def test_the_next_target_of_a_curve_is_its_end(scene, capfd):
+    assert bpy.ops.robokin.add_robot(robot="panda") == {"FINISHED"}
+    robot, data = bpy.context.object, bpy.data.curves.new("way", "CURVE")
+    assert bpy.ops.robokin.move_add(kind="CURVE") == {"FINISHED"}
+    move, data.dimensions = robot.robokin.moves[0], "3D"
+    start, line = world(robot, robot.data.bones[-1].name), data.splines.new("POLY")
+    line.points.add(1)
+    line.points[0].co, line.points[1].co = (*start, 1.0), (*(start - 0.05), 1.0)
+    move.target = bpy.data.objects.new("way", data)
+    scene.collection.objects.link(move.target)
+    bpy.context.view_layer.update()
+    assert bpy.ops.robokin.next_target() == {"FINISHED"}
+    assert "reached (1 of 1)" in capfd.readouterr().out
+
+
 def test_a_robot_without_moves_has_no_next_target(robot):
     with pytest.raises(RuntimeError, match="has no moves: add one"):
         bpy.ops.robokin.next_target()

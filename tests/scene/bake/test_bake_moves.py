@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from robokin_addon.operators.handlers import moves_preview, shown_motion
 from robokin_addon.operators.solve import moves as operator
 from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
@@ -214,6 +215,50 @@ def test_what_cannot_be_made_names_its_move_and_writes_nothing(scene, robot, pro
     assert snapshot(scene, program) == before
 
 
+def tip_at(robot, move):
+    return np.array(forward_kinematics(binding(robot).model, read_configuration(robot))[move.tip])
+
+
+@pytest.mark.parametrize("kind", ["JOINT", "LINE"])
+def test_a_move_ends_at_the_cursor(scene, robot, kind):
+    with bpy.context.temp_override(object=robot):
+        before = bpy.ops.robokin.move_add(kind="LINE") and tip_at(robot, robot.robokin.moves[0])
+        robot.robokin.moves.clear()
+        scene.cursor.location = robot.matrix_world @ Vector(before[:3, 3] + (0.05, 0.03, -0.06))
+        bpy.ops.robokin.move_add(kind=kind, end="CURSOR")
+    move = robot.robokin.moves[0]
+    drawn = draw(object=robot)["ROBOKIN_PT_moves"]["props"]
+    assert {"tip", "target"} <= set(drawn) and ("tool_speed" in drawn) == (kind == "LINE")
+    assert called(bpy.ops.robokin.bake_moves, robot) == {"FINISHED"}
+    scene.frame_set(move.last)
+    found = tip_at(robot, move)
+    np.testing.assert_allclose(found[:3, 3], before[:3, 3] + (0.05, 0.03, -0.06), atol=1e-5)
+    np.testing.assert_allclose(found[:3, :3], before[:3, :3], atol=1e-5)
+    assert called(bpy.ops.robokin.next_target, robot, direction="ACTIVE") == {"FINISHED"}
+
+
+def test_one_move_is_baked_from_the_present_pose(scene, program):
+    assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
+    moves = program.robokin.moves
+    line, others = moves[1], [(move.first, move.last) for move in (moves[0], *moves[2:])]
+    keys = {key: [tuple(point.co) for point in curve.keyframe_points] for key, curve in fcurves(program).items()}
+    scene.frame_set(line.first)
+    line.speed, program.robokin.active_move = 50.0, 1
+    first, last = line.first, line.last
+    assert called(bpy.ops.robokin.bake_moves, program, which="ACTIVE") == {"FINISHED"}
+    assert line.first == first and line.last - first == pytest.approx(2 * (last - first), abs=3)
+    assert [(move.first, move.last) for move in (moves[0], *moves[2:])] == others
+    markers = [marker.name for marker in program.animation_data.action.pose_markers]
+    assert sorted(markers) == sorted(moves.keys())
+    for key, curve in fcurves(program).items():
+        kept = [tuple(point.co) for point in curve.keyframe_points if not first <= point.co.x <= line.last]
+        assert kept == [co for co in keys[key] if not first <= co[0] <= line.last]
+    scene.frame_set(line.last)
+    there = np.array(line.target.matrix_world.translation)
+    np.testing.assert_allclose(tip_at(program, line)[:3, 3], there, atol=1e-4)
+    assert {"robokin.bake_moves"} <= set(draw(object=program)["ROBOKIN_PT_moves"]["operators"])
+
+
 def test_esc_writes_nothing(scene, program, monkeypatch):
     before = snapshot(scene, program)
     with window(monkeypatch, ROBOKIN_OT_bake_moves, *[""] * 4, "ESC") as seen:
@@ -283,7 +328,7 @@ def test_limits_that_are_set_are_kept_and_reported_so_by_check(scene, robot, mon
     assert "tool acceleration" in settings.check_summary
     taken = []
 
-    def without_work(scene, obj, robot, first, efforts=False, limits=None):
+    def without_work(scene, obj, robot, first, efforts=False, limits=None, which=None):
         taken.append((efforts, limits))
         yield 1.0
         return 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import bpy
 import numpy as np
@@ -67,7 +68,7 @@ def test_joints_with_limits_on_acceleration_keep_them_when_keys_are_rounded(scen
     assert np.isfinite(found.a).all() and not check_motion(found, float32=True).violations
 
 
-def test_smooth_repairs_keys_that_break_limits(scene, tmp_path):
+def test_smooth_repairs_keys_that_break_limits(scene, tmp_path, capfd):
     robot = follower(scene)
     rng = np.random.default_rng(0)
     q = read_configuration(robot)
@@ -81,6 +82,7 @@ def test_smooth_repairs_keys_that_break_limits(scene, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.smooth() == {"FINISHED"}
+    assert re.search(r"the farthest from the animation is panda_joint\d by [\d.]+°; ", capfd.readouterr().out)
     assert not check_motion(motion(scene, robot), float32=True).violations
     report = tmp_path / "smooth.json"
     assert main(["smooth", str(path), "--time", "0.1", "--json", str(report)]) == 0
