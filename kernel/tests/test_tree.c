@@ -46,6 +46,18 @@ static void test_planar_arm(void) {
   CHECK_NEAR(tau[0], d11 * a[0] + d12 * a[1] + h * v[1] * v[0] + h * (v[0] + v[1]) * v[1] + g1, 1e-13, "torque 1");
   CHECK_NEAR(tau[1], d12 * a[0] + d22 * a[1] - h * v[0] * v[0] + g2, 1e-13, "torque 2");
 
+  /* Of torque 1 alone. */
+  const double z[2] = {1.0, 0.0}, dh = -m2 * l1 * c2 * k2, d12_2 = -m2 * l1 * c2 * s2;
+  double change[6];
+  rk_effort_gradient(&m, 1, q, v, a, z, gravity, work, change);
+  const double expected_change[6] = {-(m1 * c1 + m2 * l1) * g * s1 - m2 * c2 * g * s12,
+                          2 * d12_2 * a[0] + d12_2 * a[1] + dh * v[1] * (2 * v[0] + v[1]) - m2 * c2 * g * s12,
+                          2 * h * v[1],
+                          2 * h * (v[0] + v[1]),
+                          d11,
+                          d12};
+  for (int k = 0; k < 6; k++) CHECK_NEAR(change[k], expected_change[k], 1e-13, "change of torque 1");
+
   rk_center_of_mass(&m, 1, q, work, com);
   rk_center_of_mass_jacobian(&m, 1, q, work, Jc);
   CHECK_NEAR(com[0], (m1 * c1 * k1 + m2 * (l1 * k1 + c2 * k12)) / (m1 + m2), 1e-15, "centre of mass x");
@@ -57,7 +69,7 @@ static void test_planar_arm(void) {
 
 /* Everything that the functions say about one robot, from q alone: rows of equal length, one behind the other. */
 typedef struct results {
-  double *frames, *jacobians, *com, *com_jacobian, *mass, *torque, *moved, *difference;
+  double *frames, *jacobians, *com, *com_jacobian, *mass, *torque, *change, *moved, *difference;
 } results;
 
 static results evaluate(const rk_model *m, int64_t count, const double *q, const double *v) {
@@ -65,7 +77,7 @@ static results evaluate(const rk_model *m, int64_t count, const double *q, const
   const double gravity[3] = {0.3, -0.2, -9.81};
   double *work = doubles(rk_workspace(m)), *nodes = doubles(count * m->n_nodes * 12);
   results r = {doubles(count * m->n_frames * 16), doubles(3 * m->n_frames * count * 6 * nv), doubles(count * 3),
-               doubles(count * 3 * nv), doubles(count * nv * nv), doubles(count * nv), doubles(count * m->nq),
+               doubles(count * 3 * nv), doubles(count * nv * nv), doubles(count * nv), doubles(count * 3 * nv), doubles(count * m->nq),
                doubles(count * nv)};
   rk_node_placements(m, count, q, nodes);
   rk_frame_placements(m, count, q, work, r.frames);
@@ -76,6 +88,7 @@ static results evaluate(const rk_model *m, int64_t count, const double *q, const
   rk_center_of_mass_jacobian(m, count, q, work, r.com_jacobian);
   rk_mass_matrix(m, count, q, work, r.mass);
   rk_inverse_dynamics(m, count, q, v, v, gravity, work, r.torque);
+  rk_effort_gradient(m, count, q, v, v, v, gravity, work, r.change);
   rk_integrate(m, count, q, v, r.moved);
   rk_difference(m, count, q, r.moved, r.difference);
   free(work);
@@ -84,7 +97,7 @@ static results evaluate(const rk_model *m, int64_t count, const double *q, const
 }
 
 static void release(results *r) {
-  double *owned[] = {r->frames, r->jacobians, r->com, r->com_jacobian, r->mass, r->torque, r->moved, r->difference};
+  double *owned[] = {r->frames, r->jacobians, r->com, r->com_jacobian, r->mass, r->torque, r->change, r->moved, r->difference};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
 }
 
@@ -112,6 +125,7 @@ static void test_batch_equals_one_by_one(void) {
     CHECK(same_bits(one.com_jacobian, batch.com_jacobian + b * 3 * m.nv, 3 * m.nv), "its Jacobian of item %d", b);
     CHECK(same_bits(one.mass, batch.mass + b * m.nv * m.nv, m.nv * m.nv), "mass matrix of item %d", b);
     CHECK(same_bits(one.torque, batch.torque + b * m.nv, m.nv), "torque of item %d", b);
+    CHECK(same_bits(one.change, batch.change + b * 3 * m.nv, 3 * m.nv), "change of torque of item %d", b);
     CHECK(same_bits(one.moved, batch.moved + b * m.nq, m.nq), "integration of item %d", b);
     release(&one);
   }

@@ -261,8 +261,38 @@ def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLik
     inertia = _inertias(tree, poses, about)
     momentum = _apply(inertia, velocity)
     wrench = _apply(inertia, body_acceleration)
-    wrench -= _apply(np.swapaxes(se3.bracket(velocity), -1, -2), momentum)
+    wrench += _pushed(velocity, momentum)
     return (twists * (supports.T @ wrench)).sum(axis=-1) @ x.G
+
+
+def effort_gradient(tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
+    """z . tau is the sum over the bodies of f . Z: f the wrench that moves one, Z the twist that z gives it. What the
+    sum gains per unit of a body's twists is added up towards the root. A displacement turns all that is behind a
+    joint, which is as if what comes from the node before it turned the other way."""
+    x = _expanded(tree)
+    poses = _poses(tree, q)
+    about = _about_heaviest(tree, poses)
+    twists, inertia = _twists(tree, poses, about), _inertias(tree, poses, about)
+    adds = (x.node == np.arange(tree.n_nodes)[:, None]).astype(float)  # (n, m)
+    behind = x.supports[:-1] @ adds.T > 0.0  # (n, n)
+    own_v, own_z, own_a = (adds @ (twists * (rate @ x.G.T)[..., None]) for rate in (v, z, a))
+    velocity, virtual = behind @ own_v, behind @ own_z
+    own_a = own_a + _apply(se3.bracket(velocity), own_v)
+    acceleration = behind @ own_a - np.concatenate((np.asarray(gravity, float), np.zeros(3)))
+    momentum = _apply(inertia, velocity)
+    by_acceleration = behind.T @ _apply(inertia, virtual)
+    by_virtual = behind.T @ (_apply(inertia, acceleration) + _pushed(velocity, momentum))
+    pulls = _pushed(virtual, momentum) + _apply(inertia, _apply(se3.bracket(velocity), virtual))
+    by_velocity = behind.T @ (_pushed(own_v, by_acceleration) - pulls)
+    turned = _pushed(velocity - own_v, by_velocity) + _pushed(acceleration - own_a, by_acceleration)
+    turned += _pushed(virtual - own_z, by_virtual)
+    wrenches = np.stack((-turned, by_velocity - _pushed(velocity, by_acceleration), by_acceleration), axis=-3)
+    return (twists[..., None, :, :] * wrenches[..., x.node, :]).sum(axis=-1) @ x.G
+
+
+def _pushed(twist: Array, wrench: Array) -> Array:
+    """How a twist turns a wrench."""
+    return -_apply(np.swapaxes(se3.bracket(twist), -1, -2), wrench)
 
 
 def _apply(matrix: Array, vector: Array) -> Array:

@@ -1,14 +1,11 @@
-"""Sums over frames of products of derivative blocks (F, p + 1, n, n), and derivatives by differences."""
+"""Sums over frames of products of derivative blocks (F, p + 1, n, n)."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from ...robokin.arrays import Array
 
-BEND = 1e-4  # [rad, L] of second differences
 MOST_BENT = 12  # degrees of freedom up to which second differences are worth their time
 
 
@@ -48,16 +45,3 @@ def symmetric_products(left: Array, right: Array) -> Array:
     for k in range(width):
         H[k, k + 1 :] = 0.0
     return H
-
-
-def second_derivatives(value: Callable[[Array], Array], n: int) -> Array:
-    """(k, n, n) at 0 of a function of y (n,) with k values, by differences."""
-    steps = BEND * np.eye(n)
-    middle = value(np.zeros(n))
-    single = [value(step) + value(-step) for step in steps]
-    found = np.empty((len(middle), n, n))
-    for i in range(n):
-        for j in range(i, n):
-            both = value(steps[i] + steps[j]) + value(-steps[i] - steps[j])
-            found[:, i, j] = found[:, j, i] = (both - single[i] - single[j] + 2.0 * middle) / (2.0 * BEND**2)
-    return found

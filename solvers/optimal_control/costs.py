@@ -12,12 +12,11 @@ from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
-from .blocks import MOST_BENT, gauss_newton, products, second_derivatives, symmetric_products, transposed
+from .blocks import gauss_newton, products, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, differenced
-from .rows.drive_efforts import DriveEfforts
+from .rows.drive_efforts import DriveEfforts, placement_changes
 
 SHORT = 100.0  # [1/rad^2] share of a duration that a step is taken to cost
-STEP = 1e-5  # of central differences over configurations
 
 
 class MotionCost(ABC):
@@ -116,16 +115,13 @@ class KineticEnergy(MotionCost):
         own = np.zeros(blocks.shape)
         own[:, 0] = np.eye(at.steps.shape[1])
         H[:, :2] += symmetric_products(blocks, dt * (self._changes(at)[:, None] @ own))
-        if at.steps.shape[1] > MOST_BENT:
-            return
-        still = np.zeros(at.v.shape)
+        grid, still = at.grid, np.zeros(at.v.shape)
 
-        def energy(y: Array) -> Array:
-            q = at.grid.backend.integrate(at.grid.model.tree, at.q, np.broadcast_to(y * at.grid.scale, at.v.shape))
-            force = at.grid.backend.inverse_dynamics(at.grid.model.tree, q, still, at.v, np.zeros(3))
-            return 0.5 * dt * (at.v * force).sum(axis=1)
+        def gradient(q: Array) -> Array:
+            return grid.backend.effort_gradient(grid.model.tree, q, still, at.v, at.v, np.zeros(3))[:, 0]
 
-        H[:, 0] += second_derivatives(energy, at.steps.shape[1])
+        second = 0.5 * dt * grid.scale[:, None] * placement_changes(grid, at.q, gradient)
+        H[:, 0] += 0.5 * (second + np.swapaxes(second, -1, -2))
 
     def _velocity_blocks(self, at: DiscreteMotion) -> Array:
         """(F, 2, n, n) of v along y."""
@@ -134,15 +130,7 @@ class KineticEnergy(MotionCost):
     def _changes(self, at: DiscreteMotion) -> Array:
         """(F, n, n) of M v along each degree of freedom, at the same v."""
         if self not in at.known:
-            grid, n = at.grid, len(at.grid.scale)
-            change = np.empty((len(at), n, n))
-            for j in range(n):
-                along = np.zeros(n)
-                along[j] = STEP * grid.scale[j]
-                ends = [grid.backend.integrate(grid.model.tree, at.q, sign * along) for sign in (1.0, -1.0)]
-                up, down = (self._momentum(at, q, at.v) for q in ends)
-                change[:, :, j] = (up - down) / (2.0 * STEP)
-            at.known[self] = change
+            at.known[self] = placement_changes(at.grid, at.q, lambda q: self._momentum(at, q, at.v))
         return at.known[self]
 
     @staticmethod

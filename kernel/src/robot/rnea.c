@@ -2,24 +2,7 @@
    section 5.3), with spatial vectors in root axes about one point, as in crba.c. */
 #include "robot/rk_inertia.h"
 #include "robot/rk_tree.h"
-
-/* out += a x b of two twists (linear first). */
-static void add_motion_cross(const double a[6], const double b[6], double out[6]) {
-  double wv[3], vw[3], ww[3];
-  rk_cross(a + 3, b, wv);
-  rk_cross(a, b + 3, vw);
-  rk_cross(a + 3, b + 3, ww);
-  for (int k = 0; k < 3; k++) out[k] += wv[k] + vw[k], out[3 + k] += ww[k];
-}
-
-/* out += twist x* momentum (force first). */
-static void add_force_cross(const double twist[6], const double momentum[6], double out[6]) {
-  double wp[3], wl[3], vp[3];
-  rk_cross(twist + 3, momentum, wp);
-  rk_cross(twist + 3, momentum + 3, wl);
-  rk_cross(twist, momentum, vp);
-  for (int k = 0; k < 3; k++) out[k] += wp[k], out[3 + k] += wl[k] + vp[k];
-}
+#include "robot/rk_twists.h"
 
 /* Velocity and acceleration of a node's body from those of its parent; keeps the axis twist of a node of one degree
    of freedom. */
@@ -34,7 +17,7 @@ static void move_node(const rk_model *m, int32_t node, const double T[12], const
       acceleration[r] += own[k][r] * a[k];
     }
   for (int r = 0; r < 6; r++) velocity[r] += relative[r];
-  add_motion_cross(velocity, relative, acceleration);
+  rk_add_motion_cross(velocity, relative, acceleration);
   if (n == 1)
     for (int r = 0; r < 6; r++) axis[r] = own[0][r];
 }
@@ -61,7 +44,7 @@ static void inverse_dynamics(const rk_model *m, const double *q, const double *v
     rk_move_inertia(m->inertia + 10 * (int64_t)node, T, point, inertia);
     rk_inertia_apply(inertia, acceleration, force);
     rk_inertia_apply(inertia, velocity, momentum);
-    add_force_cross(velocity, momentum, force);
+    rk_add_force_cross(velocity, momentum, force);
   }
   for (int32_t node = m->n_nodes - 1; node >= 0; node--) {
     const int64_t at = 6 * (int64_t)node;

@@ -3,14 +3,16 @@ dry friction, which jumps."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.dynamics import Drives
-from ..blocks import MOST_BENT, products, second_derivatives, symmetric_products
+from ..blocks import products, symmetric_products
 from ..discretization import DiscreteMotion, Discretization
 
-STEP = 1e-5  # [rad, L; rad/s, L/s] of central differences
+STEP = 1e-5  # [rad, L] of central differences
 
 
 class DriveEfforts:
@@ -28,51 +30,51 @@ class DriveEfforts:
     def derivatives(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """(k, nv, n) three times: along displacements y of q, of steps v dt and of their changes a dt^2, all
         dimensionless."""
-        grid, nv, dt = self.grid, self.grid.model.nv, self.grid.dt
-        by_q, by_v = np.empty((2, len(q), nv, nv))
-        for j, size in enumerate(grid.scale):
-            along = np.zeros(nv)
-            along[j] = STEP * size
-            ends = [grid.backend.integrate(grid.model.tree, q, sign * along) for sign in (1.0, -1.0)]
-            up, down = (self.at(end, v, a) for end in ends)
-            by_q[:, :, j] = (up - down) / (2.0 * STEP)
-            up, down = self.at(q, v + along, a), self.at(q, v - along, a)
-            by_v[:, :, j] = (up - down) / (2.0 * STEP)
-        by_a = grid.backend.mass_matrix(grid.model.tree, q) + np.diag(self.drives.rotor_inertia)
-        return by_q, by_v / dt, by_a * (grid.scale / dt**2)
+        drives, unit = self.drives, np.eye(v.shape[1])
+        rows = np.stack([self._gradient(q, v, a, np.broadcast_to(each, v.shape)) for each in unit], axis=2)
+        own = np.stack((drives.spring, drives.damping, drives.rotor_inertia))
+        by_q, by_v, by_a = np.moveaxis((rows + own[:, :, None] * unit) * self._units[:, None], 1, 0)
+        return by_q, by_v, by_a
 
     def bend(self, here: DiscreteMotion, H: Array, z: Array, half: bool = False) -> None:
         """Add to H (F, p + 1, n, n) the second derivative of the sum over frames of z'tau, z (F, nv); at half frames,
-        with the velocity and acceleration of the frame after. Nothing for many degrees of freedom."""
+        with the velocity and acceleration of the frame after."""
         n = here.steps.shape[1]
         used = np.flatnonzero(z.any(axis=1))
-        if not len(used) or n > MOST_BENT:
+        if not len(used):
             return
-        grid, z = self.grid, z[used]
+        z = z[used]
         q, v, a = (here.halves[used - 1] if half else here.q[used]), here.v[used], here.a[used]
-
-        def pushed(y: Array) -> Array:
-            moved = grid.backend.integrate(grid.model.tree, q, np.broadcast_to(y[:n] * grid.scale, v.shape))
-            return (z * self.at(moved, v + y[n:] * (grid.scale / grid.dt), a)).sum(axis=1)
-
-        second = second_derivatives(pushed, 2 * n)
-        still, by_a = np.zeros(v.shape), np.empty((len(used), n, n))
-        for j, size in enumerate(grid.scale):
-            along = np.zeros(n)
-            along[j] = STEP * size
-            ends = [grid.backend.integrate(grid.model.tree, q, sign * along) for sign in (1.0, -1.0)]
-            up, down = (grid.backend.inverse_dynamics(grid.model.tree, end, still, z, np.zeros(3)) for end in ends)
-            by_a[:, :, j] = (up - down) / (2.0 * STEP) * (grid.scale / grid.dt**2)  # a along, q across
-        places = np.zeros((len(here), 3, n, n))
+        by_q = placement_changes(self.grid, q, lambda moved: self._gradient(moved, v, a, z))
+        along_v = [self._gradient(q, np.broadcast_to(each, v.shape), 0.0 * a, z)[:, 1] for each in np.eye(n)]
+        second = np.zeros((4, len(here), n, n))  # along q q, v q, a q, v v
+        second[:3, used] = np.moveaxis(by_q, 1, 0) * self._units[:, None, :, None]
+        second[3, used] = np.stack(along_v, axis=2) * self._units[1][:, None] * self._units[1]
+        second[0] = 0.5 * (second[0] + np.swapaxes(second[0], -1, -2))
+        places, steps, changes = np.zeros((3, len(here), 3, n, n))
         places[used, :2] = here.half_blocks[used] if half else np.stack((np.eye(n), np.zeros((n, n))))
-        steps = np.zeros(places.shape)
         steps[used, :2] = here.step_blocks[used]
-        changes = np.zeros(places.shape)
         changes[used] = here.change_blocks[used]
-        parts = np.zeros((3, len(here), n, n))
-        parts[0, used], parts[1, used], parts[2, used] = second[:, :n, :n], second[:, :n, n:], second[:, n:, n:]
-        mixed = np.zeros((len(here), n, n))
-        mixed[used] = by_a
-        H[:, :3] += products(places, parts[0][:, None] @ places) + products(steps, parts[2][:, None] @ steps)
-        H[:, :3] += symmetric_products(places, parts[1][:, None] @ steps)
-        H[:, :3] += symmetric_products(changes, mixed[:, None] @ places)
+        H[:, :3] += products(places, second[0][:, None] @ places) + products(steps, second[3][:, None] @ steps)
+        H[:, :3] += symmetric_products(steps, second[1][:, None] @ places)
+        H[:, :3] += symmetric_products(changes, second[2][:, None] @ places)
+
+    @property
+    def _units(self) -> Array:
+        """(3, n) what a unit of y is in q, v and a."""
+        return np.stack([self.grid.scale / self.grid.dt**k for k in range(3)])
+
+    def _gradient(self, q: Array, v: Array, a: Array, z: Array) -> Array:
+        """(k, 3, nv) of what z'tau of the links is."""
+        return self.grid.backend.effort_gradient(self.grid.model.tree, q, v, a, z, self.gravity)
+
+
+def placement_changes(grid: Discretization, q: Array, of: Callable[[Array], Array]) -> Array:
+    """(k, ..., n) how a function (k, ...) of q (k, nq) changes along y, by differences."""
+    found = []
+    for j, size in enumerate(grid.scale):
+        along = np.zeros(len(grid.scale))
+        along[j] = STEP * size
+        up, down = (of(grid.backend.integrate(grid.model.tree, q, sign * along)) for sign in (1.0, -1.0))
+        found.append((up - down) / (2.0 * STEP))
+    return np.stack(found, axis=-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
+from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PositionTask, optimize_motion, track
 from robokin_addon.solvers.criteria import DynamicTorque, GravityTorque, Manipulability, MinimumVelocity
@@ -43,9 +44,10 @@ class Pushed(MotionCost):
         self.rows.block(at).bend(H, self.z)
 
 
-def here() -> DiscreteMotion:
-    model, rng = with_rates(library_robot("panda"), effort=10.0), np.random.default_rng(0)
-    q = model.limits.middle(model.neutral()) + 0.2 * rng.normal(size=(FRAMES, model.nq))
+def here(name: str = "panda", spread: float = 0.2) -> DiscreteMotion:
+    model, rng = with_rates(library_robot(name), effort=10.0), np.random.default_rng(0)
+    q = np.tile(model.limits.middle(model.neutral()), (FRAMES, 1))
+    q = get_backend().integrate(model.tree, q, spread * rng.normal(size=(FRAMES, model.nv)))
     grid = Discretization(model, 0.1, 0.1 * rng.normal(size=model.nv), 0.7, False)
     return DiscreteMotion(grid, q)
 
@@ -74,8 +76,19 @@ def costs(at: DiscreteMotion) -> list[MotionCost]:
 
 @pytest.mark.parametrize("number", range(8))
 def test_gradients_and_hessians_are_those_of_the_value(number):
-    at, h = here(), 1e-5
-    cost = costs(at)[number]
+    at = here()
+    assert_derivatives(at, costs(at)[number])
+
+
+@pytest.mark.parametrize("number", [0, 1, 6])
+@pytest.mark.parametrize("name", ["humanoid", "mobile_arm"])
+def test_many_joints_and_wheels_bend_efforts_too(name, number):
+    at = here(name, 0.1)
+    assert_derivatives(at, costs(at)[number])
+
+
+def assert_derivatives(at, cost):
+    h = 1e-5
     gradient, guess = cost.quadratic(at)
     H = np.zeros((FRAMES, 4, *guess.shape[2:]))
     H[:, : guess.shape[1]] = guess
