@@ -249,8 +249,8 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     )
     dynamics_curves: field(
         EnumProperty,
-        "Curves",
-        "Which curves Key Dynamics writes",
+        "Quantities",
+        "What the panel shows of the present frame, and Key Dynamics writes as curves",
         items=DYNAMICS_CURVES,
         options={"ENUM_FLAG"},
         default=ALL_CURVES,

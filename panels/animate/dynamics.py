@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 import bpy
 
 from ...properties.bridge import binding
 from ...properties.results import readouts
-from ...properties.results.readouts import DynamicsReadout
-from ...robokin import Joint, RobokinError
-from ...robokin.units import FORCES, freedom_units
+from ...properties.results.readouts import DynamicsReadout, Quantity
+from ...robokin import RobokinError
 from ..prepared.robot_panel import RobotPanel, active_bone, options
 
 WIDE = 18  # letters of a name or a value that has a line of its own
@@ -28,7 +28,7 @@ class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
         row.scale_y = 1.3
         row.operator("robokin.key_dynamics", icon="FCURVE")
         row.operator("robokin.clear_dynamics", text="", icon="X")
-        body = options(layout, "robokin_dynamics_curves", "Curves")
+        body = options(layout, "robokin_dynamics_curves", "Quantities")
         if body is not None:
             column = body.column(align=True)
             column.use_property_split = False
@@ -38,49 +38,37 @@ class ROBOKIN_PT_dynamics(RobotPanel, bpy.types.Panel):
             return
         column = layout.box().column(align=True)
         column.label(text=f"Frame {context.scene.frame_current}", icon="TIME")
-        for name, value in rows(found, _active_joint(context, obj)):
+        for name, value in rows(found, _active_joint(context, obj), obj.robokin.solver.dynamics_curves):
             line = column if max(len(name), len(value)) > WIDE else column.split(factor=0.5)
             line.label(text=name)
             line.label(text=value)
 
 
-def rows(found: DynamicsReadout, joint: Joint | None) -> list[tuple[str, str]]:
-    """(name, value with its unit) of a joint that has efforts, then of the robot."""
-    lines = []
-    if joint is not None and joint.name in found.efforts:
-        lines.append(("Joint", joint.name))
-        units, limits = freedom_units(joint), joint.effort
-        for i, (effort, unit) in enumerate(zip(found.efforts[joint.name], units, strict=True)):
-            share = f" ({abs(effort) / limits[i]:.0%})" if math.isfinite(limits[i]) and limits[i] > 0.0 else ""
-            lines.append(("Effort", f"{_number(effort)} {FORCES[unit]}{share}"))
-        lines.append(("Power", f"{_number(sum(found.powers[joint.name]))} W"))
-    lines.append(("Power of All", f"{_number(found.power)} W"))
-    lines.append(("Kinetic Energy", f"{_number(found.kinetic_energy)} J"))
-    lines.append(("Potential Energy", f"{_number(found.potential_energy)} J"))
-    lines.append(("Center of Mass", _place(found.center_of_mass)))
-    lines.append(("Zero-Moment Point", _place(found.zero_moment_point)))
-    for link, own in found.impulses.items():
-        for kind, part, unit in (("Impulse", own[:3], "N s"), ("Angular Impulse", own[3:], "N m s")):
-            lines.append((f"{kind} of {link}", f"{'  '.join(map(_number, part))} {unit}"))
-    return lines
+def rows(found: DynamicsReadout, joint: str, groups: Collection[str]) -> list[tuple[str, str]]:
+    """(name, value with its unit) of a joint, then of the robot, in the groups that are chosen."""
+    own = found.joints.get(joint, ())
+    lines = [("Joint", joint)] if own else []
+    return lines + [(each.name, _text(each)) for each in (*own, *found.robot) if each.group in groups]
+
+
+def _text(quantity: Quantity) -> str:
+    if not all(map(math.isfinite, quantity.values)):
+        return "none: it is in the air"
+    share = f" ({abs(quantity.values[0]) / quantity.limit:.0%})" if math.isfinite(quantity.limit) else ""
+    return f"{'  '.join(map(_number, quantity.values))} {quantity.unit}{share}"
 
 
 def _number(value: float) -> str:
     return f"{value + 0.0:.4g}" if abs(value) >= 5e-4 else "0"
 
 
-def _place(point: tuple[float, float, float]) -> str:
-    if not all(map(math.isfinite, point)):
-        return "none: it is in the air"
-    return "  ".join(f"{x + 0.0:.3f}" for x in point) + " m"
-
-
-def _active_joint(context: bpy.types.Context, obj: bpy.types.Object) -> Joint | None:
+def _active_joint(context: bpy.types.Context, obj: bpy.types.Object) -> str:
     bone = active_bone(context, obj)
     try:
-        return None if bone is None else binding(obj).joint_of_bone.get(bone.name)
+        joint = None if bone is None else binding(obj).joint_of_bone.get(bone.name)
     except RobokinError:
-        return None
+        return ""
+    return "" if joint is None else joint.name
 
 
 CLASSES = (ROBOKIN_PT_dynamics,)

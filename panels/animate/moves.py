@@ -18,7 +18,7 @@ class ROBOKIN_UL_moves(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_moves"
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        row = layout.row()
+        row = layout.split(factor=0.65)
         preview = readouts.moves(item.id_data)
         is_failing = preview is not None and preview.failing == index
         row.prop(item, "name", text="", emboss=False, icon="ERROR" if is_failing else _KIND_ICONS[item.kind])

@@ -3,6 +3,7 @@ registered, since panels and properties know no solver."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -109,20 +110,23 @@ class BrokenFrames:
 
 
 @dataclass(frozen=True)
-class DynamicsReadout:
-    """What the motion takes at the present frame. efforts [N m or N], powers [W]: of each joint's freedoms.
-    kinetic_energy, potential_energy [J].   power: [W] of all drives; the root has none.   center_of_mass,
-    zero_moment_point: [m] in the root frame; the latter NaN where nothing presses on the ground.   impulses: of each
-    tool's twist, linear [N s] and angular [N m s]: the Lagrange multipliers of least kinetic energy."""
+class Quantity:
+    """Of the motion at the present frame. group: of `dynamics_curves`.   values: one, or along x, y, z of the root
+    frame; NaN where there is none.   limit: infinite where there is none."""
 
-    efforts: dict[str, tuple[float, ...]]
-    powers: dict[str, tuple[float, ...]]
-    kinetic_energy: float
-    potential_energy: float
-    power: float
-    center_of_mass: tuple[float, float, float]
-    zero_moment_point: tuple[float, float, float]
-    impulses: dict[str, tuple[float, ...]]
+    group: str
+    name: str
+    unit: str
+    values: tuple[float, ...]
+    limit: float = math.inf
+
+
+@dataclass(frozen=True)
+class DynamicsReadout:
+    """joints: what each does and takes.   robot: what all of it does and takes, and how its links move."""
+
+    joints: dict[str, tuple[Quantity, ...]]
+    robot: tuple[Quantity, ...]
 
 
 def nothing(obj: bpy.types.Object) -> Sequence:

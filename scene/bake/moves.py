@@ -25,6 +25,7 @@ from ...scene.tasks.shapes import curve_of
 from ...solvers.program.bindings import binding_labels
 from ...solvers.program.moves import Move
 from ...solvers.program.run import program_motion, run_moves_steps
+from ...solvers.singularities.tool import moves_without_turning
 
 SAME_FRAME = 1e-6  # frames
 MOST_FRAMES = 100_000  # of one move
@@ -58,7 +59,9 @@ def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyG
     T, via = _placed(obj, robot, item, "target"), None
     if item.kind == "CIRCLE":
         via = _placed(obj, robot, item, "via")[:3, 3].tolist()
-    turned = quaternion.from_matrix(T[:3, :3]).tolist()
+    # A joint move leaves the rotation to an arm of five joints, which cannot have the place and it.
+    free = item.kind == "JOINT" and not moves_without_turning(robot.model, item.tip)
+    turned = None if free else quaternion.from_matrix(T[:3, :3]).tolist()
     return Move(name, item.kind.lower(), None, item.tip, T[:3, 3].tolist(), turned, via, **own)
 
 

@@ -12,6 +12,7 @@ from robokin_addon.operators.handlers import dynamics_readout
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobotModel
+from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys, write_curves
 from robokin_addon.solvers import Motion, MotionDynamics
@@ -115,8 +116,13 @@ def read_out(robot):
     bpy.context.view_layer.update()
     draw(object=robot)
     dynamics_readout.finish_work()
-    labels = [text for text in draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"] if text != "Curves"]
+    labels = [text for text in draw(object=robot)["ROBOKIN_PT_dynamics"]["labels"] if text != "Quantities"]
     return readouts.dynamics(robot), dict(zip(labels[1::2], labels[2::2], strict=True))
+
+
+def values_of(found, name, joint=""):
+    """Of a quantity of a joint, or of the robot."""
+    return next(each.values for each in (found.joints[joint] if joint else found.robot) if each.name == name)
 
 
 def test_the_panel_tells_those_of_the_present_frame(scene, robot):
@@ -125,57 +131,68 @@ def test_the_panel_tells_those_of_the_present_frame(scene, robot):
     curves = {path[len(PREFIX) + 2 : -2]: curve for path, curve in ours(robot).items()}
     robot.data.bones.active = robot.data.bones["panda_joint2"]
 
+    (tool,) = tool_links(binding(robot).model)
     for frame in (1, 2, 10, 20):
         scene.frame_set(frame)
+        robot.data.bones.active = None
+        found, _ = read_out(robot)
+        seen = set()
+        for name, joint in [(each.name, own) for own in found.joints for each in found.joints[own]] + [
+            (each.name, "") for each in found.robot
+        ]:
+            of = joint or (tool if name.endswith(f" of {tool}") else "")
+            column = f"{of} {name.removesuffix(f' of {tool}').lower()}".strip()
+            own = values_of(found, name, joint)
+            for value, axis in zip(own, (" x", " y", " z") if len(own) == 3 else ("",), strict=True):
+                if name != "Power of All":
+                    seen.add(column + axis)
+                    expected = curves[column + axis].evaluate(frame)
+                    assert value == pytest.approx(expected, rel=1e-3, abs=1e-3 * max(1.0, abs(expected))), column
+        assert seen == curves.keys()
+        robot.data.bones.active = robot.data.bones["panda_joint2"]
         found, told = read_out(robot)
-        for name, value in (
-            ("panda_joint2 effort", found.efforts["panda_joint2"][0]),
-            ("panda_joint4 power", found.powers["panda_joint4"][0]),
-            ("kinetic energy", found.kinetic_energy),
-            ("center of mass z", found.center_of_mass[2]),
-            ("zero-moment point x", found.zero_moment_point[0]),
-            *((f"{link} impulse y", own[1]) for link, own in found.impulses.items()),
-            *((f"{link} angular impulse z", own[5]) for link, own in found.impulses.items()),
-        ):
-            assert value == pytest.approx(curves[name].evaluate(frame), rel=1e-4, abs=1e-4), name
-        effort = found.efforts["panda_joint2"][0]
+        (effort,) = values_of(found, "Effort", "panda_joint2")
         assert told["Joint"] == "panda_joint2" and told["Effort"].startswith(f"{effort:.4g} N m (")
-    assert abs(found.power) > 0.1
-    (link,) = found.impulses
-    for kind, own, unit in (("", found.impulses[link][:3], "N s"), ("Angular ", found.impulses[link][3:], "N m s")):
-        shown = told[f"{kind}Impulse of {link}"]
-        assert shown.endswith(f" {unit}")
-        assert [float(part) for part in shown.removesuffix(unit).split()] == pytest.approx(own, rel=1e-3, abs=1e-4)
-    assert max(map(abs, found.impulses[link])) > 1e-3
+        assert f"Angular Velocity of {binding(robot).link_of_bone['panda_joint2']}" in told
+    assert abs(values_of(found, "Power of All")[0]) > 0.1
+    for kind, unit in (("Impulse", "N s"), ("Angular Impulse", "N m s"), ("Base Force", "N")):
+        name = kind if kind.startswith("Base") else f"{kind} of {tool}"
+        own = [float(part) for part in told[name].removesuffix(f" {unit}").split()]
+        assert own == pytest.approx(values_of(found, name), rel=1e-3, abs=1e-3) and any(own)
+    robot.robokin.solver.dynamics_curves = {"ENERGY"}
+    assert set(read_out(robot)[1]) == {"Joint", "Kinetic Energy", "Potential Energy"}
     robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3  # held, not moved
     held, _ = read_out(robot)
-    assert held.kinetic_energy == held.power == 0.0 and held.center_of_mass != found.center_of_mass
+    assert values_of(held, "Kinetic Energy") == values_of(held, "Power of All") == (0.0,)
+    assert values_of(held, "Center of Mass") != values_of(found, "Center of Mass")
 
 
 def test_the_panel_follows_keys_frame_rate_gravity_and_the_chosen_joint(scene, robot):
     scene.frame_set(10)
-    efforts = read_out(robot)[0].efforts
-    bone = robot.data.bones.active = robot.data.bones[min(efforts, key=lambda name: efforts[name][0])]
+    found, _ = read_out(robot)
+    least = min(found.joints, key=lambda joint: values_of(found, "Effort", joint))
+    bone = robot.data.bones.active = robot.data.bones[least]
     bone.robokin.use_effort, bone.robokin.effort = True, 2.0
     before, told = read_out(robot)
-    effort, power = before.efforts[bone.name][0], sum(before.powers[bone.name])
+    (effort,), (power,) = (values_of(before, name, bone.name) for name in ("Effort", "Power"))
     assert effort < -0.01 and told["Effort"] == f"{effort:.4g} N m ({-effort / 2.0:.0%})"
-    assert told["Power"] == f"{power:.4g} W" and told["Power of All"] == f"{before.power:.4g} W"
-    for name, value in (("Kinetic", before.kinetic_energy), ("Potential", before.potential_energy)):
-        assert told[f"{name} Energy"] == f"{value:.4g} J"
+    assert told["Power"] == f"{power:.4g} W"
+    for name, unit in (("Power of All", "W"), ("Kinetic Energy", "J"), ("Potential Energy", "J")):
+        assert told[name] == f"{values_of(before, name)[0]:.4g} {unit}"
+    (energy,) = values_of(before, "Kinetic Energy")
     scene.render.fps *= 2  # twice as fast
-    assert read_out(robot)[0].kinetic_energy == pytest.approx(4.0 * before.kinetic_energy)
+    assert values_of(read_out(robot)[0], "Kinetic Energy") == pytest.approx((4.0 * energy,))
     scene.render.fps //= 2
     assert read_out(robot)[0] == before
     robot.data.bones.active = None
     assert "Joint" not in read_out(robot)[1]
     scene.gravity = (0.0, 0.0, 0.0)
     found, told = read_out(robot)
-    assert found.potential_energy == 0.0 and found.kinetic_energy == before.kinetic_energy
+    assert values_of(found, "Potential Energy") == (0.0,) and values_of(found, "Kinetic Energy") == (energy,)
     assert told["Zero-Moment Point"] == "none: it is in the air"
     key = next(key for key in own_keys(binding(robot)) if "panda_joint3" in key[0])
     animation.fcurves(robot)[key].keyframe_points[8].co.y += 0.1  # of the frame before this one
-    assert read_out(robot)[0].kinetic_energy > 1.5 * before.kinetic_energy
+    assert values_of(read_out(robot)[0], "Kinetic Energy")[0] > 1.5 * energy
 
 
 def test_the_power_of_all_drives_leaves_out_what_carries_the_root(scene):
@@ -190,5 +207,8 @@ def test_the_power_of_all_drives_leaves_out_what_carries_the_root(scene):
     write_curves(robot, [1, 2, 3], Q, False, binding(robot))
     scene.frame_set(3)
     found, _ = read_out(robot)
-    root, *driven = (sum(found.powers[joint.name]) for joint in model.moving_joints)
-    assert abs(root) > 1.0 and found.power == pytest.approx(sum(driven))
+    root, *driven = (
+        sum(each.values[0] for each in found.joints[joint.name] if each.name.startswith("Power"))
+        for joint in model.moving_joints
+    )
+    assert abs(root) > 1.0 and values_of(found, "Power of All") == pytest.approx((sum(driven),))

@@ -237,6 +237,20 @@ def test_a_move_ends_at_the_cursor(scene, robot, kind):
     assert called(bpy.ops.robokin.next_target, robot, direction="ACTIVE") == {"FINISHED"}
 
 
+def test_a_joint_move_of_five_joints_ends_at_the_cursor_and_turns_as_it_can(scene):
+    with bpy.context.temp_override():
+        bpy.ops.robokin.add_robot(robot="desk_arm")
+    robot = bpy.context.object
+    robot.robokin.live = False
+    scene.cursor.location = robot.location + Vector((0.2, 0.1, 0.2))
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.move_add(kind="JOINT", end="CURSOR")
+    move = robot.robokin.moves[0]
+    assert called(bpy.ops.robokin.bake_moves, robot) == {"FINISHED"}
+    scene.frame_set(move.last)
+    np.testing.assert_allclose(tip_at(robot, move)[:3, 3], (0.2, 0.1, 0.2), atol=1e-4)
+
+
 def test_one_move_is_baked_from_the_present_pose(scene, program):
     assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
     moves = program.robokin.moves
