@@ -89,7 +89,7 @@ def _of_joint(found: MotionDynamics, joint: Joint) -> Iterator[Quantity]:
 
 
 def _merged(group: str, columns: Mapping[str, tuple[str, Array]], link: str = "") -> Iterator[Quantity]:
-    """Of the present frame, the x, y, z of vectors together; of a link alone where one is named."""
+    """The columns at the present frame, x, y, z of vectors together; those of one link where it is named."""
     vectors: dict[str, tuple[str, list[float]]] = {}
     for name, (unit, values) in columns.items():
         vectors.setdefault(name[:-2] if name[-2:] in (" x", " y", " z") else name, (unit, []))[1].append(values[-1])

@@ -111,8 +111,8 @@ class BrokenFrames:
 
 @dataclass(frozen=True)
 class Quantity:
-    """Of the motion at the present frame. group: of `dynamics_curves`.   values: one, or along x, y, z of the root
-    frame; NaN where there is none.   limit: infinite where there is none."""
+    """A quantity of the motion at the present frame. group: of `dynamics_curves`.   values: one, or along x, y, z of
+    the root frame; NaN where there is none.   limit: infinite where there is none."""
 
     group: str
     name: str
