@@ -62,10 +62,10 @@ class FixedArrays:
 def cached_settings(initialize: Init) -> Init:
     """Decorator of `__init__` of our own classes: the same arguments are checked once, only the target is checked
     anew."""
-    parameters = list(inspect.signature(initialize).parameters.values())[1:]
-    names = [parameter.name for parameter in parameters]
-    place = names.index(FREE) if FREE in names else None
-    default = parameters[place].default if place is not None else None
+    parameters = inspect.signature(initialize).parameters
+    has_target = FREE in parameters
+    place = [*parameters, FREE].index(FREE) - 1
+    default = parameters[FREE].default if has_target else None
 
     @wraps(initialize)
     def cached(self: Any, *arguments: Any, **named: Any) -> None:
@@ -73,43 +73,42 @@ def cached_settings(initialize: Init) -> Init:
         if kind.__init__ is not cached:  # only the outermost one knows all arguments
             initialize(self, *arguments, **named)
             return
-        target, others = default, dict(named)
-        if place is not None and len(arguments) > place:
-            target, positional = arguments[place], arguments[:place] + arguments[place + 1 :]
-        else:
-            target, positional = others.pop(FREE, default), arguments
-        if target is _EMPTY:
+        others = arguments
+        if has_target and len(arguments) > place:
+            target, others = arguments[place], arguments[:place] + arguments[place + 1 :]
+        elif (target := named.pop(FREE, default)) is _EMPTY:
             initialize(self, *arguments, **named)  # raises TypeError
-        key = len(positional), *positional, *others, *others.values()
         try:
-            known = _settings_of(kind, *key)
+            known = _settings_of(kind, *others, **named)
         except TypeError:
-            known = _settings_of_frozen(kind, key)
+            known = _settings_of_frozen(kind, others, named)
         if known:
             object.__setattr__(self, "__dict__", known.copy())
-            if place is not None:
+            if has_target:
                 self._set_target(target)
             return
+        if others is arguments and has_target:
+            named[FREE] = target
         initialize(self, *arguments, **named)
         settings(self)
-        known.update({name: value for name, value in vars(self).items() if name != FREE or place is None})
+        known.update({name: value for name, value in vars(self).items() if name != FREE or not has_target})
 
     return cached  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=MOST_KNOWN, typed=True)
-def _settings_of(kind: type, *arguments: object) -> dict[str, Any]:
+def _settings_of(kind: type, /, *arguments: object, **named: object) -> dict[str, Any]:
     """What an object of a class and of these arguments has, but its target: empty until there was one. Raises TypeError
     for arguments that do not say all about themselves, or not hashably."""
-    if not is_own(kind) or not all(map(is_plain, arguments)):
+    if not is_own(kind) or not all(map(is_plain, (*arguments, *named.values()))):
         raise TypeError
     return {}
 
 
-def _settings_of_frozen(kind: type, arguments: tuple[object, ...]) -> dict[str, Any]:
+def _settings_of_frozen(kind: type, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, Any]:
     """Settings of lists, arrays and dictionaries too; of what does not say all about itself, empty each time."""
     try:
-        return _settings_of(kind, *map(frozen, arguments))
+        return _settings_of(kind, *map(frozen, arguments), **{name: frozen(each) for name, each in named.items()})
     except TypeError:
         return {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import TaskLevels, checked_tasks
 from .problem import IKProblem, part_names
+from .tip_ik import TipIK
 
 
 def solve_ik_steps(
@@ -53,7 +55,10 @@ def solve_ik_steps(
             return IKProblem(model, own, weighing, backend, attempts)
 
         recent = _recent.get(made, model, checked, preferred, engine)
-    return (yield from recent.problem.solve_steps(recent.targets, q0, seed, diagnose))
+    targets: Any = recent.targets
+    if isinstance(recent.problem.search, TipIK):
+        targets = np.array(targets)  # checked once is enough: as an array they are left to the engine
+    return (yield from recent.problem.solve_steps(targets, q0, seed, diagnose))
 
 
 solve_ik = at_once(solve_ik_steps, SolveResult)

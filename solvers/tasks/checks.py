@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import hypot
+from struct import Struct
 
 import numpy as np
 
@@ -21,6 +22,7 @@ FASTEST = 1e8  # [m/s, rad/s] more than a third of light's: beyond, rounding hid
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
 ROUNDING = 1e-15  # of a length that is 1
 _DOUBLE = np.dtype(np.float64)
+_SIXTEEN = Struct("16d").unpack  # several times faster than lists of rows
 SKEW = 1e-6  # by which products of rows of a rotation may be wrong
 
 
@@ -176,23 +178,24 @@ def rotation(value: object, what: str) -> Array:
 
 
 def _is_rotation(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> bool:
-    """Whether the rows of a matrix are of length 1, at right angles and right-handed. Not when one is NaN."""
+    """Whether the first two rows of a matrix are of length 1 and at right angles, and the third is their cross product.
+    Not when one is NaN."""
     return (
-        abs(a * a + b * b + c * c - 1.0) <= SKEW
-        and abs(d * d + e * e + f * f - 1.0) <= SKEW
-        and abs(g * g + h * h + i * i - 1.0) <= SKEW
-        and abs(a * d + b * e + c * f) <= SKEW
-        and abs(a * g + b * h + c * i) <= SKEW
-        and abs(d * g + e * h + f * i) <= SKEW
-        and a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) >= 0.0
+        -SKEW <= a * a + b * b + c * c - 1.0 <= SKEW
+        and -SKEW <= d * d + e * e + f * f - 1.0 <= SKEW
+        and -SKEW <= a * d + b * e + c * f <= SKEW
+        and -SKEW <= b * f - c * e - g <= SKEW
+        and -SKEW <= c * d - a * f - h <= SKEW
+        and -SKEW <= a * e - b * d - i <= SKEW
     )
 
 
 def rigid(value: object, what: str) -> Array:
     array = _real(value, what)
     if array.shape == (4, 4):
-        (a, b, c, x), (d, e, f, y), (g, h, i, z), last = array.tolist()
-        if last == LAST_ROW and abs(x) + abs(y) + abs(z) <= MOST and _is_rotation(a, b, c, d, e, f, g, h, i):
+        a, b, c, x, d, e, f, y, g, h, i, z, j, k, m, n = _SIXTEEN(array.tobytes())
+        is_last = j == k == m == 0.0 and n == 1.0
+        if is_last and abs(x) + abs(y) + abs(z) <= MOST and _is_rotation(a, b, c, d, e, f, g, h, i):
             return array
     _check_finite(array, what)
     if array.shape != (4, 4):

@@ -78,18 +78,22 @@ class TipTasks:
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
         self.remaining = np.zeros((len(forms), 6))
         self._weights = self.records["weights"].copy()
-        self._poses = self.targets.reshape(-1, 4)
+        self._poses = list(self.targets.reshape(-1, 4, 4))
         self.goes, self.shape = [False] * len(forms), 0
         self._are_whole = all(form.kind in WHOLE for form in forms)
         self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
-        self._distances = [k for k, form in enumerate(forms) if form.kind == TipKind.DISTANCE]
+        self._distances = [
+            (k, form.side, *(int(np.count_nonzero(form.weights[:rows])) for rows in (1, 6)))
+            for k, form in enumerate(forms)
+            if form.kind == TipKind.DISTANCE
+        ]
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Returns False for targets that the kernel does not know."""
         if self._are_whole and not any(map(_IS_NONE, targets)):
+            for pose, target in zip(self._poses, targets, strict=True):
+                pose[...] = target
             self.stays[...] = 0
-            if targets:
-                np.concatenate(targets, out=self._poses)
             return True
         for k, (task, target) in enumerate(zip(self.tasks, targets, strict=True)):
             stays = task.tip_target(target, self.targets[k])
@@ -120,15 +124,14 @@ class TipTasks:
         return self.tasks[number].tip_target(target, np.zeros(TARGET)) is not None
 
     def _find_shape(self, targets: Sequence[Any]) -> None:
-        before = self.counts, self.goes
-        self.counts, self.goes = list(self.counts), list(self.goes)
-        for k in self._distances:
-            form = self.forms[k]
-            is_apart = self.targets[k, 0] != 0.0 or form.side > 0
-            self.counts[k] = int(np.count_nonzero(form.weights[: 1 if is_apart else 6]))
+        for k, side, apart, together in self._distances:
+            count = apart if self.targets[k, 0] != 0.0 or side > 0 else together
+            self.shape += count != self.counts[k]
+            self.counts[k] = count
         for k, twist in self._going:
-            self.goes[k] = twist.is_going(targets[k])
-        self.shape += (self.counts, self.goes) != before
+            is_going = twist.is_going(targets[k])
+            self.shape += is_going != self.goes[k]
+            self.goes[k] = is_going
 
 
 class RobotTask:
@@ -167,6 +170,7 @@ class RobotTasks:
     def __init__(self, model: RobotModel, tasks: Sequence[KernelRobotTask], length: float) -> None:
         self.each: list[RobotTask] = []
         self.rates, self.rows = np.zeros((0, model.nv)), np.zeros(0, ROBOT_ROW)
+        self._counts = [0] * len(tasks)
         for k, task in enumerate(tasks):
             self.each.append(RobotTask(model, task, k, length, len(self.rates)))
             rates = task.rates(model)
@@ -175,12 +179,11 @@ class RobotTasks:
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Whether each task has as many rows as before."""
-        counts = [len(task.rows) for task in self.each]
         aimed = [task.aim(target) for task, target in zip(self.each, targets, strict=True)]
         if not any(aimed):
             return True
-        is_alike = counts == [len(task.rows) for task in self.each]
-        count = sum(len(task.rows) for task in self.each)
+        before, self._counts = self._counts, [len(task.rows) for task in self.each]
+        is_alike, count = before == self._counts, sum(self._counts)
         if count != len(self.rows):
             self.rows = np.empty(count, ROBOT_ROW)
         for number, task in enumerate(self.each):  # faster than to concatenate records
@@ -222,4 +225,8 @@ def _tree_of_tips(model: RobotModel, tips: Sequence[tuple[str, Array]]) -> Tree:
 
 def same_target(one: Any, other: Any) -> bool:
     """Whether checked targets say the same."""
-    return one is other or content(one) == content(other)
+    if one is other:
+        return True
+    if type(one) is type(other) is np.ndarray and one.dtype == other.dtype == float:  # takes less time
+        return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return content(one) == content(other)

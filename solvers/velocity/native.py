@@ -259,11 +259,12 @@ class NativeStep:
         shape = self._tips.shape
         if not self._tips.aim([targets[i] for i in self._tip_numbers]):
             return False
-        self._plain &= shape == self._tips.shape
-        self.is_laid_out &= shape == self._tips.shape
+        if shape != self._tips.shape:
+            self._plain = self.is_laid_out = False
         if self._robots.each:
             self._aim_robots([targets[i] for i in self._robot_numbers])
-        self.aim_obstacles([targets])
+        if self._apart is not None:
+            self.aim_obstacles([targets])
         return True
 
     def aim_obstacles(self, frames: Sequence[Sequence[Any]]) -> None:

@@ -57,7 +57,9 @@ class DistanceTask(PointTask, DistanceBoundTask, KernelTipTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[float, Array]:
-        distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)
+        if not (isinstance(target, tuple) and len(target) == 2):
+            return not_negative(target, f"{self.name}: target distance"), self.other_point
+        distance, point = target
         return not_negative(distance, f"{self.name}: target distance"), vector(point, f"{self.name}: other point")
 
     def distance_bound(self, target: tuple[float, Array], centre: Array, reach: float) -> float:

@@ -154,13 +154,10 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
 
     def checked_target(self, target: object) -> Array:
         """(4, 4) of a target in the task's own terms or already (4, 4)."""
-        if isinstance(target, np.ndarray):  # np.shape takes longer
-            is_matrix = target.shape == (4, 4)
-        else:
-            try:
-                is_matrix = np.shape(target) == (4, 4)  # type: ignore[call-overload]
-            except ValueError:  # ragged lists
-                is_matrix = False
+        try:
+            is_matrix = (target.shape if type(target) is np.ndarray else np.shape(target)) == (4, 4)  # type: ignore
+        except ValueError:  # ragged lists
+            is_matrix = False
         return rigid(target, f"{self.name}: target") if is_matrix else self.target_matrix(target)
 
     def rows(self, state: State, target: Array) -> Rows:

@@ -60,7 +60,7 @@ class PostureTask(KernelRobotTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> Mapping[str, Array] | Array:
-        if not isinstance(target, Mapping):
+        if isinstance(target, np.ndarray) or not isinstance(target, Mapping):  # the first takes less time
             return numbers(target, f"{self.name}: target")
         if not target:
             raise TaskError(f"{self.name}: the target names no joint")

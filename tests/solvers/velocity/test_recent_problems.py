@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from robokin_addon.robokin import (
     TaskError,
     UnknownNameError,
     forward_kinematics,
+    library_robot,
     random_configuration,
 )
 from robokin_addon.solvers import (
@@ -199,3 +201,42 @@ def test_solves_with_tasks_made_anew() -> None:
         assert name in solve_ik(MODEL, torn, Q).reason
     levels = [PoseTask(TIP, T), PositionTask(TIP, [0, 0, 0], priority=2)]
     np.testing.assert_array_equal(solve_ik(MODEL, levels, Q).q, IKProblem(MODEL, levels).solve(q0=Q).q)
+
+
+def test_a_solve_checks_a_target_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one call must not take much longer than its search."""
+    looks, checked_target = [], PoseTask.checked_target
+
+    def look(task: PoseTask, target: object) -> np.ndarray:
+        looks.append(task)
+        return checked_target(task, target)
+
+    T = forward_kinematics(MODEL, Q)[TIP]
+    solve_ik(MODEL, [PoseTask(TIP, T)], Q)
+    monkeypatch.setattr(PoseTask, "checked_target", look)
+    solve_ik(MODEL, [PoseTask(TIP, T)], Q)
+    assert len(looks) == 1
+
+
+def test_a_step_with_tasks_made_anew_calls_at_most_twice_as_many_functions() -> None:
+    """What can be counted of its time: `benchmarks/levels.py` measures it."""
+
+    def made() -> tuple[list[Task], list[Criterion]]:
+        return [PoseTask("tool", T), PostureTask(q, priority=2)], [JointSprings(), KineticEnergy()]
+
+    model = library_robot("panda")
+    q = model.limits.middle(model.neutral())
+    T = forward_kinematics(model, q)["tool"]
+    kept, calls, counts = made(), [], []
+
+    def count(_: object, event: str, __: object) -> None:
+        calls.append(event in ("call", "c_call"))
+
+    for parts in (lambda: kept, made):
+        velocity_step(model, q, *parts())
+        calls.clear()
+        sys.setprofile(count)
+        velocity_step(model, q, *parts())
+        sys.setprofile(None)
+        counts.append(sum(calls))
+    assert counts[1] <= 2 * counts[0], counts
