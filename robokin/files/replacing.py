@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -44,7 +43,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 def beside(target: Path) -> Path:
     """A path in the folder of `target` that is nobody else's. Its name is short: that of the target may be as long as
     the file system allows."""
-    return target.with_name(f".robokin-{secrets.token_hex(8)}.part")
+    return target.with_name(f".robokin-{os.urandom(8).hex()}.part")
 
 
 def _check_replaceable(target: Path, old: os.stat_result) -> None:

@@ -1,7 +1,12 @@
 """The URDF format: reading and writing."""
 
-from .reader import load_urdf, read_urdf_text
-from .writer import save_urdf, urdf_losses, urdf_text
-from .xacro import parse_xacro_args
+from typing import TYPE_CHECKING
 
-__all__ = ["load_urdf", "parse_xacro_args", "read_urdf_text", "save_urdf", "urdf_losses", "urdf_text"]
+if TYPE_CHECKING:
+    from .reader import load_urdf, read_urdf_text
+    from .writer import save_urdf, urdf_losses, urdf_text
+    from .xacro import parse_xacro_args
+else:
+    from ..lazy import exports
+
+    __getattr__, __dir__, __all__ = exports(__name__)

@@ -16,7 +16,7 @@ from robokin_addon.cli.main import COMMANDS
 from support.robots import robot
 
 ROOT = Path(__file__).resolve().parents[2]
-LAZY = ("robokin", "robokin.collision", "solvers", "solvers.tasks")
+LAZY = ("robokin", "robokin.collision", "robokin.inertia", "robokin.urdf", "solvers", "solvers.tasks")
 
 LOAD = """
 import importlib.util, sys
@@ -65,6 +65,7 @@ def test_a_command_imports_what_it_uses(command: str) -> None:
     others = {f"cli.commands.{each.module}" for name, each in COMMANDS.items() if name != command}
     assert not modules & others
     assert not ours(modules, "solvers", "properties", "scene", "operators", "robokin.construction", "robokin.library")
+    assert not modules & {"robokin.urdf.xacro.expansion", "robokin.urdf.writer", "robokin.inertia.mesh"}
     assert ("numpy" in modules) == (len(words) == 2)
 
 

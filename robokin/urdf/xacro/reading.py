@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from ...errors import ConfigurationError, ModelError, UnknownNameError
 from ...files.resources import PackagePaths, ResourceFinder
 from ..xml import Element, shorten
-from .expansion import Expansion
-from .substitution import Substitution
 
 ENDING = ".xacro"
 
@@ -36,6 +34,10 @@ def expand_xacro(path: str | os.PathLike, package_paths: PackagePaths = (), args
     transmission, ros2_control) are left out. Expressions are evaluated by `expression`, which runs nothing.
     Raises FileFormatError with file and line; UnknownNameError for an argument that no <xacro:arg> asks for.
     """
+    # A URDF needs neither of them.
+    from .expansion import Expansion
+    from .substitution import Substitution
+
     texts = Substitution(os.fspath(path), ResourceFinder(path, package_paths), {k: str(v) for k, v in args.items()})
     expansion = Expansion(texts)
     try:
