@@ -24,11 +24,11 @@ from .program import FLAT, LocalProgram, all_rows, total_residual
 from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
-ITERATIONS = 100
+ITERATIONS = 200
 DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
 SHORTEST = 1e-4  # share of a step
 MARGIN = 1e-5  # by which a step has to better those before in cost or in the residual of tasks
-LARGEST_RESIDUAL = 1e3  # [rad, L] of all frames, that a step may lead to
+LARGEST_RESIDUAL = 0.1  # [rad, L] of all frames, that steps may lead to from less
 HELD = 1e-9  # [rad, L] by which what is held may be off
 RESTORATIONS = 2  # steps that take back the residual of tasks that bend
 NOTHING = 1e-9  # [rad, L] of all frames: residual of rounding
@@ -69,7 +69,7 @@ def optimise(
     stalled: so many steps in a row that gain, relative, no more than so much end it."""
     here = LocalProgram.of(start, constraints.at(start), cost)
     z = np.zeros(len(here.rows))
-    passed: list[tuple[float, float]] = []
+    passed = [(max(LARGEST_RESIDUAL, here.residual), -np.inf)]
     history: list[tuple[float, float]] = []
     kkt, count, damping = np.inf, 0, 0.0
     for count in range(iterations):
@@ -184,7 +184,7 @@ def _line_search(
 
     def takes(remaining: float, value: float, unmeasured: float) -> bool:
         """Whether the filter takes a trajectory, and as a step of descent it gains enough."""
-        if remaining > LARGEST_RESIDUAL or not all(
+        if not all(
             remaining < (1.0 - MARGIN) * other or value <= its - MARGIN * other + unmeasured
             for other, its in [*passed, (residual, here.value)]
         ):

@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError, RobotModel, forward_kinematics, integrate
-from robokin_addon.robokin.collision import Box, CollisionModel, Cylinder, Obstacle
+from robokin_addon.robokin import RobokinError, RobotModel, clamp, forward_kinematics, integrate, load_urdf
+from robokin_addon.robokin.collision import Box, CollisionModel, Cylinder, Obstacle, Sphere
 from robokin_addon.robokin.library import library_robot
+from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers import ClearanceTask, PositionTask, Status, optimize_motion
 from robokin_addon.solvers.motion.collisions import collision_violations
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
@@ -20,9 +21,10 @@ from robokin_addon.solvers.optimal_control.start import TrackedFrames, start_nea
 from robokin_addon.solvers.progress import finish
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
-from support.problems.obstructed import at, panda_among_boxes, planar_arm
+from support.problems.obstructed import at, clothed, panda_among_boxes, planar_arm
 from support.problems.tracked import assert_inside, assert_residuals_are_true, circle, panda
 from support.problems.wheeled import platform, slip
+from support.robots import robot
 
 DT = 1.0 / 24.0
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -230,3 +232,21 @@ def test_both_backends_reach_the_same_where_an_effort_hardly_changes():
     ]
     assert found[0].is_optimal and found[1].is_optimal
     np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-6)
+
+
+def test_frames_that_an_obstacle_holds_leave_the_others_their_optimum():
+    """Steps that lead far from what is held do not come back: a filter that takes them stops at 1e-4."""
+    model = clothed(load_urdf(robot("xarm7")), 0.04)
+    q = model.limits.middle(model.neutral()) + 0.4 * np.cos(1.3 * np.arange(model.nv) + 3.0)
+    q = clamp(model, q)
+    tip = tool_links(model)[0]
+    start, rng = forward_kinematics(model, q)[tip][:3, 3], np.random.default_rng(3)
+    way = rng.normal(size=3)
+    way *= 0.25 / np.linalg.norm(way)
+    aside = np.cross(way, rng.normal(size=3))
+    ball = Obstacle("ball", Sphere(0.03), at(*(start + 0.5 * way + 0.09 * aside / np.linalg.norm(aside))))
+    resting = [contact.names for contact in CollisionModel(model).contacts(q[None])]
+    tasks = [PositionTask(tip, start), ClearanceTask(CollisionModel(model, [ball], resting))]
+    targets = [[start + share * way, None] for share in 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 40))]
+    found = optimize_motion(model, tasks, targets, q, 1.0 / 25.0)
+    assert Status.COLLISION in set(found.status) and found.is_optimal and found.cost_after < 0.1 * found.cost_before
