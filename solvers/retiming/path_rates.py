@@ -99,7 +99,7 @@ def peaks(values: Array) -> Array:
     before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
     bend = before - 2.0 * here + after
     vertex = np.divide((after - before) ** 2, -8.0 * bend, out=np.zeros_like(here), where=bend < 0.0)
-    is_top = (here >= before) & (here >= after)
+    is_top = abs(after - before) <= -2.0 * bend  # between the three
     raised = values.copy()
     raised[:, 1:-1] += np.where(is_top, vertex, 0.0)
     return raised

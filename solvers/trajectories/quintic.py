@@ -14,10 +14,11 @@ GROWTH = 1.05  # of durations that are tried one after another
 TRIES = 400
 HALVINGS = 60
 CLOSE = 1e-12
+PLACES, NEAR = 17, 1e-9  # where most durations that cannot be are seen to fail, beyond rounding
 
 
-def coefficients(start: Array, end: Array, T: float) -> Array:
-    """(n, 6) of the powers of t. start, end: (n, 3) p, v, a."""
+def coefficients(start: Array, end: Array, T: float | Array) -> Array:
+    """(..., n, 6) of the powers of t, with durations of shape (..., 1). start, end: (n, 3) p, v, a."""
     p0, v0, a0 = start.T
     distance = end[:, 0] - p0 - T * (v0 + 0.5 * T * a0)
     rate = (end[:, 1] - v0 - T * a0) * T
@@ -25,7 +26,8 @@ def coefficients(start: Array, end: Array, T: float) -> Array:
     cubic = 10.0 * distance - 4.0 * rate + 0.5 * bend
     quartic = -15.0 * distance + 7.0 * rate - bend
     fifth = 6.0 * distance - 3.0 * rate + 0.5 * bend
-    return np.stack((p0, v0, 0.5 * a0, cubic / T**3, quartic / T**4, fifth / T**5), axis=1)
+    powers = np.broadcast_arrays(p0, v0, 0.5 * a0, cubic / T**3, quartic / T**4, fifth / T**5)
+    return np.stack(powers, axis=-1)
 
 
 def fastest(start: Array, end: Array, limits: Array, bounds: Array, least: float) -> float | None:
@@ -39,13 +41,13 @@ def fastest(start: Array, end: Array, limits: Array, bounds: Array, least: float
     if not start[:, 1:].any() and not end[:, 1:].any():  # what the largest rates of u are: 15/8, 10/√3 and 60
         rests = (1.875 * distance / V, np.sqrt(10.0 / np.sqrt(3.0) * distance / A), np.cbrt(60.0 * distance / J))
         return max(least, *(float(each.max()) for each in rests))
-    short = T = low
-    for _ in range(TRIES):
-        if keeps(start, end, limits, bounds, T):
+    tried = low * GROWTH ** np.arange(TRIES)
+    for i in np.flatnonzero(_may_keep(start, end, limits, bounds, tried)).tolist():
+        if keeps(start, end, limits, bounds, float(tried[i])):
             break
-        short, T = T, GROWTH * T
     else:
         return None
+    short, T = float(tried[max(i - 1, 0)]), float(tried[i])
     for _ in range(HALVINGS if short < T else 0):
         middle = 0.5 * (short + T)
         if keeps(start, end, limits, bounds, middle):
@@ -53,6 +55,23 @@ def fastest(start: Array, end: Array, limits: Array, bounds: Array, least: float
         else:
             short = middle
     return T
+
+
+def _may_keep(start: Array, end: Array, limits: Array, bounds: Array, T: Array) -> Array:
+    """(k,) bool: nothing is passed at some places of the motions of durations T (k,)."""
+    c = coefficients(start, end, T[:, None]) * T[:, None, None] ** np.arange(6)
+    u, powers, kept = np.linspace(0.0, 1.0, PLACES), np.arange(6), np.ones(len(T), bool)
+    for order in range(4):
+        value = c @ (u ** np.arange(c.shape[-1])[:, None])
+        if order == 0:
+            low, high = bounds[:, :1], bounds[:, 1:]
+        else:
+            high = limits[:, order - 1, None] * T[:, None, None] ** order
+            low = -high
+        slack = NEAR * (1.0 + abs(value))
+        kept &= ((value >= low - slack) & (value <= high + slack)).all(axis=(1, 2))
+        c = c[..., 1:] * powers[1 : c.shape[-1]]
+    return kept
 
 
 def keeps(start: Array, end: Array, limits: Array, bounds: Array, T: float) -> bool:

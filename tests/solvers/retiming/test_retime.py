@@ -12,9 +12,11 @@ from robokin_addon.robokin import (
     Joint,
     Link,
     RobotModel,
+    clamp,
     difference,
     integrate,
     library_robot,
+    load_urdf,
     random_configuration,
 )
 from robokin_addon.solvers import Motion, Retimed, check_motion, retime
@@ -22,14 +24,31 @@ from robokin_addon.solvers.motion.dynamics import motion_efforts
 from robokin_addon.solvers.retiming import path_speed
 from robokin_addon.solvers.retiming.path import Path
 from support.problems.limits import with_rates
+from support.robots import robot
 from toppra import algorithm, constraint
 
 logging.getLogger("toppra").setLevel(logging.CRITICAL)
 
+ROBOTS = (
+    "panda",
+    "ur5_robot",
+    "z1",
+    "xarm7",
+    "kinova",
+    "so101",
+    "talos_left_arm",
+    "baxter",
+    "tiago_pro",
+    "hyq_no_sensors",
+)
+
 
 def waypoints(model: RobotModel, rng: np.random.Generator, count: int) -> np.ndarray:
-    middle = model.limits.middle(model.neutral())
-    return np.array([0.5 * random_configuration(model, rng) + 0.5 * middle for _ in range(count)])
+    return np.array([0.5 * random_configuration(model, rng) + 0.5 * middle_of(model) for _ in range(count)])
+
+
+def middle_of(model: RobotModel) -> np.ndarray:
+    return model.limits.middle(model.neutral())
 
 
 def by_toppra(model: RobotModel, way: np.ndarray, intervals: int) -> float:
@@ -41,12 +60,18 @@ def by_toppra(model: RobotModel, way: np.ndarray, intervals: int) -> float:
     return float(solver.compute_trajectory(0.0, 0.0).duration)
 
 
-def check_limits(found: Retimed, samples: int = 20_001) -> None:
+def assert_limits(found: Retimed, samples: int = 20_001) -> tuple[np.ndarray, ...]:
+    """Times, q and v."""
     times = np.linspace(0.0, found.duration, samples)
     q, v, a = found.sample(times)
     assert (q >= found.model.lower).all() and (q <= found.model.upper).all()
     assert (abs(v) / found.limits.velocity).max() <= 1.0 + 1e-6
     assert (abs(a) / found.limits.acceleration).max() <= 1.0 + 1e-6
+    return times, q, v
+
+
+def check_limits(found: Retimed, samples: int = 20_001) -> None:
+    times, q, v = assert_limits(found, samples)
     h = times[1] - times[0]
     steps = np.array([difference(found.model, *ends) for ends in zip(q[:-2:50], q[2::50], strict=True)])
     assert np.median(abs(steps / (2.0 * h) - v[1:-1:50])) < 1e-6  # v is the derivative of q
@@ -70,6 +95,56 @@ def test_as_fast_as_toppra_and_inside_the_limits() -> None:
 def test_limits_hold_between_the_places_where_they_are_looked_at(seed: int) -> None:
     model, rng = library_robot("panda"), np.random.default_rng(seed)
     check_limits(retime(model, waypoints(model, rng, 8)))
+
+
+def test_limits_hold_where_an_acceleration_is_largest_beside_a_place_of_the_grid() -> None:
+    model, rng = load_urdf(robot("panda")), np.random.default_rng(0)
+    for count in (4, 6, 10, 30, 80):
+        way = [clamp(model, 0.4 * random_configuration(model, rng) + 0.6 * middle_of(model)) for _ in range(count)]
+    assert_limits(retime(model, way, {"acceleration": 5.0}))
+
+
+class SamePath(toppra.interpolator.AbstractGeometricPath):
+    """Our path, as toppra wants paths."""
+
+    waypoints = dof = path_interval = None
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.dof, self.path_interval = path, path.model.nv, path.knots[[0, -1]]
+
+    def __call__(self, s: np.ndarray, order: int = 0) -> np.ndarray:
+        last = len(self.path.knots) - 2
+        interval = np.clip(np.searchsorted(self.path.knots, s, side="right") - 1, 0, last)
+        return self.path.at(interval, np.asarray(s, float))[order]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
+def test_on_the_same_path_it_is_as_fast_as_toppra_made_legal(name: str) -> None:
+    """toppra passes limits between its places of the grid: its timing is slowed down until it keeps them."""
+    model, rng = load_urdf(robot(name)), np.random.default_rng(0)
+    speed = np.where(np.isfinite(model.velocity) & (model.velocity > 0.0), model.velocity, 2.0)
+    for number in range(10):
+        count = (4, 6, 10, 30, 80)[number % 5]
+        way = [clamp(model, 0.4 * random_configuration(model, rng) + 0.6 * middle_of(model)) for _ in range(count)]
+        if number >= 5:
+            turns = np.linspace(0.0, 2.0 * np.pi, count)[:, None] * rng.uniform(0.3, 1.5, model.nv)
+            way = [clamp(model, integrate(model, middle_of(model), each)) for each in 0.4 * np.sin(turns)]
+        found = retime(model, way, {"velocity": speed, "acceleration": 5.0})
+        if found.path.corners.any():
+            continue
+        grid = np.union1d(np.linspace(0.0, found.path.knots[-1], 2001), found.path.knots)
+        bounds = [np.stack((-each, each), axis=1) for each in (speed, np.full(model.nv, 5.0))]
+        limits = [constraint.JointVelocityConstraint(bounds[0]), constraint.JointAccelerationConstraint(bounds[1])]
+        solver = algorithm.TOPPRA(limits, SamePath(found.path), grid, parametrizer="ParametrizeConstAccel")
+        theirs = solver.compute_trajectory(0.0, 0.0)
+        if theirs is None:  # it finds no timing
+            continue
+        times = np.linspace(0.0, theirs.duration, 20_001)
+        v, a = (abs(theirs(times, order)) for order in (1, 2))
+        legal = theirs.duration * max(1.0, (v / speed).max(), np.sqrt((a / 5.0).max()))
+        assert found.duration <= legal * (1.0 + 1e-4)
+        assert_limits(found)
 
 
 def test_there_and_back_through_a_few_points_is_as_fast_as_toppra() -> None:

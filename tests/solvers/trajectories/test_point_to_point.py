@@ -16,6 +16,7 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from robokin_addon.solvers import MotionLimits, Trajectory, check_motion, point_to_point
+from robokin_addon.solvers.trajectories import quintic
 
 PROFILES = ("jerk", "trapezoid", "quintic")
 
@@ -167,3 +168,11 @@ def test_a_wheeled_base_is_left_where_it_is() -> None:
     q1[0] = 1.0
     with pytest.raises(ConfigurationError, match="wheeled base 'root_joint' rolls"):
         point_to_point(model, model.neutral(), q1)
+
+
+def test_a_polynomial_that_cannot_be_is_refused_after_few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, looks, keeps = slider(), [], quintic.keeps
+    monkeypatch.setattr(quintic, "keeps", lambda *given: looks.append(given) or keeps(*given))
+    with pytest.raises(ConfigurationError, match="no polynomial of fifth degree keeps the limits"):
+        point_to_point(model, [0.9], [0.0], [1.0], profile="quintic")
+    assert len(looks) < 20
