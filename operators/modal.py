@@ -24,13 +24,16 @@ class ModalOperator(RobotOperator):
     """Mixin: `steps(context, obj)` does the work and yields the share done (0..1) now and then. What is to stay it
     writes after its last yield, so that stopping it, which closes it, leaves everything as it was.
 
-    A script's call runs it to its end. A person sees how far it is and stops it with Esc.
+    A script's call runs it to its end. A person sees how far it is and stops it with Esc. Work that `keeps_best` ends
+    with the best so far when a person presses Enter: `is_enough` then.
     """
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         finish(self.steps(context, obj))
         return {"FINISHED"}
 
+    keeps_best = False
+    _has_enough = False
     _steps: Generator[float, None, None] | None = None  # of work that has begun
     _timer: bpy.types.Timer | None = None
 
@@ -38,6 +41,9 @@ class ModalOperator(RobotOperator):
 
         def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
             """What the operator does; each has its own."""
+
+    def is_enough(self) -> bool:
+        return self._has_enough
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         return self.begin(context) if has_events(context) else self.execute(context)
@@ -59,6 +65,8 @@ class ModalOperator(RobotOperator):
             self.cancel(context)
             self.report({"INFO"}, f"{self.bl_label} cancelled: nothing was written")
             return {"CANCELLED"}
+        if self.keeps_best and event.type in {"RET", "NUMPAD_ENTER"} and event.value == "PRESS":
+            self._has_enough = True
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         outcome = {"CANCELLED"}
@@ -85,7 +93,8 @@ class ModalOperator(RobotOperator):
             for share in self._steps:
                 if time.perf_counter() > until:
                     context.window_manager.progress_update(100 * share)
-                    context.workspace.status_text_set(f"{self.bl_label}: {share:.0%}   Esc: stop, write nothing")
+                    keys = "Esc: stop, write nothing" + ("   Enter: keep the best so far" if self.keeps_best else "")
+                    context.workspace.status_text_set(f"{self.bl_label}: {share:.0%}   {keys}")
                     self._paused_at = time.perf_counter()
                     return {"RUNNING_MODAL"}
         except RobokinError as error:

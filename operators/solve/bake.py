@@ -91,13 +91,27 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
             q0 = bake_start(context.scene, obj, robot, start)
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         is_whole = self.given("mode", settings.bake_mode) == "WHOLE"
+        self.keeps_best = is_whole
         weight = self.given("duration_weight", settings.duration_weight)
         cost = with_duration(self.given("cost", settings.motion_cost), weight) if is_whole else None
         word = self.given("at_singularities", settings.at_singularities)
         past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
         scene, layer = context.scene, context.view_layer
         bounds = motion_bounds(obj, robot) if is_whole else None
-        steps = bake_steps(scene, layer, obj, robot, frames, q0, seed, new, cost=cost, past=past, bounds=bounds)
+        steps = bake_steps(
+            scene,
+            layer,
+            obj,
+            robot,
+            frames,
+            q0,
+            seed,
+            new,
+            cost=cost,
+            past=past,
+            bounds=bounds,
+            is_enough=self.is_enough,
+        )
         result = yield from steps
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()

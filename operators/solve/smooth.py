@@ -31,11 +31,13 @@ class ROBOKIN_OT_smooth(ModalOperator, FramesOperator, bpy.types.Operator):
         name="Report", description="Write the report as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
+    keeps_best = True
+
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
         frames = self.frames(context.scene, obj.robokin.solver)
         new = self.given("new_action", obj.robokin.solver.new_action)
-        result = yield from smooth_steps(context.scene, obj, frames, self.time, new)
+        result = yield from smooth_steps(context.scene, obj, frames, self.time, new, self.is_enough)
         self.write_report(self.report_path, result.to_dict())
         said = in_scene_units(context.scene, result.summary())
         self.report({"WARNING" if result.after else "INFO"}, f"{len(frames)} frames: {said}")

@@ -13,6 +13,7 @@ WORDS = {
     "head": ("head", "neck"),
 }
 LIMBS = {"leg", "arm"}
+_PAIRED = "foot", "hand"
 CENTRAL = {"pelvis", "head"}
 SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
 ENDS = {"front": "front", "fore": "front", "hind": "hind", "rear": "hind", "back": "hind"}
@@ -21,12 +22,16 @@ CORNERS = {"fl", "fr", "rl", "rr", "hl", "hr", "lf", "rf", "lh", "rh", "lr"}
 FIRST_CORNERS = {"fl", "lf"}
 PLACES = {"left", "right", "front", "hind"}
 _LETTERS = {"f": "front", "h": "hind"}
+_SIDED = re.compile(r"([lr])((?:foot|toe|ankle|hand|wrist|arm|leg|hip|palm|sole).*)")  # lfoot, rhipjoint
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def words_of(name: str) -> list[str]:
-    """["left", "foot"] of LeftFoot, left_foot, lFoot, mixamorig:LeftFoot and foot.L."""
-    found = [word.lower() for word in _WORD.findall(name.rpartition(":")[2])]
+    """["left", "foot"] of LeftFoot, left_foot, lFoot, lfoot, mixamorig:LeftFoot and foot.L."""
+    found = []
+    for word in _WORD.findall(name.rpartition(":")[2].strip()):
+        sided = _SIDED.fullmatch(word.lower())
+        found += sided.groups() if sided else (word.lower(),)
     return [SIDES.get(word, ENDS.get(word, word)) for word in found]
 
 
@@ -34,7 +39,8 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
     """{"pelvis", "head", "left foot", "right foot", "left hand", "right hand": name} of what is found; of four legs
     "front left foot" to "hind right foot". parents: of each name that above it, None of a root. Of several names
     for a part the one with fewest words is taken, and of these the last of the chain; of a limb's own word the
-    last alone counts."""
+    last alone counts. A pelvis without a name is what both feet are on, a head the end of the longest chain without a
+    side on what both hands are on."""
     words = {name: words_of(name) for name in parents}
     if any(FIRST_CORNERS & set(own) for own in words.values()):
         words = {name: [each for word in own for each in _cornered(word)] for name, own in words.items()}
@@ -50,6 +56,31 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
                     ranks = [(brevity[name], _depth(name, parents)) for name in fitting]
                     found[f"{side} {part}".strip()] = fitting[ranks.index(max(ranks))]
                     break
+    feet, hands = (_shared([found.get(f"{side} {part}") for side in ("left", "right")], parents) for part in _PAIRED)
+    if "pelvis" not in found and feet:
+        found["pelvis"] = feet
+    if "head" not in found and hands:
+        above = [name for name in parents if hands in _chain(name, parents)[1:] and not PLACES & set(words[name])]
+        own = [name for name in above if words[name][:1] == words[hands][:1]] or above  # spine.006 on spine.003
+        if own:
+            found["head"] = max(own, key=lambda name: _depth(name, parents))
+    return found
+
+
+def _shared(names: list[str | None], parents: Mapping[str, str | None]) -> str | None:
+    """The last of what all of two names are on; None where one is missing."""
+    if None in names:
+        return None
+    first, second = (_chain(str(name), parents) for name in names)
+    return next((name for name in first if name in second), None)
+
+
+def _chain(name: str, parents: Mapping[str, str | None]) -> list[str]:
+    """The name and those above it, up to a root."""
+    found, above = [name], parents[name]
+    while above is not None:
+        found.append(above)
+        above = parents.get(above)
     return found
 
 
@@ -72,7 +103,4 @@ def _cornered(word: str) -> list[str]:
 
 
 def _depth(name: str, parents: Mapping[str, str | None]) -> int:
-    count, above = 0, parents[name]
-    while above is not None:
-        count, above = count + 1, parents.get(above)
-    return count
+    return len(_chain(name, parents))

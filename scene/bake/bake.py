@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
 
 import bpy
@@ -79,6 +79,7 @@ def bake_steps(
     bounds: MotionBounds | None = None,
     moments: Sequence[float] | None = None,
     soft: Mapping[str, float] = MappingProxyType({}),
+    is_enough: Callable[[], bool] = bool,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -92,6 +93,7 @@ def bake_steps(
     moments: in place of the frames, those of the scene that targets are read at. A cost with a duration frees the time:
     the bake then has as many frames as it needs from the first one on; then it brakes and rests until the last one.
     soft: the weights of tasks in a whole motion by their names, in place of the tasks' own; 0: hard.
+    is_enough: asked after each step of a whole motion, whether it is to end with the best so far.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if past is not None:
@@ -148,7 +150,7 @@ def bake_steps(
         gravity = root_gravity(obj, robot)
         is_late = frees_time(cost) and is_too_fast([tracked_frames(part) for part in parts], frames, read_at)
         if not is_late:
-            whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity)
+            whole = whole_motion(model, parts, cost, animation, q0 is not None, bounds, gravity, is_enough)
             parts = yield from scaled(whole, 0.6, 0.9)
         if frees_time(cost):
             stretch = SLOWER if is_late else parts[0].result.dt / dt
@@ -156,7 +158,7 @@ def bake_steps(
             refuse_later_keys(obj, robot, round(read_at[-1]), own_frames[-1])
             in_time = bake_steps(
                 *(scene, view_layer, obj, robot, own_frames, q0, seed, new_action, criteria, ad_hoc, use_own),
-                *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments, soft),
+                *(cost if is_late else timed_cost(cost), None, avoid, bounds, own_moments, soft, is_enough),
             )
             return (yield from scaled(in_time, 0.6, 1.0))
         span = frame_seconds(scene) * (read_at[-1] - read_at[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -16,7 +16,7 @@ from ...robokin.backend import get_backend
 from ...robokin.units import freedom_units
 from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
 from ...solvers import Motion, OptimizedMotion, check_motion
-from ...solvers.optimal_control.optimize import optimize_steps
+from ...solvers.optimal_control.optimize import optimize_steps, until
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.optimal_control.start import TrackedFrames, near_animation
 from ...solvers.progress import mapped, scaled
@@ -47,13 +47,19 @@ class SmoothResult:
 
 
 def smooth_steps(
-    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[int], time: float, new_action: bool = False
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    time: float,
+    new_action: bool = False,
+    is_enough: Callable[[], bool] = bool,
 ) -> Generator[float, None, SmoothResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     The robot's curves over the frames become the motion nearest to them that keeps the limits on position, velocity and
     acceleration at every frame. time: [s] shaking faster than about this is smoothed away. It begins at rest, as Check
-    reads a motion. Nothing is written before the last step. Raises RobokinError.
+    reads a motion. is_enough: asked after each step, whether to end with the best so far. Nothing is written before the
+    last step. Raises RobokinError.
     """
     if len(frames) < 2:
         raise RobokinError("one frame is no motion: choose a range of at least two frames")
@@ -66,7 +72,8 @@ def smooth_steps(
     start = near_animation(model, shown.q, dt)
     cost = {"animation": 1.0, "acceleration": time**4} if time > 0.0 else "animation"
     parts = [TrackedFrames((), start, np.zeros((len(frames), 0)))]
-    steps = mapped(optimize_steps(model, parts, cost, shown.q, False), lambda done: done / ITERATIONS)
+    steps = until(optimize_steps(model, parts, cost, shown.q, False), lambda _: is_enough())
+    steps = mapped(steps, lambda done: done / ITERATIONS)
     (result,) = yield from scaled(steps, 0.2, 0.9)
     written = write_curves(obj, frames, result.q, new_action, robot)
     show_curves(obj, scene.frame_current_final, robot)

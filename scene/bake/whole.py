@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -13,7 +13,7 @@ from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel, TaskError, UnknownNameError, difference
 from ...robokin.arrays import Array
 from ...solvers import ClearanceTask, OptimizedMotion, PostureTask, Task
-from ...solvers.optimal_control.optimize import optimize_steps
+from ...solvers.optimal_control.optimize import optimize_steps, until
 from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.optimal_control.soft_tasks import SoftTask
 from ...solvers.optimal_control.sqp import ITERATIONS
@@ -42,11 +42,13 @@ def whole_motion(
     is_start_fixed: bool,
     bounds: MotionBounds | None = None,
     gravity: Array | None = None,
+    is_enough: Callable[[], bool] = bool,
 ) -> Generator[float, None, list[BakedSegment]]:
     """Yield the share of the steps done; return the parts with the frames of the optimum. gravity: (3,) in the root
-    frame, of the cost "torque". Raises RobokinError."""
+    frame, of the cost "torque".   is_enough: whether to end with the best so far. Raises RobokinError."""
     tracked = [tracked_frames(part) for part in parts]
     steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds, gravity=gravity)
+    steps = until(steps, lambda _: is_enough())
     results = yield from mapped(steps, lambda done: done / ITERATIONS)  # begins anew with each level that is missed
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]
 

@@ -14,6 +14,7 @@ from ...robokin.model.robot import RobotModel, checked_model
 from ..criteria import Criterion, checked_criteria
 from ..ik.problem import part_names
 from ..motion.motion import Motion
+from ..progress import finish
 from ..tasks import Task
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .cost_words import motion_cost
@@ -100,18 +101,7 @@ def optimize_motion(
             frames = tracked(dt)
     is_fixed = q0 is not None or near is not None
     steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds, bounds.gravity)
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as ended:
-            (result,) = ended.value
-            break
-        if progress is not None and progress(done, ITERATIONS) is False:
-            try:
-                steps.throw(Stop)
-            except StopIteration as ended:
-                (result,) = ended.value
-            break
+    (result,) = finish(until(steps, lambda done: progress is not None and progress(done, ITERATIONS) is False))
     if progress is not None:
         progress(ITERATIONS, ITERATIONS)
     return result if all(counting) else result.among(counting, part_names(given), tolerances(given))
@@ -119,6 +109,19 @@ def optimize_motion(
 
 class Stop(Exception):
     """Thrown into the steps of an optimisation that is to end with what it has."""
+
+
+def until(
+    steps: Generator[int, None, list[OptimizedMotion]], is_enough: Callable[[int], bool]
+) -> Generator[int, None, list[OptimizedMotion]]:
+    """The steps of an optimisation, which ends with what it has when that is enough after some of them."""
+    try:
+        count = next(steps)
+        while True:
+            yield count
+            count = steps.throw(Stop) if is_enough(count) else next(steps)
+    except StopIteration as ended:
+        return ended.value
 
 
 def optimize_steps(

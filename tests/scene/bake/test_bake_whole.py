@@ -8,12 +8,15 @@ import re
 import bpy
 import numpy as np
 from robokin_addon.cli import main
+from robokin_addon.operators.solve.bake import ROBOKIN_OT_bake
+from robokin_addon.operators.solve.smooth import ROBOKIN_OT_smooth
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.scene.animation.frames import set_frame
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_robot, add_target, circle
+from support.blender.windows import called, window
 
 FRAMES = 24
 
@@ -55,6 +58,29 @@ def test_the_whole_motion_is_gentler_and_meets_the_same_tasks(scene, tmp_path):
     assert len(json.loads(report.read_text("utf-8"))["frames"]) == FRAMES
     assert main(["bake", str(path), "--mode", "frames", "--cost", "jerk"]) == 2
     assert main(["bake", str(path), "--cost", "speed"]) == 2
+
+
+def test_enter_ends_a_whole_motion_with_the_best_so_far(scene, monkeypatch):
+    robot = follower(scene)
+    called(bpy.ops.robokin.bake, robot)
+    first, settings = motion(scene, robot), robot.robokin.solver
+    settings.bake_mode = "WHOLE"
+    with window(monkeypatch, ROBOKIN_OT_bake) as seen:
+        assert called(bpy.ops.robokin.bake, robot) == {"FINISHED"}
+    late = max(i for i, share in enumerate(seen.shares) if 60.0 <= share < 90.0)
+    assert "Enter: keep the best so far" in seen.texts[late]
+    with window(monkeypatch, ROBOKIN_OT_bake, *[""] * (late - 2), "RET") as ended:
+        assert called(bpy.ops.robokin.bake, robot) == {"FINISHED"}
+    assert ended.slices < seen.slices and "stopped: the best motion so far" in settings.bake_reason
+    found = motion(scene, robot)
+    assert accelerations(found) < accelerations(first) and not check_motion(found, float32=True).violations
+    with window(monkeypatch, ROBOKIN_OT_smooth, "", "", "RET") as ended:
+        assert called(bpy.ops.robokin.smooth, robot) == {"FINISHED"}
+    assert "Enter" in ended.texts[0]
+    settings.bake_mode = "FRAMES"
+    with window(monkeypatch, ROBOKIN_OT_bake, "RET") as frames:
+        assert called(bpy.ops.robokin.bake, robot) == {"FINISHED"}
+    assert "Enter" not in frames.texts[0] and settings.bake_status == "CONVERGED"
 
 
 def test_joints_with_limits_on_acceleration_keep_them_when_keys_are_rounded(scene):

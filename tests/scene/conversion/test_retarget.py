@@ -340,3 +340,22 @@ def test_the_command_line_makes_the_same_tasks(scene, person, humanoid, tmp_path
     assert done.code == 0 and "scaled by 0.6" in done.out
     assert run(capsys, *command[:4], "--scale", "-1").refused("'-1' is not a scale > 0")
     assert run(capsys, *command[:3], "nobody").refused("'nobody'", "person")
+
+
+def test_names_of_motion_databases_and_of_blenders_own_rigs_are_known():
+    """CMU's have the side in the word; Rigify's pelvis and head are bones of the spine."""
+    cmu = {"root": None, "lhipjoint": "root", "lfemur": "lhipjoint", "ltibia": "lfemur", "lfoot": "ltibia"}
+    cmu |= {"ltoes": "lfoot", "rhipjoint": "root", "rfemur": "rhipjoint", "rtibia": "rfemur", "rfoot": "rtibia"}
+    cmu |= {"lowerback": "root", "thorax": "lowerback", "lowerneck": "thorax", "head": "lowerneck"}
+    cmu |= {"lhumerus": "thorax", "lradius": "lhumerus", "lwrist": "lradius", "lhand": "lwrist", "lfingers": "lhand"}
+    cmu |= {"rhumerus": "thorax", "rradius": "rhumerus", "rwrist": "rradius", "rhand": "rwrist", "rthumb": "rhand"}
+    limbs = {"left foot": "lfoot", "right foot": "rfoot", "left hand": "lhand", "right hand": "rhand"}
+    assert body_parts(cmu) == {"pelvis": "root", "head": "head"} | limbs
+    rigify = {"spine": None, "spine.001": "spine", "spine.003": "spine.001", "spine.004": "spine.003"}
+    rigify |= {"spine.006": "spine.004", "breast.L": "spine.003", "nose": "spine.006"}
+    for side in ("L", "R"):
+        rigify |= {f"thigh.{side}": "spine", f"shin.{side}": f"thigh.{side}", f"foot.{side}": f"shin.{side}"}
+        rigify |= {f"pelvis.{side}": "spine", f"upper_arm.{side}": "spine.003", f"ear.{side}": "spine.006"}
+        rigify |= {f"forearm.{side}": f"upper_arm.{side}", f"hand.{side}": f"forearm.{side}"}
+    limbs = {"left foot": "foot.L", "right foot": "foot.R", "left hand": "hand.L", "right hand": "hand.R"}
+    assert body_parts(rigify) == {"pelvis": "spine", "head": "spine.006"} | limbs
