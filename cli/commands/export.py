@@ -36,6 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a curve that is twice continuously differentiable, inside the limits, near the frames",
     )
     parser.add_argument(
+        "--dynamics",
+        action="store_true",
+        help="also effort, power, energy, momentum ..., a column each, in .csv and .json; efforts in .yaml",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         metavar="OUT",
@@ -47,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     ending = Path(arguments.output).suffix.lower()
-    if ending in (URDF, SRDF) and (arguments.frames is not None or arguments.rate is not None or arguments.smooth):
-        raise UsageError(f"--frames, --rate and --smooth are for motions; a {ending} has none")
+    asked = (arguments.frames, arguments.rate, arguments.smooth or None, arguments.dynamics or None)
+    if ending in (URDF, SRDF) and any(each is not None for each in asked):
+        raise UsageError(f"--frames, --rate, --smooth and --dynamics are for motions; a {ending} has none")
     if ending == URDF and not is_blend(arguments.file):
         model = load_model(arguments)
         losses = urdf_losses(model)
@@ -68,7 +74,8 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...properties.bridge import export_urdf
+        from ...properties.bridge import binding, export_urdf
+        from ...scene.animation.columns import dynamics_columns
         from ...scene.bake.resampling import motion_at_rate
         from ...scene.srdf import write_srdf
         from ...solvers.motion.files import write_motion
@@ -87,7 +94,9 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
                 bpy.context.scene, robot, frames[0], frames[-1], rate, arguments.smooth, ending == PVT
             )
             motion = run_steps(steps)
-            write_motion(motion, arguments.output)
+            groups = robot.robokin.solver.dynamics_curves
+            columns = dynamics_columns(robot, binding(robot), motion, groups) if arguments.dynamics else {}
+            write_motion(motion, arguments.output, columns)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"
     return _report_written(arguments.output, line, losses)
 

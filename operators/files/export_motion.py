@@ -8,9 +8,11 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ...properties.bridge import binding
 from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
+from ...scene.animation.columns import dynamics_columns
 from ...scene.bake.resampling import motion_at_rate
 from ...solvers.motion.files import write_motion
 from ..common import FrameRangeOperator, chosen_file
@@ -43,6 +45,12 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         name="Smooth",
         description="A curve that is twice continuously differentiable and keeps the limits at all times, near the "
         "frames, in place of the animation between them",
+    )
+
+    dynamics: bpy.props.BoolProperty(
+        name="Dynamics",
+        description="Add the quantities that are chosen in the panel Dynamics, a column each; YAML takes efforts alone",
+        options={"SKIP_SAVE"},
     )
 
     _shown = ""  # the format that the file selector shows
@@ -81,6 +89,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         layout = self.draw_properties("format", "rate")
         if self.format != "PVT":  # which always is
             layout.prop(self, "smooth")
+        if self.format in {"CSV", "JSON", "YAML"}:
+            layout.prop(self, "dynamics")
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings = obj.robokin.solver
@@ -91,7 +101,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         rate = self.given("rate", settings.rate) or None
         spline = path.suffix.lower() == EXTENSIONS["PVT"]
         motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth, spline)
-        write_motion(motion, path)
+        chosen = obj.robokin.solver.dynamics_curves
+        write_motion(motion, path, dynamics_columns(obj, binding(obj), motion, chosen) if self.dynamics else {})
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
 
 

@@ -8,15 +8,12 @@ from typing import ClassVar
 import bpy
 
 from ...properties.bridge import binding
-from ...properties.selected.selection import selected_bones
 from ...properties.solver_settings import ALL_CURVES, DYNAMICS_CURVES
 from ...robokin import RobokinError
-from ...scene.animation.columns import DYNAMICS, SINGULARITIES, clear_columns, key_columns
+from ...scene.animation.columns import DYNAMICS, SINGULARITIES, clear_columns, dynamics_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
 from ...scene.bake.samples import sample_motion
-from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.singularities import singularities_steps
-from ...solvers.motion.dynamics import MotionDynamics
 from ..common import FramesOperator, RobotOperator
 from ..modal import ModalOperator
 
@@ -39,13 +36,8 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         frames, robot = self.frames(context.scene, obj.robokin.solver), binding(obj)
         refuse_unwritable(context.scene, obj, False, robot)
-        groups = {each.lower() for each in self.given("curves", obj.robokin.solver.dynamics_curves)}
-        if not groups:
-            raise RobokinError("no kind of curve is chosen")
         motion = yield from sample_motion(context.scene, obj, frames, robot)
-        found = MotionDynamics.of(motion, root_gravity(obj, robot))
-        chosen = [robot.link_of_bone[bone] for bone in selected_bones(obj) if bone in robot.link_of_bone]
-        columns = found.columns(groups, [*dict.fromkeys((*found.tools, *(chosen if obj.mode == "POSE" else ())))])
+        columns = dynamics_columns(obj, robot, motion, self.given("curves", obj.robokin.solver.dynamics_curves))
         count = key_columns(obj, DYNAMICS, frames, columns)
         self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Dynamics")
 

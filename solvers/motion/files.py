@@ -3,6 +3,7 @@ servos (written). SI and radians, but for those.
 
 CSV: header `time` and the joint names; one row per sample. A joint of several coordinates has one column for each,
 named "joint/x" and so on (see `motion.coordinate_names`). Mimic joints have their column too, as what they show.
+Quantities besides have columns named "joint effort [N m]" and so on; they are not read.
 JSON: {"robot", "times": [s], "positions": {joint: [value per sample]}, "velocities", "accelerations": the same}; the
 value of a joint of several coordinates is a list. Velocities and accelerations are those of independent joints.
 YAML: one trajectory_msgs/JointTrajectory (header, joint_names, points with positions, velocities, accelerations and
@@ -22,8 +23,10 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -32,24 +35,32 @@ from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
 from .joint_trajectory import trajectory_columns
-from .motion import Motion, checked_motion, coordinate_names
+from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .plot import plot_text
 from .servos import servo_angles
 
 TIME = "time"
+_QUANTITY = re.compile(r" \[[^\]]*\]$")  # a column with its unit
+Quantities = Mapping[str, tuple[str, Array]]
+NONE: Quantities = MappingProxyType({})
 MAX_BYTES = 256 << 20  # hours of a robot
 
 
-def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
+def write_motion(motion: Motion, path: str | os.PathLike, quantities: Quantities = NONE) -> Path:
     """Write by the file's extension (.csv, .json, .yaml, .yml, .servo, .pvt, .svg), whole or not at all. Returns the
     path.
 
+    quantities: name -> unit and values (F,), as `MotionDynamics.columns` has them, for .csv and .json; .yaml takes
+    efforts of them.
     Raises FileFormatError for an unknown extension and for a path that cannot be written; ConfigurationError for
-    angles of servos that cannot be.
+    angles of servos that cannot be, and for quantities that have no place in the file.
     """
     path = Path(checked_path(path, "a motion"))
     write = _by_extension(path, _WRITERS, "write")
-    write_text(path, write(checked_motion(motion)))
+    if quantities and write not in _WITH_QUANTITIES:
+        raise ConfigurationError(f"{path.suffix} has no place for quantities (valid: .csv, .json, .yaml, .yml)")
+    given = (quantities,) if quantities else ()
+    write_text(path, write(checked_motion(motion), *given))
     return path
 
 
@@ -95,12 +106,14 @@ def _shown(motion: Motion) -> list[tuple[Joint, Array]]:
     return shown
 
 
-def _csv(motion: Motion) -> str:
+def _csv(motion: Motion, quantities: Quantities = NONE) -> str:
     shown = _shown(motion)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([TIME, *(name for joint, _ in shown for name in coordinate_names(joint))])
-    table = np.column_stack([motion.times, *(values for _, values in shown)])
+    units = [f"{name} [{unit}]" for name, (unit, _) in quantities.items()]
+    writer.writerow([TIME, *(name for joint, _ in shown for name in coordinate_names(joint)), *units])
+    columns = [values for _, values in quantities.values()]
+    table = np.column_stack([motion.times, *(values for _, values in shown), *columns])
     writer.writerows(table.tolist())
     return out.getvalue()
 
@@ -136,7 +149,7 @@ def _plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
     return plain, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
 
 
-def _json(motion: Motion) -> str:
+def _json(motion: Motion, quantities: Quantities = NONE) -> str:
     model = motion.model
 
     def plain(values: Array) -> list:
@@ -149,10 +162,15 @@ def _json(motion: Motion) -> str:
     }
     for key, array in (("velocities", motion.v), ("accelerations", motion.a)):
         data[key] = {joint.name: plain(array[:, model.slot(joint.name).v]) for joint in model.moving_joints}
+    if quantities:
+        data["quantities"] = {
+            name: {"unit": unit, "values": [x if np.isfinite(x) else None for x in values.tolist()]}
+            for name, (unit, values) in quantities.items()
+        }
     return json.dumps(data) + "\n"
 
 
-def _yaml(motion: Motion) -> str:
+def _yaml(motion: Motion, quantities: Quantities = NONE) -> str:
     model = motion.model
     scalar_joints, left_out = _plain_joints(model)
     iq = [i for joint in scalar_joints for i in range(model.nq)[model.slot(joint.name).q]]
@@ -169,13 +187,18 @@ def _yaml(motion: Motion) -> str:
         f"joint_names: {json.dumps(names)}",
         "points:",
     ]
+    efforts = [f"{name} effort" for joint in scalar_joints for name in velocity_names(joint)]
+    has_efforts = bool(efforts) and quantities.keys() >= {*efforts}
+    forces = np.column_stack([quantities[name][1] for name in efforts]) if has_efforts else motion.v[:, iv]
     start = motion.times[0]
-    for time, q, v, a in zip(motion.times, motion.q[:, iq], motion.v[:, iv], motion.a[:, iv], strict=True):
+    rows = zip(motion.times, motion.q[:, iq], motion.v[:, iv], motion.a[:, iv], forces, strict=True)
+    for time, q, v, a, effort in rows:
         sec, nanosec = divmod(round(float(time - start) * 1e9), 10**9)
         lines += [
             f"- positions: {_yaml_numbers(q)}",
             f"  velocities: {_yaml_numbers(v)}",
             f"  accelerations: {_yaml_numbers(a)}",
+            *([f"  effort: {_yaml_numbers(effort)}"] if has_efforts else []),
             f"  time_from_start: {{sec: {sec}, nanosec: {nanosec}}}",
         ]
     return "\n".join(lines) + "\n"
@@ -233,7 +256,8 @@ def _of_columns(
     known = {name: joint for joint in model.joints for name in coordinate_names(joint) if joint.nq}
     for name in columns:
         if name not in known:
-            others.append(name)
+            if not _QUANTITY.search(name):
+                others.append(name)
             continue
         joint = known[name]
         missing = [part for part in coordinate_names(joint) if part not in columns]
@@ -322,6 +346,7 @@ _WRITERS: dict[str, Callable] = {
     ".pvt": _pvt,
     ".svg": plot_text,
 }
+_WITH_QUANTITIES = _csv, _json, _yaml
 _READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
 
 

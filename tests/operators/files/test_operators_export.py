@@ -234,3 +234,23 @@ def test_a_folder_is_no_file(robot, tmp_path, path):
     with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="it is a folder"):
         bpy.ops.robokin.export_motion(filepath=path.format(folder=tmp_path))
     assert not any(tmp_path.iterdir())
+
+
+def test_quantities_of_the_exported_curve_are_columns(scene, robot, tmp_path, capsys):
+    """Velocities and efforts are those of the smooth curve that the file holds, not of the frames."""
+    robot.robokin.solver.dynamics_curves = {"JOINTS", "DRIVES"}
+    header, rows = table(export(robot, tmp_path / "motion.csv", rate=2400.0, smooth=True, dynamics=True))
+    found = dict(zip(header, rows.T, strict=True))
+    assert "kinetic energy [J]" not in found and not any("impulse" in name for name in header)
+    for joint in robot_model(robot).moving_joints[:7]:
+        q, v, a = (found[f"{joint.name}{own}"] for own in ("", " velocity [rad/s]", " acceleration [rad/s\u00b2]"))
+        np.testing.assert_allclose(CubicSpline(found["time"], q)(found["time"], 1)[5:-5], v[5:-5], atol=2e-5)
+        np.testing.assert_allclose(np.diff(v), (a[1:] + a[:-1]) / 4800.0, atol=1e-12)
+        power = found[f"{joint.name} power [W]"]
+        np.testing.assert_allclose(power, v * found[f"{joint.name} effort [N m]"], atol=1e-12)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    done = run(capsys, "export", tmp_path / "a.blend", "--dynamics", "-o", tmp_path / "b.json")
+    told = json.loads((tmp_path / "b.json").read_text("utf-8"))
+    assert done.code == 0 and told["quantities"]["panda_joint2 effort"]["unit"] == "N m"
+    refused = run(capsys, "export", tmp_path / "a.blend", "--dynamics", "-o", tmp_path / "b.urdf")
+    assert refused.code == 2 and "--dynamics are for motions" in refused.err

@@ -10,7 +10,8 @@ import os
 import numpy as np
 import pytest
 import yaml
-from robokin_addon.robokin import FileFormatError, Joint, Link, Mimic, RobotModel, load_urdf
+from robokin_addon.robokin import ConfigurationError, FileFormatError, Joint, Link, Mimic, RobotModel, load_urdf
+from robokin_addon.solvers.motion.dynamics import MotionDynamics
 from robokin_addon.solvers.motion.files import read_known_motion, read_motion, write_motion
 from robokin_addon.solvers.motion.motion import Motion, coordinate_names
 from support.problems.motions import wandering
@@ -283,3 +284,37 @@ def test_writing_is_whole_or_not_at_all(tmp_path):
         path.unlink()
         write_motion(motion, path)
         assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("extension", [".csv", ".json", ".yaml"])
+def test_quantities_are_written_beside_and_not_read_back(tmp_path, extension):
+    model = load_urdf(robot("kinova"))
+    motion = motion_of(model)
+    columns = MotionDynamics.of(motion).columns()
+    columns["zero-moment point x"] = "m", np.full(len(motion), np.nan)
+    path = write_motion(motion, tmp_path / f"m{extension}", columns)
+    again, others = read_known_motion(path, model)
+    assert not others and (again.q == motion.q).all()
+    if extension == ".csv":
+        with open(path, newline="") as file:
+            header, *rows = csv.reader(file)
+        found = {name: np.array(values, float) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
+        assert header[-len(columns) :] == [f"{name} [{unit}]" for name, (unit, _) in columns.items()]
+        for name, (unit, values) in columns.items():
+            np.testing.assert_array_equal(found[f"{name} [{unit}]"], values)
+    elif extension == ".json":
+        told = json.loads(path.read_text())["quantities"]
+        assert told.keys() == columns.keys() and told.pop("zero-moment point x")["values"] == [None] * len(motion)
+        for name, own in told.items():
+            assert own["unit"] == columns[name][0]
+            np.testing.assert_array_equal(np.array(own["values"], float), columns[name][1])  # None is NaN
+    else:
+        points = yaml.safe_load(path.read_text())["points"]
+        efforts = np.column_stack([columns[f"{joint.name} effort"][1] for joint in model.moving_joints])
+        np.testing.assert_array_equal([point["effort"] for point in points], efforts)
+
+
+def test_quantities_have_no_place_in_other_files(tmp_path):
+    motion = motion_of(load_urdf(robot("kinova")))
+    with pytest.raises(ConfigurationError, match=r"\.pvt has no place for quantities \(valid: \.csv"):
+        write_motion(motion, tmp_path / "m.pvt", MotionDynamics.of(motion).columns())
