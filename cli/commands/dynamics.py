@@ -16,7 +16,7 @@ from ...robokin.units import FORCES, freedom_units, with_unit
 from ...solvers.motion.check import check_motion
 from ...solvers.motion.dynamics import MotionDynamics
 from ...solvers.motion.files import read_motion
-from ...solvers.motion.motion import Motion, velocity_names
+from ...solvers.motion.motion import velocity_names
 from ...solvers.motion.plot import write_plot
 from ..arguments import add_frames, add_json, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
@@ -40,12 +40,12 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.motion is not None:
         if arguments.frames is not None or arguments.rate is not None:
             raise UsageError("--frames and --rate are for the animation of a .blend; --motion has its own times")
-        motion, gravity = read_motion(arguments.motion, load_model(arguments)), np.array(STANDARD_GRAVITY)
+        found, gravity = MotionDynamics.of(read_motion(arguments.motion, load_model(arguments))), STANDARD_GRAVITY
     elif is_blend(arguments.file):
-        motion, gravity = _animation(arguments)
+        found, gravity = _animation(arguments)
     else:
         raise UsageError("a description has no motion: name one with --motion MOTION")
-    found = MotionDynamics.of(motion, gravity)
+    motion = found.motion
     columns = found.columns(links=None if arguments.link is None else [*dict.fromkeys((*found.tools, *arguments.link))])
     broken = [v for v in check_motion(motion, gravity=gravity).violations if v.kind == "effort"]
     report = {
@@ -56,25 +56,28 @@ def run(arguments: argparse.Namespace) -> bool:
         "violations": [violation.to_dict() for violation in broken],
     }
     if arguments.plot is not None:
-        write_plot(motion, arguments.plot, gravity)
+        write_plot(motion, arguments.plot, found.effort)
     write_report(report, arguments.json, _summary(found, len(broken)))
     return not broken
 
 
-def _animation(arguments: argparse.Namespace) -> tuple[Motion, np.ndarray]:
+def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, np.ndarray]:
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
 
+        from ...properties.bridge import binding
         from ...scene.bake.resampling import motion_at_rate
         from ...scene.criteria.solver_criteria import root_gravity
+        from ...scene.dynamics import dynamics_steps
 
         robot = find_robot(arguments.robot)
         frames, scene = chosen_frames(robot, arguments.frames, 1), bpy.context.scene
         assert scene is not None  # an open file has one
-        steps = motion_at_rate(scene, robot, frames[0], frames[-1], arguments.rate)
-        return run_steps(steps), root_gravity(robot)
+        motion = run_steps(motion_at_rate(scene, robot, frames[0], frames[-1], arguments.rate))
+        found = run_steps(dynamics_steps(scene, robot, binding(robot), motion, frames[0]))
+        return found, root_gravity(robot)
 
 
 def _summary(found: MotionDynamics, broken: int) -> str:

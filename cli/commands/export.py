@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     ending = Path(arguments.output).suffix.lower()
-    asked = (arguments.frames, arguments.rate, arguments.smooth or None, arguments.dynamics or None)
-    if ending in (URDF, SRDF) and any(each is not None for each in asked):
+    options = (arguments.frames, arguments.rate, arguments.smooth or None, arguments.dynamics or None)
+    if ending in (URDF, SRDF) and any(each is not None for each in options):
         raise UsageError(f"--frames, --rate, --smooth and --dynamics are for motions; a {ending} has none")
     if ending == URDF and not is_blend(arguments.file):
         model = load_model(arguments)
@@ -75,8 +75,8 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
         import bpy
 
         from ...properties.bridge import binding, export_urdf
-        from ...scene.animation.columns import dynamics_columns
         from ...scene.bake.resampling import motion_at_rate
+        from ...scene.dynamics import chosen_columns, dynamics_steps
         from ...scene.srdf import write_srdf
         from ...solvers.motion.files import write_motion
 
@@ -94,8 +94,11 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
                 bpy.context.scene, robot, frames[0], frames[-1], rate, arguments.smooth, ending == PVT
             )
             motion = run_steps(steps)
-            groups = robot.robokin.solver.dynamics_curves
-            columns = dynamics_columns(robot, binding(robot), motion, groups) if arguments.dynamics else {}
+            columns = {}
+            if arguments.dynamics:
+                bound = binding(robot)
+                found = run_steps(dynamics_steps(bpy.context.scene, robot, bound, motion, frames[0]))
+                columns = chosen_columns(robot, bound, found, robot.robokin.solver.dynamics_curves)
             write_motion(motion, arguments.output, columns)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"
     return _report_written(arguments.output, line, losses)

@@ -12,8 +12,8 @@ from ...properties.bridge import binding
 from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
-from ...scene.animation.columns import dynamics_columns
 from ...scene.bake.resampling import motion_at_rate
+from ...scene.dynamics import chosen_columns, dynamics_steps
 from ...solvers.motion.files import write_motion
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
@@ -101,8 +101,12 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         rate = self.given("rate", settings.rate) or None
         spline = path.suffix.lower() == EXTENSIONS["PVT"]
         motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth, spline)
-        chosen = obj.robokin.solver.dynamics_curves
-        write_motion(motion, path, dynamics_columns(obj, binding(obj), motion, chosen) if self.dynamics else {})
+        columns = {}
+        if self.dynamics:
+            robot = binding(obj)
+            found = yield from dynamics_steps(context.scene, obj, robot, motion, first)
+            columns = chosen_columns(obj, robot, found, settings.dynamics_curves)
+        write_motion(motion, path, columns)
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
 
 

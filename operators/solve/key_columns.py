@@ -10,9 +10,10 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.solver_settings import ALL_CURVES, DYNAMICS_CURVES
 from ...robokin import RobokinError
-from ...scene.animation.columns import DYNAMICS, SINGULARITIES, clear_columns, dynamics_columns, key_columns
+from ...scene.animation.columns import DYNAMICS, SINGULARITIES, clear_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
 from ...scene.bake.samples import sample_motion
+from ...scene.dynamics import chosen_columns, dynamics_steps
 from ...scene.singularities import singularities_steps
 from ..common import FramesOperator, RobotOperator
 from ..modal import ModalOperator
@@ -37,7 +38,8 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
         frames, robot = self.frames(context.scene, obj.robokin.solver), binding(obj)
         refuse_unwritable(context.scene, obj, False, robot)
         motion = yield from sample_motion(context.scene, obj, frames, robot)
-        columns = dynamics_columns(obj, robot, motion, self.given("curves", obj.robokin.solver.dynamics_curves))
+        found = yield from dynamics_steps(context.scene, obj, robot, motion, frames[0])
+        columns = chosen_columns(obj, robot, found, self.given("curves", obj.robokin.solver.dynamics_curves))
         count = key_columns(obj, DYNAMICS, frames, columns)
         self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Dynamics")
 

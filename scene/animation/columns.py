@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding
-from ...properties.selected.selection import selected_bones
-from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ...solvers.motion.dynamics import MotionDynamics
-from ...solvers.motion.motion import Motion
-from ..criteria.solver_criteria import root_gravity
 from . import frames as animation
 from .curves import write_numbers
 
 DYNAMICS = "robokin_dynamics", "Dynamics"
 PATH = "robokin_path", "Path"
 SINGULARITIES = "robokin_singularities", "Singularities"
-
-
-def dynamics_columns(
-    obj: bpy.types.Object, robot: Binding, motion: Motion, groups: Collection[str]
-) -> dict[str, tuple[str, Array]]:
-    """`MotionDynamics.columns` of the robot's `dynamics_curves` that are given, under the scene's gravity; links: the
-    tools, and in Pose Mode those of selected bones. Raises RobokinError without a group."""
-    if not groups:
-        raise RobokinError("no quantity is chosen")
-    found = MotionDynamics.of(motion, root_gravity(obj, robot))
-    selected = selected_bones(obj) if obj.mode == "POSE" else ()
-    chosen = [robot.link_of_bone[bone] for bone in selected if bone in robot.link_of_bone]
-    return found.columns({each.lower() for each in groups}, [*dict.fromkeys((*found.tools, *chosen))])
 
 
 def key_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -79,6 +79,13 @@ class MotionDynamics:
             impulse=_impulses(motion, tools),
             tools=tools,
         )
+
+    @classmethod
+    def joined(cls, motion: Motion, parts: Sequence[MotionDynamics]) -> MotionDynamics:
+        """The dynamics of a motion whose parts, one after another, are those of robots with other numbers."""
+        arrays = [each.name for each in fields(cls) if each.name not in ("motion", "tools")]
+        found = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
+        return cls(motion=motion, tools=parts[0].tools, **found)
 
     def columns(
         self, groups: Collection[str] = COLUMNS, links: Sequence[str] | None = None

@@ -34,8 +34,8 @@ from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
-from .joint_trajectory import trajectory_columns
-from .motion import Motion, checked_motion, coordinate_names, velocity_names
+from .joint_trajectory import plain_joints, trajectory_columns, trajectory_text
+from .motion import Motion, checked_motion, coordinate_names
 from .plot import plot_text
 from .servos import servo_angles
 
@@ -129,7 +129,7 @@ def _servo(motion: Motion) -> str:
 
 
 def _pvt(motion: Motion) -> str:
-    joints, left_out = _plain_joints(motion.model)
+    joints, left_out = plain_joints(motion.model)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     if left_out:
@@ -141,12 +141,6 @@ def _pvt(motion: Motion) -> str:
     pairs = np.stack((motion.q[:, iq], motion.v[:, iv]), axis=2).reshape(len(motion), -1)
     writer.writerows(np.column_stack([motion.times, pairs]).tolist())
     return out.getvalue()
-
-
-def _plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
-    """Independent joints whose velocities are the rates of their coordinates; the names of the others."""
-    plain = [joint for joint in model.moving_joints if joint.nq == joint.nv]
-    return plain, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
 
 
 def _json(motion: Motion, quantities: Quantities = NONE) -> str:
@@ -168,52 +162,6 @@ def _json(motion: Motion, quantities: Quantities = NONE) -> str:
             for name, (unit, values) in quantities.items()
         }
     return json.dumps(data) + "\n"
-
-
-def _yaml(motion: Motion, quantities: Quantities = NONE) -> str:
-    model = motion.model
-    scalar_joints, left_out = _plain_joints(model)
-    iq = [i for joint in scalar_joints for i in range(model.nq)[model.slot(joint.name).q]]
-    iv = [i for joint in scalar_joints for i in range(model.nv)[model.slot(joint.name).v]]
-    names = [name for joint in scalar_joints for name in coordinate_names(joint)]
-    lines = ["# trajectory_msgs/JointTrajectory"]
-    if left_out:
-        lines.append(f"# left out (their quaternions have no place here): {json.dumps(left_out)[1:-1]}")
-    # JSON strings are YAML strings.
-    lines += [
-        "header:",
-        "  stamp: {sec: 0, nanosec: 0}",
-        '  frame_id: ""',
-        f"joint_names: {json.dumps(names)}",
-        "points:",
-    ]
-    efforts = [f"{name} effort" for joint in scalar_joints for name in velocity_names(joint)]
-    has_efforts = bool(efforts) and quantities.keys() >= {*efforts}
-    forces = np.column_stack([quantities[name][1] for name in efforts]) if has_efforts else motion.v[:, iv]
-    start = motion.times[0]
-    rows = zip(motion.times, motion.q[:, iq], motion.v[:, iv], motion.a[:, iv], forces, strict=True)
-    for time, q, v, a, effort in rows:
-        sec, nanosec = divmod(round(float(time - start) * 1e9), 10**9)
-        lines += [
-            f"- positions: {_yaml_numbers(q)}",
-            f"  velocities: {_yaml_numbers(v)}",
-            f"  accelerations: {_yaml_numbers(a)}",
-            *([f"  effort: {_yaml_numbers(effort)}"] if has_efforts else []),
-            f"  time_from_start: {{sec: {sec}, nanosec: {nanosec}}}",
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _yaml_numbers(values: Array) -> str:
-    return "[" + ", ".join(_yaml_number(x) for x in values.tolist()) + "]"
-
-
-def _yaml_number(value: float) -> str:
-    """YAML 1.1 takes 1e-05 for a string: a number needs a point and the exponent a sign."""
-    text = repr(value)
-    if "e" in text and "." not in text:
-        text = text.replace("e", ".0e")
-    return text
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -340,13 +288,13 @@ def _motion(
 _WRITERS: dict[str, Callable] = {
     ".csv": _csv,
     ".json": _json,
-    ".yaml": _yaml,
-    ".yml": _yaml,
+    ".yaml": trajectory_text,
+    ".yml": trajectory_text,
     ".servo": _servo,
     ".pvt": _pvt,
     ".svg": plot_text,
 }
-_WITH_QUANTITIES = _csv, _json, _yaml
+_WITH_QUANTITIES = _csv, _json, trajectory_text
 _READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
 
 

@@ -1,19 +1,78 @@
-"""ROS trajectory_msgs/JointTrajectory as YAML, read: as ROS 1 and 2 store it and `ros2 topic echo` prints it, alone or
-as the trajectory of a goal."""
+"""ROS trajectory_msgs/JointTrajectory as YAML: written, and read as ROS 1 and 2 store it and `ros2 topic echo` prints
+it, alone or as the trajectory of a goal."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.errors import FileFormatError
+from ...robokin.model.robot import Joint, RobotModel
 from ...robokin.urdf.xacro.yaml import plain_yaml
+from .motion import Motion, coordinate_names, velocity_names
 
 WITHIN = ("goal", "trajectory", "joint_trajectory")  # what a trajectory may be a part of
+NONE: Mapping[str, tuple[str, Array]] = MappingProxyType({})
 SECONDS, NANOSECONDS = ("sec", "secs"), ("nanosec", "nsecs")
+
+
+def plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
+    """Independent joints whose velocities are the rates of their coordinates; the names of the others."""
+    plain = [joint for joint in model.moving_joints if joint.nq == joint.nv]
+    return plain, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
+
+
+def trajectory_text(motion: Motion, quantities: Mapping[str, tuple[str, Array]] = NONE) -> str:
+    """A trajectory of the joints that have a place in one, with the efforts among quantities (F,)."""
+    model = motion.model
+    scalar_joints, left_out = plain_joints(model)
+    iq = [i for joint in scalar_joints for i in range(model.nq)[model.slot(joint.name).q]]
+    iv = [i for joint in scalar_joints for i in range(model.nv)[model.slot(joint.name).v]]
+    names = [name for joint in scalar_joints for name in coordinate_names(joint)]
+    lines = ["# trajectory_msgs/JointTrajectory"]
+    if left_out:
+        lines.append(f"# left out (their quaternions have no place here): {json.dumps(left_out)[1:-1]}")
+    # JSON strings are YAML strings.
+    lines += [
+        "header:",
+        "  stamp: {sec: 0, nanosec: 0}",
+        '  frame_id: ""',
+        f"joint_names: {json.dumps(names)}",
+        "points:",
+    ]
+    efforts = [f"{name} effort" for joint in scalar_joints for name in velocity_names(joint)]
+    has_efforts = bool(efforts) and quantities.keys() >= {*efforts}
+    forces = np.column_stack([quantities[name][1] for name in efforts]) if has_efforts else motion.v[:, iv]
+    start = motion.times[0]
+    rows = zip(motion.times, motion.q[:, iq], motion.v[:, iv], motion.a[:, iv], forces, strict=True)
+    for time, q, v, a, effort in rows:
+        sec, nanosec = divmod(round(float(time - start) * 1e9), 10**9)
+        lines += [
+            f"- positions: {_numbers_text(q)}",
+            f"  velocities: {_numbers_text(v)}",
+            f"  accelerations: {_numbers_text(a)}",
+            *([f"  effort: {_numbers_text(effort)}"] if has_efforts else []),
+            f"  time_from_start: {{sec: {sec}, nanosec: {nanosec}}}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _numbers_text(values: Array) -> str:
+    return "[" + ", ".join(_number_text(x) for x in values.tolist()) + "]"
+
+
+def _number_text(value: float) -> str:
+    """YAML 1.1 takes 1e-05 for a string: a number needs a point and the exponent a sign."""
+    text = repr(value)
+    if "e" in text and "." not in text:
+        text = text.replace("e", ".0e")
+    return text
 
 
 def trajectory_columns(text: str, path: Path) -> tuple[Array, dict[str, Array]]:

@@ -12,10 +12,8 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.configuration import check_vector
 from ...robokin.files.text_file import checked_path, write_text
 from ...robokin.units import FORCES, coordinate_units, freedom_units
-from .dynamics import motion_efforts
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 190, 78, 190, 26, 24  # [pixels] of a graph, and around its curves
@@ -43,18 +41,18 @@ class Graph:
         return max(HEIGHT, TOP + LINE * len(self.names) + 8)
 
 
-def write_plot(motion: Motion, path: str | os.PathLike, gravity: object | None = None) -> Path:
+def write_plot(motion: Motion, path: str | os.PathLike, efforts: Array | None = None) -> Path:
     """Write an SVG file: a diagram for each quantity and unit, a curve for each joint, limits that are near as dashed
-    lines. gravity: (3,) [m/s^2] in the root frame; with it, efforts of the drives too. Returns the path. Raises
+    lines. efforts: (F, nv) of the drives, drawn too. Returns the path. Raises
     ConfigurationError for what is no motion, FileFormatError for a path that cannot be written."""
     path = Path(checked_path(path, "a plot"))
-    write_text(path, plot_text(motion, gravity))
+    write_text(path, plot_text(motion, efforts))
     return path
 
 
-def plot_text(motion: Motion, gravity: object | None = None) -> str:
+def plot_text(motion: Motion, efforts: Array | None = None) -> str:
     """The picture of `write_plot` as text."""
-    graphs = motion_graphs(checked_motion(motion), gravity)
+    graphs = motion_graphs(checked_motion(motion), efforts)
     tops = np.cumsum([0, *(graph.height for graph in graphs)]).tolist()
     height = tops[-1] + BOTTOM
     lines = [
@@ -68,7 +66,7 @@ def plot_text(motion: Motion, gravity: object | None = None) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def motion_graphs(motion: Motion, gravity: object | None = None) -> list[Graph]:
+def motion_graphs(motion: Motion, efforts: Array | None = None) -> list[Graph]:
     """What is drawn, in order. Raises ConfigurationError."""
     model = motion.model
     joints = model.moving_joints
@@ -82,9 +80,9 @@ def motion_graphs(motion: Motion, gravity: object | None = None) -> list[Graph]:
         ("acceleration", "s\u00b2", motion.a, model.acceleration),
     ):
         rows.append((kind, names, [f"{unit}/{power}" for unit in units], values, np.column_stack((-limit, limit))))
-    if gravity is not None:
-        efforts, limit = motion_efforts(motion, check_vector(gravity, 3, "gravity")), model.effort
-        rows.append(("effort", names, [FORCES[unit] for unit in units], efforts, np.column_stack((-limit, limit))))
+    if efforts is not None:
+        limits = np.column_stack((-model.effort, model.effort))
+        rows.append(("effort", names, [FORCES[unit] for unit in units], efforts, limits))
     graphs = []
     for kind, labels, own, values, bounds in rows:
         for unit in dict.fromkeys(own):

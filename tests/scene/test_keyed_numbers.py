@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.cli import main
 from robokin_addon.properties.bridge import binding, robot_model, to_blender
-from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake import check
@@ -144,3 +146,47 @@ def test_collisions_are_reported_where_limits_have_keys(arm):
         joint.velocity = velocity
         arm.data.keyframe_insert(f'bones["{arm.data.bones[1].name}"].robokin.velocity', frame=frame)
     assert before and hit() == before
+
+
+def test_dynamics_take_the_numbers_of_each_frame(scene, tmp_path):
+    """Damping has keys and the inertia of a rotor a driver: curves, files and readouts know both at each frame."""
+    plain = planar_arm(2)
+    links = [replace(link, mass=1.0, inertia=0.1 * np.eye(3)) for link in plain.links]
+    arm = build(RobotModel("arm", links, plain.joints[1:]))
+    arm.robokin.live = False
+    first, last = (f'bones["{bone.name}"].robokin' for bone in list(arm.data.bones)[1:3])
+    scene.frame_start, scene.frame_end = 1, 21
+    model, t = robot_model(arm), np.arange(21.0)
+    Q = np.column_stack((0.3 * np.sin(0.3 * t), 0.2 * np.cos(0.4 * t)))
+    write_curves(arm, range(1, 22), Q, False, binding(arm))
+
+    def efforts():
+        with bpy.context.temp_override(object=arm):
+            assert bpy.ops.robokin.key_dynamics() == {"FINISHED"}
+        curves = fcurves(arm)
+        found = [
+            [curves[f'["robokin_dynamics"]["{joint.name} {kind}"]', 0].evaluate(frame) for frame in range(1, 22)]
+            for kind in ("effort", "velocity", "acceleration")
+            for joint in model.moving_joints
+        ]
+        return np.array(found).reshape(3, 2, 21)
+
+    before, v, a = efforts()
+    for frame, damping in ((1, 0.0), (21, 2.0)):
+        arm.data.path_resolve(first).damping = damping
+        assert arm.data.keyframe_insert(f"{first}.damping", frame=frame)
+    arm.data.driver_add(f"{last}.rotor_inertia").driver.expression = "frame / 10"
+    damping = [fcurves(arm.data)[f"{first}.damping", 0].evaluate(frame) for frame in range(1, 22)]
+    for present in (1, 21):
+        scene.frame_set(present)
+        expected = before + np.stack((damping * v[0], 0.1 * (1 + t) * a[1]))
+        np.testing.assert_allclose(efforts()[0], expected, atol=1e-4 * abs(expected).max())
+    blend, told = tmp_path / "a.blend", tmp_path / "told.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    assert main(["export", str(blend), "--dynamics", "-o", str(told)]) == 0
+    quantities = json.loads(told.read_text())["quantities"]
+    assert main(["dynamics", str(blend), "--json", str(told), "--plot", str(tmp_path / "m.svg")]) in (0, 1)
+    values = json.loads(told.read_text())["values"]
+    for own, joint in zip(expected, model.moving_joints, strict=True):
+        for found in (quantities[f"{joint.name} effort"]["values"], values[f"{joint.name} effort"]):
+            np.testing.assert_allclose(found, own, atol=1e-4 * abs(expected).max())

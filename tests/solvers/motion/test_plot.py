@@ -42,8 +42,8 @@ def shown(path):
 def test_a_plot_shows_the_motion(tmp_path):
     model = load_urdf(robot("panda"))
     motion = Motion.of(model, np.arange(30) / 24.0, wandering(model, 30))
-    graphs = dict(shown(write_plot(motion, tmp_path / "m.svg", G)))
     efforts = motion_efforts(motion, np.array(G))
+    graphs = dict(shown(write_plot(motion, tmp_path / "m.svg", efforts)))
     turning = [i for i in range(model.nv) if not model.is_length[i]]
     sliding = [i for i in range(model.nv) if model.is_length[i]]
     expected = {

@@ -1,0 +1,48 @@
+"""What the animation of a robot takes, as its numbers are at each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator
+from itertools import groupby
+
+import bpy
+
+from ..properties.bridge import Binding
+from ..properties.frame_rate import frame_seconds
+from ..properties.selected.selection import selected_bones
+from ..robokin import RobokinError
+from ..robokin.arrays import Array
+from ..solvers.motion.dynamics import MotionDynamics
+from ..solvers.motion.motion import Motion
+from .criteria.solver_criteria import root_gravity
+from .keyed_numbers import models_over, numbers_change
+
+
+def dynamics_steps(
+    scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, motion: Motion, first: int
+) -> Generator[float, None, MotionDynamics]:
+    """Yield the share done now and then; return the dynamics of a motion that begins at frame `first`, under the
+    scene's gravity. Masses, damping and other numbers that are animated are those of each sample."""
+    gravity = root_gravity(obj, robot)
+    if not numbers_change(obj):
+        return MotionDynamics.of(motion, gravity)
+    frames = (first + (motion.times - motion.times[0]) / frame_seconds(scene)).tolist()
+    models, parts = (yield from models_over(scene, obj, frames, robot)), []
+    for model, run in groupby(range(len(motion)), key=models.__getitem__):
+        own = [*run]
+        part = slice(own[0], own[-1] + 1)
+        values = (motion.times[part], motion.q[part], motion.v[part], motion.a[part])
+        parts.append(MotionDynamics.of(Motion(model, *values), gravity))
+    return MotionDynamics.joined(motion, parts)
+
+
+def chosen_columns(
+    obj: bpy.types.Object, robot: Binding, found: MotionDynamics, groups: Collection[str]
+) -> dict[str, tuple[str, Array]]:
+    """`MotionDynamics.columns` of groups of `dynamics_curves`; links: the tools, and in Pose Mode those of selected
+    bones. Raises RobokinError without a group."""
+    if not groups:
+        raise RobokinError("no quantity is chosen")
+    selected = selected_bones(obj) if obj.mode == "POSE" else ()
+    chosen = [robot.link_of_bone[bone] for bone in selected if bone in robot.link_of_bone]
+    return found.columns({each.lower() for each in groups}, [*dict.fromkeys((*found.tools, *chosen))])
