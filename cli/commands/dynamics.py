@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.motion is not None:
         if arguments.frames is not None or arguments.rate is not None:
             raise UsageError("--frames and --rate are for the animation of a .blend; --motion has its own times")
-        found, gravity = MotionDynamics.of(read_motion(arguments.motion, load_model(arguments))), STANDARD_GRAVITY
+        gravity = np.array(STANDARD_GRAVITY)
+        found = MotionDynamics.of(read_motion(arguments.motion, load_model(arguments)), gravity)
     elif is_blend(arguments.file):
         found, gravity = _animation(arguments)
     else:

@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 def words_of(name: str) -> list[str]:
     """["left", "foot"] of LeftFoot, left_foot, lFoot, lfoot, mixamorig:LeftFoot and foot.L."""
-    found = []
+    found: list[str] = []
     for word in _WORD.findall(name.rpartition(":")[2].strip()):
         sided = _SIDED.fullmatch(word.lower())
         found += sided.groups() if sided else (word.lower(),)

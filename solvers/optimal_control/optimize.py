@@ -101,6 +101,7 @@ def optimize_motion(
             frames = tracked(dt)
     is_fixed = q0 is not None or near is not None
     steps = optimize_steps(model, [frames], cost, near, is_fixed, backend, keep_best, bounds, bounds.gravity)
+    result: Any
     (result,) = finish(until(steps, lambda done: progress is not None and progress(done, ITERATIONS) is False))
     if progress is not None:
         progress(ITERATIONS, ITERATIONS)
