@@ -65,7 +65,7 @@ class RobotOperator(ReportingOperator):
         outcome = self.run(context, active_robot(context))
         robot = active_robot(context)
         if robot is not None:
-            robot.update_tag()  # Blender does not notice settings that Python writes, but Live is to
+            robot.update_tag()  # Blender does not notice lists that Python changes, but Live is to
         return outcome
 
     if TYPE_CHECKING:

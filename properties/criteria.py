@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
-from .overrides import field, static_field
+from .overrides import field, readout, static_field
 
 KINDS = (
     ("MINIMUM_VELOCITY", "Least Velocity", "Move the joints as little as possible", "MOD_TIME", 0),
@@ -98,8 +98,8 @@ class RobokinCriterion(bpy.types.PropertyGroup):
     posture: static_field(
         StringProperty, "Posture", "Name of the stored posture to keep near; empty: every joint at zero"
     )
-    cost: field(FloatProperty, "Cost", "Cost of the motion, as the last bake keyed it", precision=5)
-    slope: field(
+    cost: readout(FloatProperty, "Cost", "Cost of the motion, as the last bake keyed it", precision=5)
+    slope: readout(
         FloatProperty,
         "Slope",
         "How steeply the cost rises, as the last bake keyed it: the length of its gradient, per radian or "

@@ -29,8 +29,10 @@ def add_handler(event: str, handler: Handler) -> None:
     @persistent
     @wraps(handler)
     def guarded(*arguments: object) -> None:
-        with going_on(handler.__name__):
+        try:  # not `going_on`, which takes longer: most handlers have nothing to do at most events
             handler(*arguments)
+        except Exception as fault:
+            _report(handler.__name__, fault)
 
     _guarded[event, handler] = guarded
     getattr(bpy.app.handlers, event).append(guarded)
@@ -85,12 +87,16 @@ def going_on(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as fault:
-        place = traceback.extract_tb(fault.__traceback__)[-1]
-        cause = what, type(fault), place.filename, place.lineno
-        if cause not in _reported:
-            _reported.add(cause)
-            print(f"Robokin: {what} could not do all of its work, and goes on. Please report this:", file=sys.stderr)
-            traceback.print_exception(fault)
+        _report(what, fault)
+
+
+def _report(what: str, fault: Exception) -> None:
+    place = traceback.extract_tb(fault.__traceback__)[-1]
+    cause = what, type(fault), place.filename, place.lineno
+    if cause not in _reported:
+        _reported.add(cause)
+        print(f"Robokin: {what} could not do all of its work, and goes on. Please report this:", file=sys.stderr)
+        traceback.print_exception(fault)
 
 
 def reported_faults() -> list[str]:

@@ -12,9 +12,19 @@ LIST = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 STATIC: set = set()  # options of what cannot be keyed
 
 
-def field(kind: Any, name: str, description: str, **options: Any) -> Any:
-    """A property of one of the kinds of `bpy.props`, which an override may change and keys may animate."""
+def readout(kind: Any, name: str, description: str, **options: Any) -> Any:
+    """A property of one of the kinds of `bpy.props`, which an override may change and keys may animate, and which says
+    what was found: Blender does not notice what Python writes."""
     return kind(override=VALUE, name=name, description=description, **options)
+
+
+def field(kind: Any, name: str, description: str, **options: Any) -> Any:
+    """The same of what somebody asks for: Blender notices what Python writes, as it does what a person enters."""
+    return readout(kind, name, description, **{"update": _notice, **options})
+
+
+def _notice(owner: Any, context: bpy.types.Context) -> None:
+    """Blender notices what is written where there is an `update`, whatever it does."""
 
 
 def static_field(kind: Any, name: str, description: str, **options: Any) -> Any:

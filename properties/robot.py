@@ -50,10 +50,6 @@ def _choose_joint(settings: RobokinRobot, index: int) -> None:
     obj.data.bones.active = chosen.bone
 
 
-def _look_again(settings: RobokinRobot, context: bpy.types.Context) -> None:
-    settings.id_data.update_tag()
-
-
 class RobokinRobot(bpy.types.PropertyGroup):
     """The robot's tasks and solver settings. Joints and links are on the bones (`Bone.robokin`)."""
 
@@ -76,7 +72,6 @@ class RobokinRobot(bpy.types.PropertyGroup):
         "Live",
         "The robot follows its targets at once, whenever they or its tasks change",
         default=True,
-        update=_look_again,
     )
     live_memory: bpy.props.StringProperty(
         override=VALUE,

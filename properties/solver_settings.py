@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .criteria import MODES
-from .overrides import LIST, VALUE, field
+from .overrides import LIST, VALUE, field, readout
 
 POSES = (
     (
@@ -104,10 +104,10 @@ class RobokinFailure(bpy.types.PropertyGroup):
     """Frames in a row of the last bake that fail alike, or in which the last check found the same. Without a status it
     is none: an override cannot remove those that are in its file."""
 
-    first: field(IntProperty, "First", "First of the frames", subtype="TIME")
-    last: field(IntProperty, "Last", "Last of the frames", subtype="TIME")
-    status: field(StringProperty, "Status", "Status of these frames")
-    reason: field(StringProperty, "Reason", "Why their tasks are not met, and which")
+    first: readout(IntProperty, "First", "First of the frames", subtype="TIME")
+    last: readout(IntProperty, "Last", "Last of the frames", subtype="TIME")
+    status: readout(StringProperty, "Status", "Status of these frames")
+    reason: readout(StringProperty, "Reason", "Why their tasks are not met, and which")
 
 
 class RobokinSolverSettings(bpy.types.PropertyGroup):
@@ -269,26 +269,26 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     rate: field(FloatProperty, "Rate", "Samples per second; 0 takes the scene's frame rate", min=0.0, soft_max=1000.0)
     format: field(EnumProperty, "Format", "File format of the motion", items=FORMATS)
 
-    solve_mark: field(StringProperty, "Solve Of", _MARK, options={"HIDDEN"})
-    bake_mark: field(StringProperty, "Bake Of", _MARK, options={"HIDDEN"})
-    check_mark: field(StringProperty, "Check Of", _MARK, options={"HIDDEN"})
-    status: field(StringProperty, "Status", "Status of the last solve")
-    reason: field(StringProperty, "Reason", "Why the last solve did not reach its targets")
-    why: field(StringProperty, "Why", "Joints and tasks that the last solve blames, as JSON", options={"HIDDEN"})
-    bake_status: field(StringProperty, "Bake", "Status of the last bake")
-    bake_reason: field(StringProperty, "Bake Reason", "Why frames of the last bake fail")
+    solve_mark: readout(StringProperty, "Solve Of", _MARK, options={"HIDDEN"})
+    bake_mark: readout(StringProperty, "Bake Of", _MARK, options={"HIDDEN"})
+    check_mark: readout(StringProperty, "Check Of", _MARK, options={"HIDDEN"})
+    status: readout(StringProperty, "Status", "Status of the last solve")
+    reason: readout(StringProperty, "Reason", "Why the last solve did not reach its targets")
+    why: readout(StringProperty, "Why", "Joints and tasks that the last solve blames, as JSON", options={"HIDDEN"})
+    bake_status: readout(StringProperty, "Bake", "Status of the last bake")
+    bake_reason: readout(StringProperty, "Bake Reason", "Why frames of the last bake fail")
     bake_failures: bpy.props.CollectionProperty(
         override=LIST, type=RobokinFailure, name="Bake Failures", description="Frames of the last bake that are not met"
     )
-    check_summary: field(StringProperty, "Check", "What the last check found")
-    check_passed: field(BoolProperty, "Passed", "The last check found nothing wrong")
+    check_summary: readout(StringProperty, "Check", "What the last check found")
+    check_passed: readout(BoolProperty, "Passed", "The last check found nothing wrong")
     check_failures: bpy.props.CollectionProperty(
         override=LIST,
         type=RobokinFailure,
         name="Check Findings",
         description="Frames in which the last check found something",
     )
-    check_markers: field(StringProperty, "Check Markers", "The timeline markers of the last check, as JSON")
+    check_markers: readout(StringProperty, "Check Markers", "The timeline markers of the last check, as JSON")
 
 
 CLASSES = (RobokinFailure, RobokinSolverSettings)

@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from .overrides import field, static_field
+from .overrides import STATIC, field, readout, static_field
 from .task_kinds import ITEMS
 from .task_kinds.choices import AXES, FRAMES, RELATIONS, SIDES
 from .task_kinds.tip_links import remember_link
@@ -33,11 +33,11 @@ class RobokinTask(bpy.types.PropertyGroup):
 
     kind: static_field(EnumProperty, "Type", "What the tip must do", items=ITEMS, default="POSE")
     tip: static_field(StringProperty, "Tip", "Bone that must reach the target", update=remember_link("tip"))
-    tip_link: field(StringProperty, "Tip Link", "Link of the tip", options={"HIDDEN"})
+    tip_link: readout(StringProperty, "Tip Link", "Link of the tip", options={"HIDDEN"})
     other: static_field(
         StringProperty, "Other Bone", "Bone against which the tip is measured", update=remember_link("other")
     )
-    other_link: field(StringProperty, "Other Link", "Link of the other bone", options={"HIDDEN"})
+    other_link: readout(StringProperty, "Other Link", "Link of the other bone", options={"HIDDEN"})
     use_target: static_field(
         BoolProperty, "Follow an Object", "Follow an object; otherwise hold a fixed pose", default=True
     )
@@ -244,22 +244,24 @@ class RobokinTask(bpy.types.PropertyGroup):
         precision=4,
         subtype="ANGLE",
     )
-    position_residual: static_field(
+    position_residual: readout(
         FloatProperty,
         "Position Off",
         "Length by which the task is missed after the last solve",
+        options=STATIC,
         subtype="DISTANCE",
         precision=5,
     )
-    orientation_residual: static_field(
+    orientation_residual: readout(
         FloatProperty,
         "Rotation Off",
         "Angle by which the task is missed after the last solve",
+        options=STATIC,
         subtype="ANGLE",
         precision=4,
     )
-    solved: static_field(BoolProperty, "Solved", "Took part in the last solve")
-    reached: static_field(BoolProperty, "Reached", "Within its tolerances after the last solve")
+    solved: readout(BoolProperty, "Solved", "Took part in the last solve", options=STATIC)
+    reached: readout(BoolProperty, "Reached", "Within its tolerances after the last solve", options=STATIC)
 
 
 CLASSES = (RobokinTask,)

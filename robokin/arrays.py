@@ -48,6 +48,11 @@ def within_size(array: Array) -> Array:
     return np.clip(array, -MOST, MOST)
 
 
+def farthest(a: Array, b: Array) -> float:
+    """The greatest difference of two arrays (n,) of few numbers: by NumPy it takes three times as long."""
+    return max(map(abs, (a - b).tolist()), default=0.0)
+
+
 def finite_number(value: object, what: str) -> float:
     """Raises ModelError for what is not one finite real number."""
     try:

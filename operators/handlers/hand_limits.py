@@ -39,8 +39,8 @@ _known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
 
 def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Clamp the robots that were touched. What is written here is evaluated within the same update."""
-    dragging = transform_running()
     touched = {u.id.original for u in depsgraph.updates if isinstance(u.id, bpy.types.Object) and is_robot(u.id)}
+    dragging = bool(touched or _last) and transform_running()
     for obj in touched:
         if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:
             # A robot that is none for now, or a channel that is not a number: the panel says why.

@@ -4,6 +4,8 @@ work goes on that holds them or visits frames."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
@@ -22,45 +24,72 @@ MOMENT = 0.02  # [s] for the window between two looks of a robot that awaits som
 ROUNDS = 5  # that robots which hang on one another in a circle look at each other again
 
 _sessions: dict[int, Session] = {}
-_state = {"rounds": ROUNDS, "is_busy": False, "is_restored": False}  # restored: by undo, or from a file
+# restored: by undo, or from a file.   anew: an update was missed.   robots: those that were live at the last one of a
+# scene, by their names and libraries.
+_state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "is_anew": True, "robots": (0, [])}
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What an update has changed: session_uids of armatures with the objects that show them, and of actions; whether
+    the scene was."""
+
+    armatures: Collection[int] = ()
+    actions: Collection[int] = ()
+    scene: bool = False
 
 
 def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if len(bpy.data.armatures):
-        _follow(scene, depsgraph, None)
+        _follow(scene, depsgraph, _changes(depsgraph))
 
 
 def follow_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if len(bpy.data.armatures):
-        _follow(scene, depsgraph, ())
+        _follow(scene, depsgraph, None)
 
 
-def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, touched: Collection[int] | None) -> None:
-    """touched: as of `Event`; None: as the depsgraph says."""
-    if _state["is_busy"] or is_posing_paused() or rendering.is_rendering() or depsgraph.mode != "VIEWPORT":
+def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes | None) -> None:
+    """changes: None of another frame."""
+    if depsgraph.mode != "VIEWPORT":
         return
-    robots = live_robots(scene)
+    if _state["is_busy"] or is_posing_paused() or rendering.is_rendering():
+        _state["is_anew"] = True
+        return
+    robots = _robots(scene, changes)
     if not robots:
         _sessions.clear()
         return
     _state["is_busy"] = True
     try:
-        _follow_all(scene, depsgraph, robots, touched)
+        _follow_all(scene, depsgraph, robots, changes)
     finally:
         _state["is_busy"] = False
+
+
+def _robots(scene: bpy.types.Scene, changes: Changes | None) -> list[bpy.types.Object]:
+    """The live ones. Which they are is looked at where something was changed that may say so."""
+    uid, known = _state["robots"]
+    if changes is None or changes.scene or changes.armatures or _state["is_anew"] or uid != scene.session_uid:
+        robots = live_robots(scene)
+        known = [(obj.name, obj.library.filepath if obj.library else None) for obj in robots]
+        _state["robots"] = scene.session_uid, known
+        return robots
+    return [bpy.data.objects[key] for key in known]
 
 
 def _follow_all(
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
     robots: Sequence[bpy.types.Object],
-    touched: Collection[int] | None,
+    changes: Changes | None,
 ) -> None:
-    moves, is_frame = Moves(), touched is not None
-    own, actions = _touched(depsgraph) if touched is None else (touched, ())
-    if _state["is_restored"]:
-        actions = ()
-    event = Event(scene, depsgraph, moves, own, actions, is_frame, not is_frame and transform_running())
+    moves, is_frame = Moves(), changes is None
+    changes = changes or Changes()
+    actions = () if _state["is_restored"] else changes.actions
+    is_anew, _state["is_anew"] = changes.scene or _state["is_anew"], False
+    is_dragging = not is_frame and transform_running()
+    event = Event(scene, depsgraph, moves, changes.armatures, actions, is_anew, is_frame, is_dragging)
     is_posed = False
     for uid in _sessions.keys() - {obj.session_uid for obj in robots}:
         del _sessions[uid]
@@ -82,8 +111,7 @@ def _follow_all(
             _look_again_after(MOMENT)
 
 
-def _touched(depsgraph: bpy.types.Depsgraph) -> tuple[set[int], set[int]]:
-    """Armatures with the objects that show them; and actions."""
+def _changes(depsgraph: bpy.types.Depsgraph) -> Changes:
     armatures, actions = set(), set()
     for update in depsgraph.updates:
         what = update.id
@@ -91,7 +119,7 @@ def _touched(depsgraph: bpy.types.Depsgraph) -> tuple[set[int], set[int]]:
             armatures.add(what.original.session_uid)
         elif isinstance(what, bpy.types.Action):
             actions.add(what.original.session_uid)
-    return armatures, actions
+    return Changes(armatures, actions, depsgraph.id_type_updated("SCENE"))
 
 
 def _look_again_soon() -> None:
@@ -114,12 +142,12 @@ def _look_again() -> None:
 
 
 def _restore(*_: object) -> None:
-    _state["is_restored"] = True
+    _state["is_restored"] = _state["is_anew"] = True
 
 
 def _forget(*_: object) -> None:
     _sessions.clear()
-    _state["is_restored"] = True
+    _restore()
 
 
 def _readout(obj: bpy.types.Object) -> LiveReadout | None:
@@ -149,4 +177,4 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(_look_again):
         bpy.app.timers.unregister(_look_again)
     _sessions.clear()
-    _state.update(rounds=ROUNDS, is_restored=False)
+    _state.update(rounds=ROUNDS, is_restored=False, is_anew=True)

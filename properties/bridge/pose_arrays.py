@@ -10,7 +10,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from .model.binding import Binding
-from .model.channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds
+from .model.channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
 from .pose.configuration import read_configuration, write_configuration
 from .pose.spherical import round_into_cone
 
@@ -104,15 +104,11 @@ class _Channels:
         self.paths = {path: np.flatnonzero(found == path) for path in _SIZES if (found == path).any()}
         self._scale = np.array([c.scale for c in channels], float)
         self._offset = np.array([c.offset for c in channels], float)
-        self._bounds = np.array([channel_bounds(c) for c in channels], float).reshape(-1, 2).T
+        # The ends of a channel in single precision, inside its bounds: nothing between them is beyond.
+        ends = [[round_inward(np.array([end]), *b)[0] for end in b] for b in map(channel_bounds, channels)]
+        self._low, self._high = np.array(ends, np.float32).reshape(-1, 2).T
 
     def values(self, q: Array) -> Array:
         """(n,) float32 of the channels at q (nq,), inside their bounds in double precision."""
-        low, high = self._bounds
-        wanted = (self._scale * q[self.q] + self._offset) / self.factor
-        rounded = np.minimum(np.maximum(wanted, low), high).astype(np.float32)
-        wide = rounded.astype(float)
-        if ((wide > high) | (wide < low)).any():
-            rounded = np.where(wide > high, np.nextafter(rounded, np.float32(-np.inf)), rounded)
-            rounded = np.where(wide < low, np.nextafter(rounded, np.float32(np.inf)), rounded)
-        return rounded
+        wanted = ((self._scale * q[self.q] + self._offset) / self.factor).astype(np.float32)
+        return np.minimum(np.maximum(wanted, self._low), self._high)

@@ -25,8 +25,10 @@ def store_result(
 
     tasks: those that the result is about, `wanted` in the solver's form.
     """
-    names = {form.name: task.name for task, form in zip(tasks, wanted, strict=True)}
-    store_why(obj, Why(blamed.joints, tuple(names.get(name, name) for name in blamed.tasks)))
+    if blamed.tasks:
+        names = {form.name: task.name for task, form in zip(tasks, wanted, strict=True)}
+        blamed = Why(blamed.joints, tuple(names.get(name, name) for name in blamed.tasks))
+    store_why(obj, blamed)
     settings = obj.robokin.solver
     # Writing is what takes time, and mostly nothing is new.
     if settings.status != status or settings.reason != reason:

@@ -3,7 +3,8 @@ are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -16,7 +17,9 @@ from ...properties.task_kinds import KINDS
 from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
+from ...scene.posing.solve import velocities_left_out
 from ...scene.surroundings import still_collisions
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shapes import has_shape
@@ -33,9 +36,74 @@ Numbers = tuple[dict[str, Any], ...]
 Worlds = dict[Place, Array]
 
 
-def followed_tasks(obj: bpy.types.Object, robot: Binding) -> list[RobokinTask]:
-    """The tasks that a pose can meet, as for Solve Pose. Raises RobokinError naming the task."""
-    return [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
+class Settings:
+    """Values to be compared, and kept things to be found by: many, so that their hash is taken once."""
+
+    __slots__ = ("_hash", "values")
+
+    def __init__(self, values: tuple) -> None:
+        self.values, self._hash = values, hash(values)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Settings) and self.values == other.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What the fields of a robot ask for. They are read once: until Blender lists the robot or its scene among what was
+    changed, or shows another frame, they are as they were.
+
+    names: of all tasks.   followed: which of them a pose can meet, as for Solve Pose.   Of each of these, bones: the
+    bone that counts of each object that a property names, "" for the object itself;   numbers: the animated ones;
+    levels, shares: as the solver has them.   settings: what a problem is made of, beside the robot and what `looks_at`
+    names: "gravity", "obstacles" of a criterion, "shapes" of tasks.   avoids: whether obstacles are kept away from.
+    left_out: what is said of tasks that no pose can meet.
+    """
+
+    names: list[str]
+    followed: tuple[int, ...]
+    bones: tuple[dict[str, str], ...]
+    numbers: Numbers
+    levels: tuple[int, ...]
+    shares: tuple[float, ...]
+    settings: Settings
+    looks_at: frozenset[str]
+    avoids: bool
+    left_out: str
+
+    def tasks(self, obj: bpy.types.Object) -> list[RobokinTask]:
+        every = obj.robokin.tasks
+        return [every[i] for i in self.followed]
+
+    def places(self, tasks: Sequence[RobokinTask]) -> list[dict[str, Place]]:
+        """What counts of each task of where things are, by the property that names them."""
+        pairs = zip(tasks, self.bones, strict=True)
+        return [{name: (getattr(task, name), bone) for name, bone in bones.items()} for task, bones in pairs]
+
+
+def read_asked(obj: bpy.types.Object, robot: Binding) -> Asked:
+    """Raises RobokinError naming the task that cannot be followed."""
+    tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
+    numbers, has_levels = _read_numbers(tasks), obj.robokin.solver.mode == "PRIORITIES"
+    return Asked(
+        names=obj.robokin.tasks.keys(),
+        followed=tuple(i for i, task in enumerate(obj.robokin.tasks) if task in tasks),
+        bones=tuple({name: bone for name, (_, bone) in places_of(task).items()} for task in tasks),
+        numbers=numbers,
+        levels=tuple(task.priority if has_levels else 1 for task in tasks),
+        shares=tuple(_share(task, own["influence"]) for task, own in zip(tasks, numbers, strict=True)),
+        settings=Settings(_read_settings(obj, tasks)),
+        looks_at=frozenset(_looks_at(obj, tasks)),
+        avoids=avoids_collisions(obj),
+        left_out=velocities_left_out(obj),
+    )
+
+
+def _share(task: RobokinTask, influence: float) -> float:
+    return 1.0 if KINDS[task.kind].is_hard else min(max(influence, 0.0), 1.0)
 
 
 def has_tasks(obj: bpy.types.Object) -> bool:
@@ -43,25 +111,39 @@ def has_tasks(obj: bpy.types.Object) -> bool:
     return any(task.enabled and not KINDS[task.kind].is_velocity for task in obj.robokin.tasks)
 
 
-def read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
-    """What a problem is made of, beside the robot."""
+def _read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
     criteria = enabled_entries(obj)
     settings = [obj.robokin.solver.mode, *(_static(task.kind)(task) for task in tasks)]
     settings += [_of_criterion()(item) for item in criteria]
-    if any(item.kind in _HEAVY for item in criteria):
-        settings.append(root_gravity(obj).tobytes())
-    if any(item.kind == "FAR_FROM_OBSTACLES" for item in criteria):
-        settings.append(still_collisions(obj))
     if any(item.kind == "REST_POSTURE" for item in criteria) or any(task.kind == "POSTURE" for task in tasks):
         settings += [(item.name, item.values) for item in obj.robokin.postures]
-    if any(map(has_shape, tasks)):
-        read_shapes(obj, missing_shapes(obj, tasks))
-        settings.append(shape_count())
     return tuple(settings)
 
 
-def read_numbers(tasks: Iterable[RobokinTask]) -> Numbers:
-    """The animated numbers of each task by their names."""
+def _looks_at(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Iterator[str]:
+    kinds = {item.kind for item in enabled_entries(obj)}
+    if not kinds.isdisjoint(_HEAVY):
+        yield "gravity"
+    if "FAR_FROM_OBSTACLES" in kinds:
+        yield "obstacles"
+    if any(map(has_shape, tasks)):
+        yield "shapes"
+
+
+def read_scene(obj: bpy.types.Object, asked: Asked, tasks: Sequence[RobokinTask]) -> tuple:
+    """What a problem is made of that changes without the robot: looked at in every update."""
+    found: list[object] = []
+    if "gravity" in asked.looks_at:
+        found.append(root_gravity(obj).tobytes())
+    if "obstacles" in asked.looks_at:
+        found.append(still_collisions(obj))
+    if "shapes" in asked.looks_at:
+        read_shapes(obj, missing_shapes(obj, tasks))
+        found.append(shape_count())
+    return tuple(found)
+
+
+def _read_numbers(tasks: Iterable[RobokinTask]) -> Numbers:
     return tuple({name: _plain(getattr(task, name)) for name in numbers_of(task)} for task in tasks)
 
 
@@ -74,11 +156,12 @@ def read_worlds(
     depsgraph: bpy.types.Depsgraph,
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
+    places: Sequence[Mapping[str, Place]],
 ) -> Worlds:
     """(4, 4) of each place that counts, as Blender computed it last. Raises RobokinError naming the task."""
     found = {(obj, ""): world_matrix((obj, ""))}
-    for task in tasks:
-        for place in places_of(task).values():
+    for task, own in zip(tasks, places, strict=True):
+        for place in own.values():
             if place in found:
                 continue
             if place[0].visible_get(view_layer=depsgraph.view_layer):

@@ -13,9 +13,8 @@ from mathutils import Euler, Matrix
 from ...properties.bridge import Binding, world_from_root
 from ...properties.task_kinds import KINDS
 from ...robokin.arrays import Array
-from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.root_frames import roots_from_world
-from ...scene.tasks.targets import Reading, places_of
+from ...scene.tasks.targets import Reading
 
 _NEARLY = 1e-5  # axes of a target that are square to this become so by one step of Newton's
 _SMALL = 1e-12  # squares of sizes
@@ -45,17 +44,19 @@ class RootFrame:
         self,
         obj: bpy.types.Object,
         task: bpy.types.PropertyGroup,
-        worlds: Mapping[Place, Array],
+        worlds: Mapping[str, Array],
         numbers: Mapping[str, Any],
         shape: Any,
     ) -> Reading:
-        """What a task reads, in one frame. Raises RobokinError naming the task."""
-        places = {name: self.from_world(obj, worlds[place], task.name, name) for name, place in places_of(task).items()}
+        """What a task reads, in one frame. worlds: (4, 4) of each place, by the property that names it. Raises
+        RobokinError naming the task."""
+        name = task.name
+        places = {role: self.from_world(obj, world, name, role) for role, world in worlds.items()}
         if "target" not in places and "location" in numbers and KINDS[task.kind].target:
             pose = np.eye(4)
             pose[:3, :3] = Euler(numbers.get("rotation", (0.0, 0.0, 0.0))).to_matrix()
             pose[:3, 3] = numbers["location"]
-            places["target"] = self.from_world(obj, pose, task.name, "fixed")
+            places["target"] = self.from_world(obj, pose, name, "fixed")
         arrays = {name: np.array(value, float).reshape(1, -1) for name, value in numbers.items() if name != "influence"}
         surface = places.get("surface")
         target = places.get("target", _EYE)[None]

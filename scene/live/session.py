@@ -5,7 +5,7 @@ Nothing of Blender's is kept but numbers: undo and loading replace all data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -19,9 +19,8 @@ from ...properties.task_kinds import KINDS, TaskContext
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, farthest
 from ...scene.animation.curves import auto_keying, key_channels
-from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.obstacle_shapes import AwaitedError
 from ...scene.posing.solve import ending
@@ -34,7 +33,7 @@ from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from .drag import Drag
-from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
+from .inputs import Asked, Worlds, kept_worlds, read_asked, read_scene, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
 
@@ -44,40 +43,47 @@ ALIKE = 1e-4  # relative, and [rad] or Blender units: a robot from a file or und
 NOT_BAKED = (1, 0)
 KEPT = 4  # problems of tasks that have come and gone
 
+Seen = Mapping[str, Array]  # (4, 4) world matrices of what a task follows, by the property that names it
+
 
 @dataclass(frozen=True)
 class Event:
     """What an update is about. moved: the world matrix (4, 4) of a place that hangs on a robot which was posed in this
     update, before Blender has computed it; None of any other.   touched, actions: session_uids of armatures with their
-    objects, and of actions, that were changed themselves.   is_frame: of another frame.   is_dragging: a transform is
-    running."""
+    objects, and of actions, that were changed themselves.   is_anew: the scene was, or updates were missed.   is_frame:
+    of another frame.   is_dragging: a transform is running."""
 
     scene: bpy.types.Scene
     depsgraph: bpy.types.Depsgraph
     moved: Callable[[Place], Array | None]
     touched: Collection[int] = ()
     actions: Collection[int] = ()
+    is_anew: bool = False
     is_frame: bool = False
     is_dragging: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What a pose follows from. settings, numbers, worlds: as `inputs` reads them.   around: what it keeps
-    away from."""
+    """What a pose follows from. asked, scene, worlds: as `inputs` reads them.   around: what it keeps away from."""
 
-    settings: tuple
-    numbers: Numbers
+    asked: Asked
+    scene: tuple
     worlds: dict[tuple[int, str], bytes]
     around: Surroundings | None = None
 
     def is_as(self, other: Read | None) -> bool:
         return other is not None and (
             self.worlds == other.worlds
-            and self.numbers == other.numbers
-            and self.settings == other.settings
+            and self.asked.numbers == other.asked.numbers
+            and self.problem == other.problem
             and (other.around is None if self.around is None else self.around.is_as(other.around))
         )
+
+    @property
+    def problem(self) -> tuple:
+        """What the problem is made of, beside the robot."""
+        return self.asked.settings, self.scene
 
 
 class Session:
@@ -105,9 +111,10 @@ class Session:
     def look(self, obj: bpy.types.Object, event: Event) -> bool:
         """Follow, where anything has changed; whether a pose was written."""
         try:
-            touched = obj.session_uid in event.touched or obj.data.session_uid in event.touched
-            with binding_held(obj, self._bound(obj, touched)):
-                is_posed = self._look(obj, event)
+            is_anew = event.is_anew or self.q is None
+            is_touched = is_anew or obj.session_uid in event.touched or obj.data.session_uid in event.touched
+            with binding_held(obj, self._bound(obj, is_touched)):
+                is_posed = self._look(obj, event, bool(is_anew or event.touched or event.is_frame))
             self.problem, self.awaits = "", False
             return is_posed
         except RobokinError as error:
@@ -118,40 +125,48 @@ class Session:
             self._read = self.q = None
             return False
 
-    def _bound(self, obj: bpy.types.Object, touched: bool) -> Binding:
-        """The binding; it is looked at anew only where the armature was touched, or has other bones, as after undo."""
-        has_same = self._pose is not None and self._pose.names == obj.pose.bones.keys()
-        known = self.robot if self.robot is not None and has_same and not touched else binding(obj)
+    def _bound(self, obj: bpy.types.Object, is_touched: bool) -> Binding:
+        """The binding; it is looked at anew only where the armature was touched."""
+        if self.robot is not None and not is_touched:
+            return self.robot
+        known = binding(obj)
         if known is not self.robot:
             self.robot, self._pose, self._root, self._read, self.q = known, None, None, None, None
             self._descents.clear()
-        elif not has_same:
+        elif self._pose is not None and self._pose.names != obj.pose.bones.keys():
             self._pose = None
         return known
 
-    def _look(self, obj: bpy.types.Object, event: Event) -> bool:
+    def _look(self, obj: bpy.types.Object, event: Event, is_anew: bool) -> bool:
+        """is_anew: what was read of the robot does not hold."""
         assert self.robot is not None
-        tasks = followed_tasks(obj, self.robot)
-        worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
+        before, last = self._read, self.q
+        if is_anew or last is None or before is None or before.asked.names != obj.robokin.tasks.keys():
+            asked, q = read_asked(obj, self.robot), self._arrays(obj).read(obj)
+        else:
+            asked, q = before.asked, last
+        tasks = asked.tasks(obj)
+        places = asked.places(tasks)
+        worlds = read_worlds(event.scene, event.depsgraph, obj, tasks, places)
         for place in worlds:
             now = event.moved(place)
             worlds[place] = worlds[place] if now is None else now
         around = None
-        if avoids_collisions(obj):
+        if asked.avoids:
 
             def moved(owner: bpy.types.Object) -> Array | None:
                 return worlds[owner, ""] if (owner, "") in worlds else event.moved((owner, ""))
 
             around = self._watch.look(event.scene, obj, self.robot, moved)
-        read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds), around)
-        before, last, q = self._read, self.q, self._arrays(obj).read(obj)
-        is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
+        read = Read(asked, read_scene(obj, asked, tasks), kept_worlds(worlds), around)
+        is_posed = last is not None and q is not last and farthest(q, last) > SAME
         if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
+            self._read = read
             return self._end_drag(obj, read, event)
         if self._shows_bake(obj, event, read, worlds):
             self._read, self.q = read, q
             return False
-        if before is None or read.settings != before.settings:
+        if before is None or read.problem != before.problem:
             follow_renamed_bones(obj, self.robot)
         is_dragged = event.is_dragging and before is not None and last is not None
         if is_dragged and self._drag is None:
@@ -160,8 +175,10 @@ class Session:
         if self._end_drag(obj, read, event):
             return True
         shown = _shown(tasks) if last is None else []
-        result = self._followed(obj, tasks, worlds, q, is_posed and not event.is_frame)
-        is_still = result is None or abs(result.q - q).max(initial=0.0) <= (SAME if result.converged else STANDS)
+        self._look_from(obj, worlds[obj, ""])
+        seen = [{name: worlds[place] for name, place in own.items()} for own in places]
+        result = self._followed(obj, tasks, seen, q, is_posed and not event.is_frame)
+        is_still = result is None or farthest(result.q, q) <= (SAME if result.converged else STANDS)
         if is_still or (last is None and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
             self.q = q
             return False
@@ -217,36 +234,45 @@ class Session:
             self._pose = PoseArrays(obj, self.robot)
         return self._pose
 
+    def _look_from(self, obj: bpy.types.Object, world: Array) -> None:
+        """The robot's object stands at a world matrix (4, 4)."""
+        assert self.robot is not None
+        own = world.tobytes()
+        if self._root is None or self._root[0] != own:
+            self._root = own, RootFrame(obj, self.robot, world)
+
     # -- following -----------------------------------------------------------------------------------------------------
 
     def _followed(
-        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds, q: Array, is_posed: bool
+        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], seen: Sequence[Seen], q: Array, is_posed: bool
     ) -> SolveResult | None:
         """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
-        counting = [one for one in self._task_contexts(obj, tasks, worlds) if one.influence > 0.0]
+        counting = [one for one in self._task_contexts(obj, tasks, seen) if one.influence > 0.0]
         if not counting:
             clear_result(obj)
             return None
         descent, wanted = self._descent(obj, counting, q)
         result = self._solved(obj, descent, counting, q, is_posed)
-        own, reason = [one.task for one in counting], result.reason + ending(obj, self.robot, result)
+        own, reason = (
+            [one.task for one in counting],
+            result.reason + ending(self._read.asked.left_out, self.robot, result),
+        )
         blocking = () if result.converged else (*descent.blocking(result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
         store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
         return result
 
-    def _task_contexts(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
-        assert self.robot is not None and self._read is not None
-        own = worlds[obj, ""].tobytes()
-        if self._root is None or self._root[0] != own:
-            self._root = own, RootFrame(obj, self.robot, worlds[obj, ""])
-        frame, levels = self._root[1], obj.robokin.solver.mode == "PRIORITIES"
+    def _task_contexts(
+        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], seen: Sequence[Seen]
+    ) -> list[TaskContext]:
+        assert self._root is not None and self._read is not None
+        frame, asked = self._root[1], self._read.asked
         found = []
-        for task, numbers in zip(tasks, self._read.numbers, strict=True):
-            reading = frame.reading(obj, task, worlds, numbers, shown_shape(obj, task))
-            level = task.priority if levels else 1
-            share = 1.0 if KINDS[task.kind].is_hard else min(max(numbers["influence"], 0.0), 1.0)
+        for task, own, numbers, level, share in zip(
+            tasks, seen, asked.numbers, asked.levels, asked.shares, strict=True
+        ):
+            reading = frame.reading(obj, task, own, numbers, shown_shape(obj, task))
             found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
         return found
 
@@ -258,9 +284,10 @@ class Session:
         model = self.robot.model
         locked_q = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
         around = self._read.around
-        margin = obj.robokin.solver.collision_margin * self.robot.metres_per_unit
+        margin = 0.0 if around is None else obj.robokin.solver.collision_margin * self.robot.metres_per_unit
         apart = () if around is None else (around.collisions, margin)
-        key = self._read.settings, tuple(one.task.name for one in counting), self._root[1].unit, locked_q, apart
+        counts = tuple(share > 0.0 for share in self._read.asked.shares)
+        key = self._read.problem, counts, self._root[1].unit, locked_q, apart
         found = self._descents.get(key)
         if found is None:
             whole = [replace(one, influence=1.0) for one in counting]

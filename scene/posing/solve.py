@@ -33,7 +33,10 @@ class SolvedPose:
     def store(self, obj: bpy.types.Object) -> str:
         """Put the result where the panel reads it; the reason that it shows."""
         result, unit = self.result, metres_per_world_unit(obj, self.robot)
-        reason, blamed = result.reason + ending(obj, self.robot, result), Why(result.joints, result.tasks)
+        reason, blamed = (
+            result.reason + ending(velocities_left_out(obj), self.robot, result),
+            Why(result.joints, result.tasks),
+        )
         store_result(obj, str(result.status), reason, self.tasks, self.wanted, result.residual_array, unit, blamed)
         return reason
 
@@ -57,16 +60,16 @@ def solve_steps(context: bpy.types.Context, obj: bpy.types.Object, seed: int) ->
     if apart:
         result = result.first(len(wanted))
     if result.status is Status.EMPTY:
-        raise RobokinError(f"there is no task to solve for: add a target, or enable a task{_left_out(obj)}")
+        raise RobokinError(f"there is no task to solve for: add a target, or enable a task{velocities_left_out(obj)}")
     return SolvedPose(robot, result, tasks, wanted)
 
 
-def ending(obj: bpy.types.Object, robot: Binding, result: SolveResult) -> str:
+def ending(left_out: str, robot: Binding, result: SolveResult) -> str:
     """What a reason does not say by itself: the tasks left out, and the padlocks of a robot that misses something."""
     locked = () if result.converged else robot.locked
-    return _left_out(obj) + (f" (locked: {', '.join(locked)})" if locked else "")
+    return left_out + (f" (locked: {', '.join(locked)})" if locked else "")
 
 
-def _left_out(obj: bpy.types.Object) -> str:
+def velocities_left_out(obj: bpy.types.Object) -> str:
     names = [repr(task.name) for task in obj.robokin.tasks if task.enabled and KINDS[task.kind].is_velocity]
     return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""

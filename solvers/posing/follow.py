@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, farthest
 from ...robokin.spatial import se3
 from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
@@ -40,11 +40,11 @@ class TargetFollower:
         was_met, self._was_met = self._was_met, False
         wanted = np.array(targets) if self._are_poses else targets
         best = self.problem.solve(wanted, q, 0, False, shares, without)
-        moved = float(abs(best.q - q).max(initial=0.0))
+        moved = farthest(best.q, q)
         is_lost = was_met and best.status is Status.MAX_ITERATIONS
         if last is not None and (is_lost or moved > LEAP):
             found = self._in_pieces(last, targets, q, shares, without)
-            if found is not None and (not best.converged or abs(found.q - q).max(initial=0.0) < moved):
+            if found is not None and (not best.converged or farthest(found.q, q) < moved):
                 best = found
         self._was_met = best.converged
         return best

@@ -65,7 +65,6 @@ def test_undo_and_redo_bring_back_pose_and_target_as_they_were(robot, target, re
 def test_undo_in_the_middle_of_a_fade(robot, target):
     names = robot.name, target.name
     robot.robokin.tasks[0].influence = 0.5
-    robot.update_tag()
     update()
     for number in range(3):
         target.location.x -= 0.05
@@ -317,7 +316,6 @@ def test_pinned_and_advanced_are_counted_from_where_they_began(robot):
         assert abs(moved.x + x) < 2e-4 and abs(moved.y) < 2e-4
     task.enabled = False
     robot.robokin.tasks[0].enabled = True
-    robot.update_tag()
     update()
     q = read_configuration(robot)
     robot.pose.bones["panda_joint1"].rotation_euler[1] += 0.3

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
+from robokin_addon.properties.handlers import posing_paused
 from robokin_addon.properties.results import readouts
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
@@ -64,6 +65,16 @@ def keyed_influence(robot, target):
     bpy.context.scene.frame_set(25)
 
 
+def driven_influence(robot, target):
+    driver = robot.driver_add("robokin.tasks[0].influence").driver
+    variable = driver.variables.new()
+    variable.type, variable.targets[0].id, variable.targets[0].transform_type = "TRANSFORMS", target, "LOC_X"
+    driver.expression = f"{variable.name} < 0.5"
+    target.location.x = 0.6
+    bpy.context.view_layer.update()
+    target.location = (0.45, 0.1, 0.45)
+
+
 def renamed_tip(robot, target):
     robot.data.bones[TOOL].name = "tool"
     target.location.x -= 0.05
@@ -83,6 +94,16 @@ def posed(robot, target):
     q = read_configuration(robot)
     q[0] += 0.2
     write_configuration(robot, q)
+
+
+def changed_meanwhile(robot, target):
+    """While something else holds the robot: Live sees none of these updates."""
+    with posing_paused():
+        robot.robokin.tasks[0].position_tolerance = 2e-4
+        bpy.context.view_layer.update()
+        target.location.x -= 0.05
+        bpy.context.view_layer.update()
+    target.location.x -= 0.01
 
 
 def second_task(robot, target):
@@ -141,6 +162,7 @@ FOLLOWED = {
     "driver": driven,
     "keys": keyed,
     "keyed influence": keyed_influence,
+    "driven influence": driven_influence,
     "hidden": hidden,
     "another target": copied,
     "fixed pose": fixed,
@@ -161,13 +183,13 @@ FOLLOWED = {
     "priority": of_task(priority=3),
     "frame": lambda robot, target: bpy.context.scene.frame_set(9),
     "edit mode": in_edit_mode,
+    "paused": changed_meanwhile,
     "undo": undone,
     "switched off and on": lambda robot, target: (
         setattr(robot.robokin, "live", False),
         setattr(target, "location", (0.45, 0.1, 0.45)),
         bpy.context.view_layer.update(),
         setattr(robot.robokin, "live", True),
-        robot.update_tag(),
     ),
 }
 MISSED = {
@@ -201,6 +223,14 @@ WAITS = {
         ),
         "",
     ),
+    "hung on its own tip": (
+        lambda robot, target: (
+            setattr(target, "parent", robot),
+            setattr(target, "parent_type", "BONE"),
+            setattr(target, "parent_bone", TOOL),
+        ),
+        "a cycle",
+    ),
     "too far": (lambda robot, target: setattr(target, "location", (5.0, 0.0, 0.0)), "Too far"),
     "disabled": (lambda robot, target: setattr(robot.robokin.tasks[0], "enabled", False), None),
     "no influence": (lambda robot, target: setattr(robot.robokin.tasks[0], "influence", 0.0), "No task counts"),
@@ -225,8 +255,6 @@ def again(scene, tmp_path):
 
 def after(change, robot, target):
     change(robot, target)
-    for obj in bpy.data.objects:
-        obj.update_tag()  # as the window does where a person changes a setting
     bpy.context.view_layer.update()
     bpy.context.view_layer.update()
     robot = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
