@@ -124,7 +124,7 @@ def _mark(parts: Iterable[bytes]) -> str:
 
 
 def _count_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if any(isinstance(update.id, (bpy.types.Action, bpy.types.Object)) for update in depsgraph.updates):
+    if depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ACTION"):
         _changes[0] += 1
 
 

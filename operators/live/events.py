@@ -3,9 +3,8 @@ work goes on that holds them or visits frames."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence, Set
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -29,14 +28,16 @@ _sessions: dict[int, Session] = {}
 _state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "is_anew": True, "robots": (0, [])}
 
 
-@dataclass(frozen=True)
-class Changes:
-    """What an update has changed: session_uids of armatures with the objects that show them, and of actions; whether
-    the scene was."""
+class Changes(NamedTuple):
+    """What an update has changed: session_uids of armatures with the robots that show them, and of actions; whether the
+    scene was."""
 
-    armatures: Collection[int] = ()
-    actions: Collection[int] = ()
+    armatures: Set[int] = frozenset()
+    actions: Set[int] = frozenset()
     scene: bool = False
+
+
+NOTHING = Changes()
 
 
 def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -58,7 +59,7 @@ def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Cha
         return
     robots = _robots(scene, changes)
     if not robots:
-        _sessions.clear()
+        _state["is_anew"] = False
         return
     _state["is_busy"] = True
     try:
@@ -68,14 +69,17 @@ def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Cha
 
 
 def _robots(scene: bpy.types.Scene, changes: Changes | None) -> list[bpy.types.Object]:
-    """The live ones. Which they are is looked at where something was changed that may say so."""
+    """The live ones in order. Which they are is looked at where something was changed that may say so."""
     uid, known = _state["robots"]
-    if changes is None or changes.scene or changes.armatures or _state["is_anew"] or uid != scene.session_uid:
-        robots = live_robots(scene)
-        known = [(obj.name, obj.library.filepath if obj.library else None) for obj in robots]
-        _state["robots"] = scene.session_uid, known
-        return robots
-    return [bpy.data.objects[key] for key in known]
+    if uid == scene.session_uid and not (changes is None or changes.scene or changes.armatures or _state["is_anew"]):
+        return [bpy.data.objects[key] for key in known]
+    robots = in_order(live_robots(scene))
+    _state["robots"] = scene.session_uid, [(o.name, o.library.filepath if o.library else None) for o in robots]
+    for gone in _sessions.keys() - {obj.session_uid for obj in robots}:
+        del _sessions[gone]
+    for obj in robots:
+        _sessions.setdefault(obj.session_uid, Session())
+    return robots
 
 
 def _follow_all(
@@ -85,16 +89,14 @@ def _follow_all(
     changes: Changes | None,
 ) -> None:
     moves, is_frame = Moves(), changes is None
-    changes = changes or Changes()
-    actions = () if _state["is_restored"] else changes.actions
+    changes = changes or NOTHING
+    actions = NOTHING.actions if _state["is_restored"] else changes.actions
     is_anew, _state["is_anew"] = changes.scene or _state["is_anew"], False
     is_dragging = not is_frame and transform_running()
     event = Event(scene, depsgraph, moves, changes.armatures, actions, is_anew, is_frame, is_dragging)
     is_posed = False
-    for uid in _sessions.keys() - {obj.session_uid for obj in robots}:
-        del _sessions[uid]
-    for obj in in_order(robots):
-        session = _sessions.setdefault(obj.session_uid, Session())
+    for obj in robots:
+        session = _sessions[obj.session_uid]
         if _state["is_restored"]:
             session.restore()
         with going_on("following targets"):
@@ -115,9 +117,10 @@ def _changes(depsgraph: bpy.types.Depsgraph) -> Changes:
     armatures, actions = set(), set()
     for update in depsgraph.updates:
         what = update.id
-        if isinstance(what, bpy.types.Armature) or (isinstance(what, bpy.types.Object) and is_robot(what)):
+        kind = what.id_type
+        if kind == "ARMATURE" or (kind == "OBJECT" and is_robot(what)):
             armatures.add(what.original.session_uid)
-        elif isinstance(what, bpy.types.Action):
+        elif kind == "ACTION":
             actions.add(what.original.session_uid)
     return Changes(armatures, actions, depsgraph.id_type_updated("SCENE"))
 

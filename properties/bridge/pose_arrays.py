@@ -45,10 +45,12 @@ class PoseArrays:
         if not self._is_plain:
             return read_configuration(obj)
         own, q = self._own, np.empty(self.robot.model.nq)
-        for path, at in own.paths.items():
+        values = np.empty(len(own.q))
+        for path, (at, place) in own.paths.items():
             buffer = self._buffers[path]
             bones.foreach_get(path, buffer)
-            q[own.q[at]] = own.factor[at] * buffer[own.place[at]]
+            values[at] = buffer[place]
+        q[own.q] = own.factor * values
         if not math.isfinite(q.sum()):
             return read_configuration(obj)  # which names the bone
         return self._normalised(q)
@@ -66,11 +68,11 @@ class PoseArrays:
             q[at] = round_into_cone(cone, q[at])
         written = self._written
         values = written.values(q)
-        for path, at in written.paths.items():
+        for path, (at, place) in written.paths.items():
             buffer = self._buffers[path]
             if path not in self._own.paths:
                 bones.foreach_get(path, buffer)
-            buffer[written.place[at]] = values[at]
+            buffer[place] = values[at]
             bones.foreach_set(path, buffer)
         obj.update_tag(refresh={"DATA"})
         count = len(self._own.q)
@@ -93,15 +95,15 @@ class PoseArrays:
 
 
 class _Channels:
-    """paths: which of the channels each property has.   place: (n,) of a channel in all values of its property.
+    """paths: which of the channels each property has, and the place of each in all values of the property.
     q, factor: (n,) of a channel's coordinate."""
 
     def __init__(self, channels: Sequence[Channel], place: dict[str, int]) -> None:
         self.q = np.array([c.q for c in channels], np.intp)
         self.factor = np.array([c.factor for c in channels], float)
-        self.place = np.array([_SIZES[c.path] * place[c.bone] + c.index for c in channels], np.intp)
+        places = np.array([_SIZES[c.path] * place[c.bone] + c.index for c in channels], np.intp)
         found = np.array([c.path for c in channels])
-        self.paths = {path: np.flatnonzero(found == path) for path in _SIZES if (found == path).any()}
+        self.paths = {path: (at, places[at]) for path in _SIZES if len(at := np.flatnonzero(found == path))}
         self._scale = np.array([c.scale for c in channels], float)
         self._offset = np.array([c.offset for c in channels], float)
         # The ends of a channel in single precision, inside its bounds: nothing between them is beyond.

@@ -74,10 +74,6 @@ class Asked:
     avoids: bool
     left_out: str
 
-    def tasks(self, obj: bpy.types.Object) -> list[RobokinTask]:
-        every = obj.robokin.tasks
-        return [every[i] for i in self.followed]
-
     def places(self, tasks: Sequence[RobokinTask]) -> list[dict[str, Place]]:
         """What counts of each task of where things are, by the property that names them."""
         pairs = zip(tasks, self.bones, strict=True)

@@ -5,7 +5,7 @@ Nothing of Blender's is kept but numbers: undo and loading replace all data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import bpy
@@ -56,8 +56,8 @@ class Event:
     scene: bpy.types.Scene
     depsgraph: bpy.types.Depsgraph
     moved: Callable[[Place], Array | None]
-    touched: Collection[int] = ()
-    actions: Collection[int] = ()
+    touched: Set[int] = frozenset()
+    actions: Set[int] = frozenset()
     is_anew: bool = False
     is_frame: bool = False
     is_dragging: bool = False
@@ -112,7 +112,7 @@ class Session:
         """Follow, where anything has changed; whether a pose was written."""
         try:
             is_anew = event.is_anew or self.q is None
-            is_touched = is_anew or obj.session_uid in event.touched or obj.data.session_uid in event.touched
+            is_touched = is_anew or not event.touched.isdisjoint((obj.session_uid, obj.data.session_uid))
             with binding_held(obj, self._bound(obj, is_touched)):
                 is_posed = self._look(obj, event, bool(is_anew or event.touched or event.is_frame))
             self.problem, self.awaits = "", False
@@ -141,16 +141,15 @@ class Session:
         """is_anew: what was read of the robot does not hold."""
         assert self.robot is not None
         before, last = self._read, self.q
-        if is_anew or last is None or before is None or before.asked.names != obj.robokin.tasks.keys():
+        every = obj.robokin.tasks
+        if is_anew or last is None or before is None or before.asked.names != every.keys():
             asked, q = read_asked(obj, self.robot), self._arrays(obj).read(obj)
         else:
             asked, q = before.asked, last
-        tasks = asked.tasks(obj)
+        tasks = [every[i] for i in asked.followed]
         places = asked.places(tasks)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks, places)
-        for place in worlds:
-            now = event.moved(place)
-            worlds[place] = worlds[place] if now is None else now
+        worlds |= {place: now for place in worlds if (now := event.moved(place)) is not None}
         around = None
         if asked.avoids:
 
