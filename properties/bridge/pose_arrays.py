@@ -74,7 +74,7 @@ class PoseArrays:
                 bones.foreach_get(path, buffer)
             buffer[place] = values[at]
             bones.foreach_set(path, buffer)
-        obj.update_tag(refresh={"DATA"})
+        obj.update_tag(refresh={"OBJECT"})  # "DATA" would have the armature copied with all its records
         count = len(self._own.q)
         q[self._own.q] = self._own.factor * values[:count]
         return self._normalised(q)
