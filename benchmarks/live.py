@@ -129,9 +129,10 @@ def measure(name: str, rounds: int, moves: int, profile: bool) -> bool:
     off = fastest(drag, rounds, moves)
     with without_handlers():
         bare = fastest(drag, rounds, moves)
+    solving = live - bare - alone
     print(
         f"{name:8s} Blender's own {1e6 * own:5.0f} us (the pose alone {1e6 * alone:4.0f})   "
-        f"live {1e6 * live:5.0f} us, {live / own:4.2f} times, of it solve and write {1e6 * (live - bare - alone):5.0f} us   "
+        f"live {1e6 * live:5.0f} us, {live / own:4.2f} times, of it solve and write {1e6 * solving:5.0f} us   "
         f"out of reach {1e6 * far:5.0f} us   switched off {1e6 * (off - bare):5.1f} us more than without handlers"
     )
     if profile:

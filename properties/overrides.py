@@ -19,7 +19,7 @@ def readout(kind: Any, name: str, description: str, **options: Any) -> Any:
 
 
 def field(kind: Any, name: str, description: str, **options: Any) -> Any:
-    """The same of what somebody asks for: Blender notices what Python writes, as it does what a person enters."""
+    """A property that says what is wanted: Blender notices what Python writes into it, as what a person enters."""
     return readout(kind, name, description, **{"update": _notice, **options})
 
 

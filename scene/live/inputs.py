@@ -52,7 +52,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class RobotFields:
     """What the fields of a robot ask for. They are read once: until Blender lists the robot or its scene among what was
     changed, or shows another frame, they are as they were.
 
@@ -80,11 +80,11 @@ class Asked:
         return [{name: (getattr(task, name), bone) for name, bone in bones.items()} for task, bones in pairs]
 
 
-def read_asked(obj: bpy.types.Object, robot: Binding) -> Asked:
+def read_fields(obj: bpy.types.Object, robot: Binding) -> RobotFields:
     """Raises RobokinError naming the task that cannot be followed."""
     tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
     numbers, has_levels = _read_numbers(tasks), obj.robokin.solver.mode == "PRIORITIES"
-    return Asked(
+    return RobotFields(
         names=obj.robokin.tasks.keys(),
         followed=tuple(i for i, task in enumerate(obj.robokin.tasks) if task in tasks),
         bones=tuple({name: bone for name, (_, bone) in places_of(task).items()} for task in tasks),
@@ -126,14 +126,14 @@ def _looks_at(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Iterator[s
         yield "shapes"
 
 
-def read_scene(obj: bpy.types.Object, asked: Asked, tasks: Sequence[RobokinTask]) -> tuple:
+def read_scene(obj: bpy.types.Object, fields: RobotFields, tasks: Sequence[RobokinTask]) -> tuple:
     """What a problem is made of that changes without the robot: looked at in every update."""
     found: list[object] = []
-    if "gravity" in asked.looks_at:
+    if "gravity" in fields.looks_at:
         found.append(root_gravity(obj).tobytes())
-    if "obstacles" in asked.looks_at:
+    if "obstacles" in fields.looks_at:
         found.append(still_collisions(obj))
-    if "shapes" in asked.looks_at:
+    if "shapes" in fields.looks_at:
         read_shapes(obj, missing_shapes(obj, tasks))
         found.append(shape_count())
     return tuple(found)

@@ -33,7 +33,7 @@ from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from .drag import Drag
-from .inputs import Asked, Worlds, kept_worlds, read_asked, read_scene, read_worlds
+from .inputs import RobotFields, Worlds, kept_worlds, read_fields, read_scene, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
 
@@ -43,7 +43,7 @@ ALIKE = 1e-4  # relative, and [rad] or Blender units: a robot from a file or und
 NOT_BAKED = (1, 0)
 KEPT = 4  # problems of tasks that have come and gone
 
-Seen = Mapping[str, Array]  # (4, 4) world matrices of what a task follows, by the property that names it
+TaskWorlds = Mapping[str, Array]  # (4, 4) world matrices of what a task follows, by the property that names it
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What a pose follows from. asked, scene, worlds: as `inputs` reads them.   around: what it keeps away from."""
+    """What a pose follows from. fields, scene, worlds: as `inputs` reads them.   around: what it keeps away from."""
 
-    asked: Asked
+    fields: RobotFields
     scene: tuple
     worlds: dict[tuple[int, str], bytes]
     around: Surroundings | None = None
@@ -75,7 +75,7 @@ class Read:
     def is_as(self, other: Read | None) -> bool:
         return other is not None and (
             self.worlds == other.worlds
-            and self.asked.numbers == other.asked.numbers
+            and self.fields.numbers == other.fields.numbers
             and self.problem == other.problem
             and (other.around is None if self.around is None else self.around.is_as(other.around))
         )
@@ -83,7 +83,7 @@ class Read:
     @property
     def problem(self) -> tuple:
         """What the problem is made of, beside the robot."""
-        return self.asked.settings, self.scene
+        return self.fields.settings, self.scene
 
 
 class Session:
@@ -142,22 +142,22 @@ class Session:
         assert self.robot is not None
         before, last = self._read, self.q
         every = obj.robokin.tasks
-        if is_anew or last is None or before is None or before.asked.names != every.keys():
-            asked, q = read_asked(obj, self.robot), self._arrays(obj).read(obj)
+        if is_anew or last is None or before is None or before.fields.names != every.keys():
+            fields, q = read_fields(obj, self.robot), self._arrays(obj).read(obj)
         else:
-            asked, q = before.asked, last
-        tasks = [every[i] for i in asked.followed]
-        places = asked.places(tasks)
+            fields, q = before.fields, last
+        tasks = [every[i] for i in fields.followed]
+        places = fields.places(tasks)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks, places)
         worlds |= {place: now for place in worlds if (now := event.moved(place)) is not None}
         around = None
-        if asked.avoids:
+        if fields.avoids:
 
             def moved(owner: bpy.types.Object) -> Array | None:
                 return worlds[owner, ""] if (owner, "") in worlds else event.moved((owner, ""))
 
             around = self._watch.look(event.scene, obj, self.robot, moved)
-        read = Read(asked, read_scene(obj, asked, tasks), kept_worlds(worlds), around)
+        read = Read(fields, read_scene(obj, fields, tasks), kept_worlds(worlds), around)
         is_posed = last is not None and q is not last and farthest(q, last) > SAME
         if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
             self._read = read
@@ -175,8 +175,8 @@ class Session:
             return True
         shown = _shown(tasks) if last is None else []
         self._look_from(obj, worlds[obj, ""])
-        seen = [{name: worlds[place] for name, place in own.items()} for own in places]
-        result = self._followed(obj, tasks, seen, q, is_posed and not event.is_frame)
+        task_worlds = [{name: worlds[place] for name, place in own.items()} for own in places]
+        result = self._followed(obj, tasks, task_worlds, q, is_posed and not event.is_frame)
         is_still = result is None or farthest(result.q, q) <= (SAME if result.converged else STANDS)
         if is_still or (last is None and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
             self.q = q
@@ -243,11 +243,16 @@ class Session:
     # -- following -----------------------------------------------------------------------------------------------------
 
     def _followed(
-        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], seen: Sequence[Seen], q: Array, is_posed: bool
+        self,
+        obj: bpy.types.Object,
+        tasks: Sequence[RobokinTask],
+        task_worlds: Sequence[TaskWorlds],
+        q: Array,
+        is_posed: bool,
     ) -> SolveResult | None:
         """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
-        counting = [one for one in self._task_contexts(obj, tasks, seen) if one.influence > 0.0]
+        counting = [one for one in self._task_contexts(obj, tasks, task_worlds) if one.influence > 0.0]
         if not counting:
             clear_result(obj)
             return None
@@ -255,7 +260,7 @@ class Session:
         result = self._solved(obj, descent, counting, q, is_posed)
         own, reason = (
             [one.task for one in counting],
-            result.reason + ending(self._read.asked.left_out, self.robot, result),
+            result.reason + ending(self._read.fields.left_out, self.robot, result),
         )
         blocking = () if result.converged else (*descent.blocking(result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
@@ -263,13 +268,13 @@ class Session:
         return result
 
     def _task_contexts(
-        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], seen: Sequence[Seen]
+        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], task_worlds: Sequence[TaskWorlds]
     ) -> list[TaskContext]:
         assert self._root is not None and self._read is not None
-        frame, asked = self._root[1], self._read.asked
+        frame, fields = self._root[1], self._read.fields
         found = []
         for task, own, numbers, level, share in zip(
-            tasks, seen, asked.numbers, asked.levels, asked.shares, strict=True
+            tasks, task_worlds, fields.numbers, fields.levels, fields.shares, strict=True
         ):
             reading = frame.reading(obj, task, own, numbers, shown_shape(obj, task))
             found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
@@ -285,7 +290,7 @@ class Session:
         around = self._read.around
         margin = 0.0 if around is None else obj.robokin.solver.collision_margin * self.robot.metres_per_unit
         apart = () if around is None else (around.collisions, margin)
-        counts = tuple(share > 0.0 for share in self._read.asked.shares)
+        counts = tuple(share > 0.0 for share in self._read.fields.shares)
         key = self._read.problem, counts, self._root[1].unit, locked_q, apart
         found = self._descents.get(key)
         if found is None:

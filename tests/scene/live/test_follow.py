@@ -54,8 +54,8 @@ def test_it_follows_at_every_update(robot, target):
 
 def test_fields_are_read_again_only_where_they_may_have_changed(robot, target, monkeypatch):
     read = []
-    real = session.read_asked
-    monkeypatch.setattr(session, "read_asked", lambda *a: read.append(1) or real(*a))
+    real = session.read_fields
+    monkeypatch.setattr(session, "read_fields", lambda *a: read.append(1) or real(*a))
     for change, times in (
         (lambda: setattr(target.location, "x", target.location.x - 0.05), 0),
         (lambda: setattr(target.rotation_euler, "z", 0.1), 0),
