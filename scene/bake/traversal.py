@@ -65,7 +65,7 @@ def traversal_steps(
     ad_hoc: Sequence[AdHocTask] = (),
     use_own: bool = True,
 ) -> Generator[float, None, BakeResult]:
-    """Bake as `bake_steps` does, for one task on the whole pose of an arm with a closed form. A motion that slows down
+    """Bake as `bake_steps` does, for one task on the whole pose of a tip. A motion that slows down
     takes more frames than asked for; the object's `robokin_path` then has a curve that shows which frame of the path
     each one is at. Raises RobokinError."""
     refuse_unwritable(scene, obj, new_action, robot)

@@ -13,6 +13,7 @@ from ..singularities.measure import NEAR, Singularities
 from ..singularities.tool import Tool
 from ..tasks import PostureTask
 from ..tracking.track import track
+from .led_postures import STARTS, nearest_in_time
 from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence
 from .tool_path import deviation
 
@@ -49,6 +50,39 @@ def kept_in_time(
     _, hidden = along.at(s)
     layers = along.at_all(s, along.branch(s[int(np.argmin(hidden))], first[0]))
     return (yield from cheapest_sequence(along, s.tolist(), layers, first, _paced(velocity, dt)))
+
+
+def deviating(
+    along: PosturesAlong, first: Array, velocity: Array, dt: float, bound: tuple[float, float]
+) -> Generator[float, None, Array]:
+    """Yield the share done now and then; return (2 F - 1, nq) frames, and half-way between, from one of the postures
+    `first` (k, nq), in time; the tool at most `bound` [m], [rad] off its path where that was found."""
+    if not along.are_few:
+        return (yield from _deviating_in_itself(along, first, dt, bound))
+    sequence = yield from in_time(along, first, velocity, dt, bound)
+    return inside_limits(along, at_frames(sequence, along.path.frames), dt, bound)
+
+
+def _deviating_in_itself(
+    along: PosturesAlong, first: Array, dt: float, bound: tuple[float, float]
+) -> Generator[float, None, Array]:
+    """What `deviating` gives: from the first posture that allows it, or else from the one that comes nearest."""
+    best, least = np.zeros((0, first.shape[1])), np.inf
+    for number, start in enumerate(first[:STARTS]):
+        yield number / STARTS
+        q = with_halves(nearest_in_time(along, start, dt)[0])
+        share = _share(along, q, bound)
+        if share < least:
+            best, least = q, share
+        if share <= 1.0:
+            break
+    return best
+
+
+def _share(along: PosturesAlong, q: Array, bound: tuple[float, float]) -> float:
+    """How far frames and half frames q (n, nq) are off the path, over what they may be."""
+    off = deviation(along.path.at(np.arange(len(q)) / 2.0), along.tips(q))
+    return float((off / np.maximum(bound, 1e-12)).max())
 
 
 def in_time(
@@ -113,16 +147,13 @@ def inside_limits(along: PosturesAlong, q: Array, dt: float, bound: tuple[float,
     the joints' motions are rounded off over more and more frames, for as long as the tool is within the bound, and led
     by what limits allow. None: it shall be on its path."""
     model = along.model
-    halves = np.arange(2 * len(q) - 1) / 2.0
-    requested = along.path.at(halves)
     best, least = with_halves(q), np.inf
     for frames in ROUNDINGS if bound is not None else ROUNDINGS[:1]:
         rows = _rounded_off(q, frames)
         if _is_too_hard(model, rows, dt):
             rows = track(model, [PostureTask(q[0])], [[each] for each in rows], rows[0], dt).q
         found = with_halves(rows)
-        off = deviation(requested, along.tips(found))
-        share = float((off / np.maximum(bound or (1.0, 1.0), 1e-12)).max())
+        share = _share(along, found, bound or (1.0, 1.0))
         if share < least:
             best, least = found, share
         if share <= 1.0:

@@ -23,27 +23,29 @@ from .tool_path import ToolPath
 TURN = 2.0 * np.pi
 APART = 0.5  # [rad, m] a step that is as long and comes to another branch is no motion ...
 LEAPING = 1e3  # ... and costs so much: any other way is better
-MOST = 6  # joints: with more, the postures of a pose are not a few
+MOST = 6  # joints: with more, the postures of a pose are a continuum
 
 # Cost of going from one parameter to another: s0, s1, q0 (a, 1, nq), q1 (a, b, nq) -> (a, b).
 StepCost = Callable[[float, float, Array, Array], Array]
 
 
 class PosturesAlong:
-    """All postures along the path of a tip. task: on the whole pose of the tip. q0: (nq,) what of a posture is free,
-    and where joints stand that do not move the tip. Raises TaskError for an arm without a closed form."""
+    """All postures along the path of a tip, of which each pose has a few: in closed form, or from many starts.
+    task: on the whole pose of the tip. q0: (nq,) what of a posture is free, and where joints stand that do not move
+    the tip."""
 
     def __init__(self, model: RobotModel, task: PoseTask, path: ToolPath, q0: Array) -> None:
         self.model, self.task, self.path, self.q0 = model, task, path, model.limits.clamp(q0)
         self._problem = PostureProblem(model, [task])
         chain = chain_of(model, task.link, task.offset, model.limits)
-        if not self._problem.family or chain is None or chain.joints > MOST or not task.weights.all():
-            raise TaskError(
-                f"{task.name}: only an arm of up to {MOST} joints with a closed form for the whole pose of its tip "
-                f"goes past singularities; {model.name!r} has none for it"
-            )
+        self.are_few = bool(self._problem.family) and chain is not None and chain.joints <= MOST
         self._turns = np.zeros(model.nq, bool)
-        self._turns[chain.q_index[~chain.slides]] = True
+        if chain is not None:
+            self._turns[chain.q_index[~chain.slides]] = True
+
+    def starts(self) -> Array:
+        """(k, nq) postures of the first pose, the nearest to q0 first."""
+        return self._problem.solve(self.path.at(np.zeros(1)), self.q0).q
 
     def at(self, s: Array, branch: str = "") -> tuple[list[Array], Array]:
         """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
@@ -144,8 +146,7 @@ def cheapest_sequence(
     if not len(costs[-1]) or not np.isfinite(costs[-1]).any():
         last = max(i for i, each in enumerate(costs) if np.isfinite(each).any())
         why = "no posture meets its target" if not len(layers[last + 1]) else "no posture that does is near enough"
-        interval = f"from frame {s[last]:g} of its path to frame {s[last + 1]:g}"
-        raise TaskError(f"{along.task.name}: the tool cannot get on {interval}: {why}")
+        raise no_way_on(along, s[last], s[last + 1], why)
     at, which = len(s) - 1, int(costs[-1].argmin())
     rows = []
     while at >= 0:
@@ -156,3 +157,7 @@ def cheapest_sequence(
     return PostureSequence(
         np.array([row[0] for row in rows]), np.array([row[1] for row in rows]), np.diff(total, prepend=0.0)
     )
+
+
+def no_way_on(along: PosturesAlong, s0: float, s1: float, why: str) -> TaskError:
+    return TaskError(f"{along.task.name}: the tool cannot get on from frame {s0:g} of its path to frame {s1:g}: {why}")

@@ -12,10 +12,11 @@ from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..motion.motion import Motion
-from ..progress import at_once
+from ..progress import at_once, scaled
 from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
-from .beside import at_frames, away_in_time, in_time, inside_limits, kept_in_time, with_halves
+from .beside import at_frames, away_in_time, deviating, inside_limits, kept_in_time, with_halves
+from .led_postures import SLOWER, WAYS, led_from
 from .postures_along import PosturesAlong
 from .schedule import scheduled
 from .slower import slower_sequence
@@ -55,41 +56,49 @@ def traverse_steps(
     position: float = 0.01,
     orientation: float = 0.05,
 ) -> Generator[float, None, Traversal]:
-    """Lead the tip of an arm with a closed form through `poses` (F, 4, 4), one each dt [s].
+    """Lead the tip of a robot through `poses` (F, 4, 4), one each dt [s].
 
-    q0: (nq,) the posture in which it begins is the nearest to this one; None: any. past: "slow-down": along the path
-    exactly, nowhere faster than asked, from rest to rest; "deviate": in time, by at most `position` [m] and
-    `orientation` [rad] beside the path; "keep-posture": in time and along the path, in the branch that it begins in;
-    "change-posture": in time and along the path, from whatever posture allows it.
+    q0: (nq,) the posture in which it begins is the nearest to this one; None: any.
+    past: "slow-down": along the path exactly, nowhere faster than asked, from rest to rest; "deviate": in time, by at
+    most `position` [m] and `orientation` [rad] beside the path; "keep-posture": in time and along the path, in the
+    branch that it begins in; "change-posture": in time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
-    Raises TaskError for a robot that has no closed form for the task, and where there is no such path.
+    An arm of up to six joints with a closed form takes the best of its few postures at each pose. Any other robot moves
+    in itself to come past, from the nearest posture that was found to allow it.
+    Raises TaskError where no such path was found, and for a task that leaves an axis free.
     """
     targets = _checked(task, poses, dt, past, position, orientation)
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
     along = PosturesAlong(model, task, ToolPath(targets), start)
-    first = along.unwound(along.at(np.zeros(1))[0][0], start)
+    first = along.unwound(along.starts(), start)
     if not len(first):
         raise TaskError(f"{task.name}: the first pose of its path cannot be reached")
-    if q0 is not None and past != Past.CHANGE_POSTURE:
+    if along.are_few and q0 is not None and past != Past.CHANGE_POSTURE:
         first = first[[int(abs(first - start).max(axis=1).argmin())]]
     accelerations = {"acceleration": _within_a_frame(model, dt)}
     limits = MotionLimits.of(model, accelerations)
     frames = len(targets)
     halves = np.arange(2 * frames - 1) / 2.0
-    if past == Past.SLOW_DOWN and frames > 1:
-        sequence = yield from slower_sequence(along, first, limits.velocity, dt)
-        found = scheduled(along, sequence, accelerations, dt)
-        count = int(np.ceil(found.duration / dt - 1e-6))
-        times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
-        q = with_halves(found.sample(times[::2]))
-        halves = found.places(along.path, times, along.tips(q))
-    elif past == Past.DEVIATE:
-        sequence = yield from in_time(along, first, limits.velocity, dt, (position, orientation))
-        q = inside_limits(along, at_frames(sequence, frames), dt, (position, orientation))
+    bound = (position, orientation)
+    if past == Past.DEVIATE:
+        q = yield from deviating(along, first, limits.velocity, dt, bound)
     else:
-        led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
-        sequence = yield from led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
-        q = inside_limits(along, at_frames(sequence, frames), dt, None)
+        if not along.are_few:
+            slower = SLOWER if past == Past.SLOW_DOWN else ()
+            most = WAYS if past == Past.CHANGE_POSTURE else 1
+            along = yield from scaled(led_from(along, first, dt, slower, most), 0.0, 0.5)
+            first = along.starts()
+        if past == Past.SLOW_DOWN and frames > 1:
+            sequence = yield from slower_sequence(along, first, limits.velocity, dt)
+            found = scheduled(along, sequence, accelerations, dt)
+            count = int(np.ceil(found.duration / dt - 1e-6))
+            times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
+            q = with_halves(found.sample(times[::2]))
+            halves = found.places(along.path, times, along.tips(q))
+        else:
+            led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
+            sequence = yield from led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
+            q = inside_limits(along, at_frames(sequence, frames), dt, None)
     off = deviation(along.path.at(halves), along.tips(q))
     motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])
     share = abs(motion.v) / limits.velocity
@@ -98,7 +107,7 @@ def traverse_steps(
     if share.max(initial=0.0) > 1.0 + 1e-9:
         frame = int(share.max(axis=1).argmax())
         wrong = f"the joints would be {share.max():.3g} times too fast at frame {frame}"
-    elif past == Past.DEVIATE and (most > (position, orientation)).any():
+    elif past == Past.DEVIATE and (most > bound).any():
         wrong = f"the tool would be {most[0]:.3g} m and {most[1]:.3g} rad beside its path"
     elif past != Past.DEVIATE and (off[::2].max(axis=0) > EXACT).any():
         wrong = f"the tool would be {off[::2, 0].max():.3g} m and {off[::2, 1].max():.3g} rad beside its path"
@@ -114,6 +123,8 @@ def _checked(task: PoseTask, poses: object, dt: float, past: str, position: floa
     """(F, 4, 4). Raises TaskError."""
     if not isinstance(task, PoseTask):
         raise TaskError(f"a path past a singularity needs a PoseTask, not {shown(task)}")
+    if not task.weights.all():
+        raise TaskError(f"{task.name}: a path past a singularity needs the whole pose of its tip, and no axis free")
     if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < np.inf):
         raise TaskError(f"dt must be a positive number of seconds, not {shown(dt)}")
     if past not in tuple(Past):

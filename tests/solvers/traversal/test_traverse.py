@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, load_urdf, read_urdf_text
+from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, read_urdf_text
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
 from scipy.spatial.transform import Rotation
 from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.family_robots import family_robot
-from support.robots import robot
 
 DT, FRAMES = 1.0 / 24.0, 49
 OFFSETS = (0.0, 1e-5, 1e-4, 1e-3, 5e-3)
@@ -234,11 +233,8 @@ def test_what_cannot_be_led_is_reported() -> None:
         traverse(model, task, [pose], position=-1.0)
     with pytest.raises(TaskError, match="at least one pose"):
         traverse(model, task, [])
-    panda = load_urdf(robot("panda"))
-    with pytest.raises(TaskError, match="'panda' has none for it"):
-        traverse(panda, PoseTask("panda_hand", pose), [pose])
     planar = library_robot("planar_3r")
-    with pytest.raises(TaskError, match="has none for it"):
+    with pytest.raises(TaskError, match="needs the whole pose of its tip, and no axis free"):
         traverse(planar, PositionTask(planar.links[-1].name, np.zeros(3)), [np.eye(4)])
 
 

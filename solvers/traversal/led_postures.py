@@ -1,0 +1,123 @@
+"""Postures of an arm that has a continuum of them at each pose, or no closed form: whole motions that were led along.
+
+Each is optimal over the whole path (`optimal_control/`): the arm uses what freedom it has to prepare for what comes,
+so a redundant arm goes round most singularities by moving in itself. Between frames Newton's method goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from copy import copy
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ..criteria import RestPosture
+from ..ik.problem import IKProblem
+from ..optimal_control.optimize import optimize_motion
+from ..results import Status
+from ..tracking.track import track
+from ..velocity.task_levels import tolerances
+from .postures_along import PosturesAlong, no_way_on
+
+SLOWER = (4, 16)  # times as slow: where the joints are too slow for the path in its own time
+WEIGHTS = (1e2, 1e4, 1e6, 1e8, 1e10)  # of the distance from the path, one after another
+STARTS, WAYS = 8, 3  # postures of the first pose that are tried, and ways compared where the posture is free
+EXACT = 1e-11  # [m], [rad] that Newton's method goes for; where the arm is singular it gets less far
+
+
+class LedPostures(PosturesAlong):
+    """ways: (F, nq) each, a posture for each frame of the path of `along`."""
+
+    def __init__(self, along: PosturesAlong, ways: list[Array]) -> None:
+        super().__init__(along.model, along.task, along.path, along.q0)
+        exact = copy(along.task)
+        exact.position_tolerance = exact.orientation_tolerance = EXACT
+        self._newton = IKProblem(along.model, [exact], attempts=1)
+        s = np.arange(float(along.path.frames))
+        found = [self._on_path(s, way) for way in ways]
+        self._known = [(s[met], q[met]) for q, met in found]
+
+    def starts(self) -> Array:
+        return self.at(np.zeros(1))[0][0]
+
+    def named_at(self, s: Array) -> tuple[list[Array], list[Array], Array]:
+        """The postures (k, nq) of each parameter (n,), one of each way that is on the path there; the names (k,) of
+        these ways; none is one of a continuum."""
+        layers: list[list[Array]] = [[] for _ in s]
+        names: list[list[str]] = [[] for _ in s]
+        for number, (knots, q) in enumerate(self._known):
+            between, met = self._on_path(s, np.array([np.interp(s, knots, column) for column in q.T]).T)
+            for i in np.flatnonzero(met):
+                layers[i].append(between[i])
+                names[i].append(f"way {number + 1}")
+            every, first = np.unique(np.concatenate((knots, s[met])), return_index=True)
+            self._known[number] = (every, np.concatenate((q, between[met]))[first])
+        empty = np.zeros((0, self.model.nq))
+        found = [np.array(layer) if layer else empty for layer in layers]
+        return found, [np.array(each, object) for each in names], np.zeros(len(s), bool)
+
+    def branch(self, s: float, q: Array) -> str:
+        """Name of the way that is nearest to q (nq,) at a parameter."""
+        (layer,), (names,), _ = self.named_at(np.array([s]))
+        return str(names[int(abs(layer - q).max(axis=1).argmin())])
+
+    def _on_path(self, s: Array, q: Array) -> tuple[Array, Array]:
+        """The postures (n, nq) on the path at s (n,) that are nearest to q, and (n,) bool where there is one."""
+        found = self._newton.solve_batch(self.path.at(s)[:, None], q)
+        return found.q, (found.residuals <= tolerances([self.task])).all(axis=(1, 2))
+
+
+def led_from(
+    along: PosturesAlong, first: Array, dt: float, slower: Sequence[int], most: int
+) -> Generator[float, None, LedPostures]:
+    """Yield the share done now and then; return the first ways, `most` at most, that were found from the postures
+    `first` (k, nq) of the first pose, in frames of dt [s] or so many times `slower`. Raises TaskError where there is
+    none."""
+    reached = IKProblem(along.model, [along.task]).solve_batch(_poses(along), first[0])
+    unmet = (reached.residuals > tolerances([along.task])).any(axis=(1, 2))
+    farthest, why = int(unmet.argmax()), "no posture meets its target"
+    ways: list[Array] = []
+    if not unmet.any():
+        why = "no posture that meets its target was found on the way"
+        for number, start in enumerate(first[:STARTS]):
+            for times in (1, *slower):
+                yield number / STARTS
+                q, missed = nearest_in_time(along, start, times * dt)
+                farthest = max(farthest, int(missed.argmax()))
+                if not missed.any():
+                    ways.append(q)
+                    break
+            if len(ways) == most:
+                break
+    if not ways:
+        raise no_way_on(along, farthest - 1, farthest, why)
+    return LedPostures(along, ways)
+
+
+def nearest_in_time(along: PosturesAlong, start: Array, dt: float) -> tuple[Array, Array]:
+    """(F, nq) from the posture `start` (nq,) in frames of dt [s], inside the limits and on the path or, where that was
+    not found, as near to it as can be: the more its distance from there costs, the nearer it comes. (F,) bool, which
+    frames miss it."""
+    q, missed = _led(along, start, dt)
+    if missed.any():
+        near = None
+        for weight in WEIGHTS:
+            near = optimize_motion(along.model, [along.task], _poses(along), start, dt, animation=near, soft=[weight]).q
+        q, missed = _led(along, start, dt, near)
+        if missed.any() and near is not None:
+            q = near
+    return q, missed
+
+
+def _led(along: PosturesAlong, start: Array, dt: float, near: Array | None = None) -> tuple[Array, Array]:
+    """near: (F, nq) the motion that is made better; None: frame by frame, as near to the start's posture as can be."""
+    if near is None:
+        near = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
+    found = optimize_motion(along.model, [along.task], _poses(along), start, dt, animation=near)
+    return found.q, np.array([status != Status.CONVERGED for status in found.status])
+
+
+def _poses(along: PosturesAlong) -> Array:
+    """(F, 1, 4, 4)"""
+    return along.path.at(np.arange(float(along.path.frames)))[:, None]

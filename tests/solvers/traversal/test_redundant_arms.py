@@ -1,0 +1,136 @@
+"""Arms of seven joints, with and without a closed form, led past singularities; measured by Pinocchio's kinematics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf, robot_from_dh
+from robokin_addon.robokin.errors import TaskError
+from robokin_addon.solvers import PoseTask, Singularities, Traversal, all_postures, tool_at, traverse
+from scipy.spatial.transform import Rotation
+from support.few import rest_slow
+from support.oracles.pinocchio_oracle import Oracle
+from support.robots import robot
+
+DT, FRAMES, SPEED, MOST = 1.0 / 24.0, 49, 2.0, (0.01, 0.05)
+TIPS = {"panda": "panda_hand", "xarm7": "link7"}
+H = 0.5 * np.pi
+TABLES = {  # a [m], alpha [quarter turns], d [m], theta [quarter turns] of each joint
+    "sawyer": "0.081 -1 0.317 0, 0 1 0.1925 1, 0 -1 0.4 0, 0 1 -0.1685 0, 0 -1 0.4 0, 0 1 0.1363 0, 0 0 0.1337 0",
+    "iiwa": "0 -1 0.36 0, 0 1 0 0, 0 1 0.42 0, 0 -1 0 0, 0 -1 0.4 0, 0 1 0 0, 0 0 0.126 0",
+}
+
+
+def arm(name: str) -> tuple[RobotModel, str]:
+    if name in TIPS:
+        found = load_urdf(robot(name))
+        joints = [replace(j, velocity=SPEED) if j.nq else j for j in found.joints[1:]]
+        return RobotModel(found.name, found.links, joints, found.root), TIPS[name]
+    rows = []
+    for row in TABLES[name].split(","):
+        a, alpha, d, theta = map(float, row.split())
+        rows.append({"a": a, "alpha": alpha * H, "d": d, "theta": theta * H, "lower": -2.9, "upper": 2.9})
+        rows[-1]["velocity"] = SPEED
+    return robot_from_dh(rows, name=name), "tool"
+
+
+def near_singular(model: RobotModel, link: str, rng: np.random.Generator) -> np.ndarray:
+    lower, upper = model.lower + 0.1, model.upper - 0.1
+    q = lower + (upper - lower) * rng.uniform(0.15, 0.85, model.nq)
+    tool = Singularities(tool_at(model, link))
+    for _ in range(25):
+        steps = rng.normal(0.0, 0.3, (200, model.nq)) * rng.random((200, 1)) ** 2
+        around = np.vstack((q, np.clip(q + steps, lower, upper)))
+        q = around[tool.over(around)[0].argmin()]
+    return q
+
+
+def line_past(model: RobotModel, link: str, offset: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (FRAMES, 4, 4) on 0.2 m beside a singular pose, which have postures; and one (nq,) of the first."""
+    rng = np.random.default_rng(seed)
+    while True:
+        q = near_singular(model, link, rng)
+        lost = Singularities(tool_at(model, link)).at(q).lost[:3]
+        way = rng.normal(size=3)
+        way -= (way @ lost) * lost / max(lost @ lost, 1e-12)
+        way /= np.linalg.norm(way)
+        aside = np.cross(way, rng.normal(size=3))
+        poses = np.tile(forward_kinematics(model, q)[link], (FRAMES, 1, 1))
+        poses[:, :3, 3] -= 0.1 * np.cos(np.linspace(0.0, np.pi, FRAMES))[:, None] * way
+        poses[:, :3, 3] += offset * aside / np.linalg.norm(aside)
+        starts = all_postures(model, [PoseTask(link, poses[0])], q).q
+        if len(starts) and all(len(all_postures(model, [PoseTask(link, poses[k])], q)) for k in (24, 48)):
+            return poses, starts[0]
+
+
+def check(model: RobotModel, link: str, poses: np.ndarray, found: Traversal, bound: tuple[float, float]) -> None:
+    """Limits, the nearest pose of the path, and its end."""
+    q, oracle = found.motion.q, Oracle.from_model(model)
+    assert (abs(np.diff(q, axis=0)) <= SPEED * DT * (1.0 + 1e-9)).all() and model.limits.contain(q).all()
+    assert (np.diff(found.at) >= 0.0).all() and found.at[-1] == pytest.approx(len(poses) - 1)
+    fine = np.linspace(0.0, len(poses) - 1.0, 40 * len(poses))
+    path = np.array([np.interp(fine, np.arange(len(poses)), column) for column in poses[:, :3, 3].T]).T
+    for each in q:
+        T = oracle.frames(each)[link]
+        assert np.linalg.norm(path - T[:3, 3], axis=1).min() <= bound[0]
+        assert Rotation.from_matrix(poses[0, :3, :3].T @ T[:3, :3]).magnitude() <= bound[1]
+    assert np.linalg.norm(oracle.frames(q[-1])[link][:3, 3] - poses[-1, :3, 3]) <= bound[0]
+
+
+CASES = [("sawyer", 0.0), ("panda", 1e-4), ("iiwa", 1e-3), ("xarm7", 1e-5), ("sawyer", 5e-3)]
+
+
+@pytest.mark.parametrize(("name", "offset"), rest_slow(CASES, 2))
+def test_a_redundant_arm_moves_in_itself_past_a_singularity(name: str, offset: float) -> None:
+    model, link = arm(name)
+    poses, start = line_past(model, link, offset, 5)
+    task, tool = PoseTask(link, poses[0]), Singularities(tool_at(model, link))
+    slow = traverse(model, task, poses, start, DT, "slow-down")
+    assert abs(slow.motion.q[0] - start).max() < 0.6
+    check(model, link, poses, slow, (1e-4, 1e-3))
+    deviating = traverse(model, task, poses, start, DT, "deviate", *MOST)
+    assert deviating.added == 0 and (deviating.deviation <= MOST).all()
+    check(model, link, poses, deviating, MOST)
+    other = traverse(model, task, poses, start, DT, "change-posture")
+    assert other.added == 0
+    check(model, link, poses, other, (1e-4, 1e-3))
+    assert tool.over(other.motion.q)[0].min() >= tool.over(slow.motion.q)[0].min() - 1e-2
+
+
+@pytest.mark.parametrize("name", rest_slow(["iiwa", "sawyer"], 1))
+def test_a_redundant_arm_stretches_its_elbow_to_a_ten_thousandth_and_bends_it_again(name: str) -> None:
+    model, link = arm(name)
+    q = np.array([0.3, 0.5, 0.4, 0.0, 0.6, 0.9, 0.2])
+    axis, wrist = (model.links[i].name for i in (2, 6))
+
+    def arms(bend: float) -> np.ndarray:
+        T = forward_kinematics(model, [*q[:3], bend, *q[4:]])
+        return T[wrist][:3, 3] - T[axis][:3, 3]
+
+    low, high = -0.6, 0.6
+    while high - low > 1e-10:  # the length has one maximum
+        third = (high - low) / 3.0
+        inner = [np.linalg.norm(arms(low + third)), np.linalg.norm(arms(high - third))]
+        low, high = (low + third, high) if inner[0] < inner[1] else (low, high - third)
+    q[3] = low
+    out, length = arms(low) / np.linalg.norm(arms(low)), np.linalg.norm(arms(low))
+    poses = np.tile(forward_kinematics(model, q)[link], (61, 1, 1))
+    poses[:, :3, 3] -= (1e-4 * length + 0.15 * abs(np.linspace(-1.0, 1.0, 61)))[:, None] * out
+    start = all_postures(model, [PoseTask(link, poses[0])], q + 0.3 * np.eye(7)[3]).q[0]
+    task = PoseTask(link, poses[0])
+    slow = traverse(model, task, poses, start, DT, "slow-down")
+    assert 0 < slow.added < 20
+    check(model, link, poses, slow, (1e-4, 1e-3))
+    beside = traverse(model, task, poses, start, DT, "deviate", *MOST)
+    assert (beside.deviation <= MOST).all()
+    check(model, link, poses, beside, MOST)
+
+
+def test_where_no_way_is_found_it_says_where() -> None:
+    model, link = arm("sawyer")
+    poses = np.tile(forward_kinematics(model, np.full(7, 0.4))[link], (20, 1, 1))
+    poses[10:, 2, 3] += 5.0
+    with pytest.raises(TaskError, match="cannot get on from frame 9 of its path to frame 10: no posture meets"):
+        traverse(model, PoseTask(link, poses[0]), poses, np.full(7, 0.4), DT, "slow-down")
