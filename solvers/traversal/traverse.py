@@ -85,8 +85,8 @@ def traverse_steps(
     else:
         if not along.are_few:
             slower = SLOWER if past == Past.SLOW_DOWN else ()
-            most = WAYS if past == Past.CHANGE_POSTURE else 1
-            along = yield from scaled(led_from(along, first, dt, slower, most), 0.0, 0.5)
+            ways = WAYS if past == Past.CHANGE_POSTURE else 1
+            along = yield from scaled(led_from(along, first, dt, slower, ways), 0.0, 0.5)
             first = along.starts()
         if past == Past.SLOW_DOWN and frames > 1:
             sequence = yield from slower_sequence(along, first, limits.velocity, dt)
