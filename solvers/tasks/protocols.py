@@ -22,6 +22,8 @@ from .base import Rows, Task
 if TYPE_CHECKING:
     from .tip_rows import TipForm
 
+GAUSS = ((5.0 / 18.0, 0.5 - 0.15**0.5), (8.0 / 18.0, 0.5), (5.0 / 18.0, 0.5 + 0.15**0.5))
+
 
 @dataclass(frozen=True, eq=False)
 class Displacement:
@@ -32,8 +34,9 @@ class Displacement:
     by: Array
 
     @cached_property
-    def middle(self) -> State:
-        return self.start.moved(0.5 * self.by)
+    def between(self) -> list[tuple[float, State]]:
+        """Weights and states of Gauss and Legendre's three points: means along the displacement, to its sixth power."""
+        return [(weight, self.start.moved(share * self.by)) for weight, share in GAUSS]
 
 
 class VelocityTask(Task):
@@ -42,9 +45,10 @@ class VelocityTask(Task):
     has_path: bool = False  # its rows have a path direction
 
     def rows_after(self, moved: Displacement, target: Any) -> Rows:
-        """What is missing of the velocity at the end of `moved`. Here with J at the middle of the displacement, where
-        a finite motion has its mean velocity."""
-        rows, J = self.rows(moved.start, target), self.rows(moved.middle, target).J
+        """What is missing of the velocity at the end of `moved`. Here with the mean of J along the displacement: rows
+        that are the velocity of something sum up to how far it went, so nothing drifts."""
+        rows = self.rows(moved.start, target)
+        J = sum(weight * self.rows(state, target).J for weight, state in moved.between)
         return replace(rows, J=J).less(J @ moved.by)
 
     def start_jacobian(self, moved: Displacement, target: Any) -> Array | None:

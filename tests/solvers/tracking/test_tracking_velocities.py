@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
+from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, load_urdf
 from robokin_addon.solvers import (
     AlongCurveTask,
     JointVelocityTask,
@@ -209,3 +209,28 @@ def test_velocities_are_asked_anew(panda: RobotModel, backend: str) -> None:
     assert {result.diagnosis(frame).joints for frame in range(1, 8)} == {("panda_joint1",)}
     np.testing.assert_allclose(np.diff(result.q[:, 0])[7:], 0.2 * DT, atol=1e-9)
     np.testing.assert_allclose(np.diff(result.q[:, 0])[:7], panda.velocity[0] * DT, rtol=1e-6)
+
+
+@pytest.mark.parametrize("radius", [0.05, 0.25])
+def test_rows_of_ones_own_that_are_rates_do_not_drift(radius: float) -> None:
+    """A circle by its velocities alone: no radial one, none out of its plane, so much about its middle."""
+    model = load_urdf(robot("ur5_robot"))
+    q = np.radians([0.0, -70.0, 100.0, -60.0, -90.0, 0.0])
+
+    def tip(q: np.ndarray) -> np.ndarray:
+        return forward_kinematics(model, q)["tool0"][:3, 3]
+
+    middle = tip(q) - [0.0, 0.0, radius]
+
+    def A(q: np.ndarray) -> np.ndarray:
+        J = frame_jacobian(model, q, "tool0", reference="local_world_aligned")[:3]
+        _, y, z = tip(q) - middle
+        size = np.hypot(y, z)
+        return np.array([[0.0, y / size, z / size], [1.0, 0.0, 0.0], [0.0, -z / size**2, y / size**2]]) @ J
+
+    speed = np.array([0.0, 0.0, 0.8 * np.pi])
+    found = track(model, [LinearVelocityTask(A, speed)], [[speed]] * 121, q, DT)  # two turns in 5 s
+    assert set(found.status) == {"CONVERGED"}
+    away = np.array([tip(each) for each in found.q]) - middle
+    assert abs(np.hypot(away[:, 1], away[:, 2]) - radius).max() < 1e-9 and abs(away[:, 0]).max() < 1e-9
+    assert np.linalg.norm(away[-1] - away[0]) < 1e-7
