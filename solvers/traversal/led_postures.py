@@ -22,35 +22,35 @@ from .postures_along import PosturesAlong, no_way_on
 
 SLOWER = (4, 16)  # times as slow: where the joints are too slow for the path in its own time
 WEIGHTS = (1e2, 1e4, 1e6, 1e8, 1e10)  # of the distance from the path, one after another
-STARTS, WAYS = 8, 3  # postures of the first pose that are tried, and ways compared where the posture is free
+STARTS, ROUTES = 8, 3  # postures of the first pose that are tried, and routes compared where the posture is free
 EXACT = 1e-11  # [m], [rad] that Newton's method goes for; where the arm is singular it gets less far
 
 
 class LedPostures(PosturesAlong):
-    """ways: (F, nq) each, a posture for each frame of the path of `along`."""
+    """routes: (F, nq) each, a posture for each frame of the path of `along`."""
 
-    def __init__(self, along: PosturesAlong, ways: list[Array]) -> None:
+    def __init__(self, along: PosturesAlong, routes: list[Array]) -> None:
         super().__init__(along.model, along.task, along.path, along.q0)
         exact = copy(along.task)
         exact.position_tolerance = exact.orientation_tolerance = EXACT
         self._newton = IKProblem(along.model, [exact], attempts=1)
         s = np.arange(float(along.path.frames))
-        found = [self._on_path(s, way) for way in ways]
+        found = [self._on_path(s, route) for route in routes]
         self._known = [(s[met], q[met]) for q, met in found]
 
     def starts(self) -> Array:
         return self.at(np.zeros(1))[0][0]
 
     def named_at(self, s: Array) -> tuple[list[Array], list[Array], Array]:
-        """The postures (k, nq) of each parameter (n,), one of each way that is on the path there; the names (k,) of
-        these ways; none is one of a continuum."""
+        """The postures (k, nq) of each parameter (n,), one of each route that is on the path there; the names (k,) of
+        these routes; none is one of a continuum."""
         layers: list[list[Array]] = [[] for _ in s]
         names: list[list[str]] = [[] for _ in s]
         for number, (knots, q) in enumerate(self._known):
             between, met = self._on_path(s, np.array([np.interp(s, knots, column) for column in q.T]).T)
             for i in np.flatnonzero(met):
                 layers[i].append(between[i])
-                names[i].append(f"way {number + 1}")
+                names[i].append(f"route {number + 1}")
             every, first = np.unique(np.concatenate((knots, s[met])), return_index=True)
             self._known[number] = (every, np.concatenate((q, between[met]))[first])
         empty = np.zeros((0, self.model.nq))
@@ -58,7 +58,7 @@ class LedPostures(PosturesAlong):
         return found, [np.array(each, object) for each in names], np.zeros(len(s), bool)
 
     def branch(self, s: float, q: Array) -> str:
-        """Name of the way that is nearest to q (nq,) at a parameter."""
+        """Name of the route that is nearest to q (nq,) at a parameter."""
         (layer,), (names,), _ = self.named_at(np.array([s]))
         return str(names[int(abs(layer - q).max(axis=1).argmin())])
 
@@ -71,13 +71,13 @@ class LedPostures(PosturesAlong):
 def led_from(
     along: PosturesAlong, first: Array, dt: float, slower: Sequence[int], most: int
 ) -> Generator[float, None, LedPostures]:
-    """Yield the share done now and then; return the first ways, `most` at most, that were found from the postures
+    """Yield the share done now and then; return the first routes, `most` at most, that were found from the postures
     `first` (k, nq) of the first pose, in frames of dt [s] or so many times `slower`. Raises TaskError where there is
     none."""
     reached = IKProblem(along.model, [along.task]).solve_batch(_poses(along), first[0])
     unmet = (reached.residuals > tolerances([along.task])).any(axis=(1, 2))
     farthest, why = int(unmet.argmax()), "no posture meets its target"
-    ways: list[Array] = []
+    routes: list[Array] = []
     if not unmet.any():
         why = "no posture that meets its target was found on the way"
         for number, start in enumerate(first[:STARTS]):
@@ -86,13 +86,13 @@ def led_from(
                 q, missed = nearest_in_time(along, start, times * dt)
                 farthest = max(farthest, int(missed.argmax()))
                 if not missed.any():
-                    ways.append(q)
+                    routes.append(q)
                     break
-            if len(ways) == most:
+            if len(routes) == most:
                 break
-    if not ways:
+    if not routes:
         raise no_way_on(along, farthest - 1, farthest, why)
-    return LedPostures(along, ways)
+    return LedPostures(along, routes)
 
 
 def nearest_in_time(along: PosturesAlong, start: Array, dt: float) -> tuple[Array, Array]:

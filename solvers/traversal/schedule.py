@@ -53,7 +53,8 @@ class Schedule:
         return found
 
     def places(self, path: ToolPath, t: Array, tips: Array) -> Array:
-        """(n,) the parameters of the tool's path nearest to tips (n, 4, 4) at times (n,)."""
+        """(n,) the parameters of the tool's path nearest to tips (n, 4, 4) at times (n,), frames and half-way between;
+        those of frames increase."""
         s = np.empty(len(t))
         for each, own, times in self._split(t):
             at = times if each.motion is None else each.motion.places(times)
@@ -65,7 +66,8 @@ class Schedule:
             along = ((tips - path.at(s))[:, :3, 3] * tangent).sum(axis=1)
             step = np.divide(along, size, out=np.zeros(len(s)), where=size > SLOW**2)
             s = np.clip(s + np.clip(step, -0.5, 0.5), 0.0, path.frames - 1.0)
-        return np.maximum.accumulate(s)
+        s[::2] = np.maximum.accumulate(s[::2])
+        return s
 
     def _split(self, t: Array) -> list[tuple[_Segment, Array, Array]]:
         """Each segment, (n,) bool which of the times are its own, and these since its start."""

@@ -16,7 +16,7 @@ from ..progress import at_once, scaled
 from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
 from .beside import at_frames, away_in_time, deviating, inside_limits, kept_in_time, with_halves
-from .led_postures import SLOWER, WAYS, led_from
+from .led_postures import ROUTES, SLOWER, led_from
 from .postures_along import PosturesAlong
 from .schedule import scheduled
 from .slower import slower_sequence
@@ -85,8 +85,8 @@ def traverse_steps(
     else:
         if not along.are_few:
             slower = SLOWER if past == Past.SLOW_DOWN else ()
-            ways = WAYS if past == Past.CHANGE_POSTURE else 1
-            along = yield from scaled(led_from(along, first, dt, slower, ways), 0.0, 0.5)
+            routes = ROUTES if past == Past.CHANGE_POSTURE else 1
+            along = yield from scaled(led_from(along, first, dt, slower, routes), 0.0, 0.5)
             first = along.starts()
         if past == Past.SLOW_DOWN and frames > 1:
             sequence = yield from slower_sequence(along, first, limits.velocity, dt)

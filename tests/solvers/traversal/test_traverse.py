@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, read_urdf_text
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
@@ -126,6 +127,21 @@ def test_arms_of_other_proportions_turn_on_in_the_wrist(lengths: tuple, offset: 
     poses = line(model, q, np.array([0.0, 1.0, 0.2]), offset * np.array([0.0, 0.2, -1.0]))
     start = started(model, poses, q)
     assert 8 < led(model, poses, start, "slow-down").added < 60
+
+
+def test_a_slow_arm_is_on_its_path_beside_the_shoulder() -> None:
+    """Half-way between frames the tool runs ahead by more than a frame of the slow path: no frame counts as late."""
+    model = jointed(0.3, 0.7, 1.1, 0.2, 1.2, 0.2)
+    q = np.array([-0.498, 0.0, 1.34, -0.621, 0.543, -0.3])
+
+    def ahead(angle: float) -> float:
+        wrist = forward_kinematics(model, [q[0], angle, *q[2:]])["l5"][:3, 3]
+        return float(wrist[0] * np.cos(q[0]) + wrist[1] * np.sin(q[0]))
+
+    q[1] = brentq(ahead, -2.5, -2.2, xtol=1e-15)
+    poses = line(model, q, np.array([-0.636, -0.331, -0.697]), 1e-4 * np.array([0.722, 0.063, -0.689]))
+    found = led(model, poses, started(model, poses, q), "slow-down")
+    assert 0 < found.added < 60 and found.deviation[::2, 0].max() < 1e-5
 
 
 @pytest.mark.parametrize("past", ["slow-down", "deviate"])
