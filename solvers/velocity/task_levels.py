@@ -29,6 +29,7 @@ from .chain_length import chain_length
 
 # Motions of a loop slower than this, relative to its fastest one, are the rounding of its axes (a planar loop has
 # none across its plane): taken for motions, they would lock it.
+ROUNDING = 1e-14  # of dimensionless rows: smaller columns are 0
 IDLE = 1e-5
 
 
@@ -215,7 +216,10 @@ class TaskLevels:
     def level_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> Level:
         """The rows of one task, dimensionless and weighted."""
         factor = self._factors(i, rows)
-        return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
+        J = factor[:, None] * rows.J * state.scale
+        # Rows of rounding only, as of an axis that turns about itself, would hold a motion.
+        J[abs(J) < ROUNDING * rows.weight[:, None]] = 0.0
+        return Level(J, factor * rows.lower, factor * rows.upper, damping)
 
     def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> list[Level]:
         """The levels of one task: of rows with a path direction two, first what is across the path. Where that has no

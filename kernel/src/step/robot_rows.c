@@ -61,7 +61,10 @@ void rk_fill_robot_rows(const rk_step *step, const rk_step_data *data, const dou
     double *J = data->J + (int64_t)at * nv;
     for (int32_t k = 0; k < nv; k++) J[k] = 0.0;
     const double here = state(row, nv, data, center, C, moved, J);
-    for (int32_t k = 0; k < nv; k++) J[k] *= row->weight * step->scale[k];
+    for (int32_t k = 0; k < nv; k++) {
+      const int is_rounding = __builtin_fabs(J[k] * step->scale[k]) < RK_ROUNDING * step->length;
+      J[k] = is_rounding ? 0.0 : J[k] * (row->weight * step->scale[k]);
+    }
     data->low[at] = row->weight * (row->lower * dt - here);
     data->high[at] = row->weight * (row->upper * dt - here);
     const double remaining = (1.0 - share) * rk_clamp(0.0, data->low[at], data->high[at]);

@@ -39,6 +39,18 @@ static void make_columns(const rk_model *m, const double *nodes, const rk_tip_ro
   if (task->other >= 0) climb(m, nodes, m->frame_node[task->other], point, rows->count, rows->other, scale, J);
 }
 
+/* Zeros in place of rounding: rows of nothing else, as of an axis that only turns about itself, would hold a motion. */
+static void drop_rounding(const rk_step *step, const tip_rows *rows, double *J) {
+  const int64_t nv = step->model->nv;
+  for (int r = 0; r < rows->count; r++) {
+    const double *own = rows->own + 6 * r, *other = rows->other + 6 * r;
+    double size = 0.0;
+    for (int c = 0; c < 6; c++) size += (c < 3 ? step->length : 1.0) * (__builtin_fabs(own[c]) + __builtin_fabs(other[c]));
+    for (int64_t k = r * nv; k < (r + 1) * nv; k++)
+      if (__builtin_fabs(J[k]) < RK_ROUNDING * size) J[k] = 0.0;
+  }
+}
+
 static void add_row(tip_rows *rows, double factor, const double *own, const double *other) {
   for (int c = 0; c < 6; c++) {
     rows->own[6 * rows->count + c] += factor * own[c];
@@ -121,6 +133,7 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
     direction[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.path[r] : 0.0;
   }
   make_columns(m, nodes, task, point, &rows, step->scale, J);
+  drop_rounding(step, &rows, J);
   close_share(data->shares[t], rows.count, low, high);
   return rows.count;
 }

@@ -20,7 +20,16 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from robokin_addon.robokin.spatial import so3
-from robokin_addon.solvers import PoseTask, PositionTask, Task, VelocityConstraint, VelocityProblem, velocity_step
+from robokin_addon.solvers import (
+    AxisTask,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+    Task,
+    VelocityConstraint,
+    VelocityProblem,
+    velocity_step,
+)
 from robokin_addon.solvers.criteria import (
     GravityTorque,
     JointSprings,
@@ -297,3 +306,21 @@ def test_nothing_to_do_is_no_motion() -> None:
     fixed = RobotModel("stone", [Link("stone", 1.0)], [])
     step = velocity_step(fixed, [], [PositionTask("stone", [1.0, 0.0, 0.0])], [KineticEnergy(), GravityTorque()])
     assert step.v.shape == (0,) and step.residuals[0, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_an_axis_that_turns_about_itself_holds_no_motion(backend: str) -> None:
+    """Its rows are rounding: the level below gets what it gets alone."""
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        axis = rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        joint = Joint("turn", "continuous", "base", "arm", axis=axis)
+        model = RobotModel("turning", (Link("base"), Link("arm")), (joint,))
+        q = rng.uniform(-1.0, 1.0, 1)
+        T = forward_kinematics(model, q)["arm"]
+        upper = AxisTask("arm", axis, T[:3, :3] @ axis)
+        lower = PostureTask(q + 0.01, priority=2)
+        both, alone = (velocity_step(model, q, tasks, dt=0.04, backend=backend) for tasks in ([upper, lower], [lower]))
+        np.testing.assert_allclose(both.v, alone.v, atol=1e-9)
+        assert both.residuals[1, 0] < 1e-9
