@@ -16,6 +16,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
+from ...robokin.errors import TaskError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, swing_twist
@@ -23,6 +24,7 @@ from ..limits.viability import StepLimits
 from ..qp.sparse_rows import SparseRows
 
 STEP = 1e-6  # of central differences of what turns
+SHORTEST = 1e-9  # [s] between frames: only where nothing bounds it
 UNUSED = 1e-7  # share of limits on velocities and accelerations that is left unused: a program is solved to less
 INSIDE = 1e-7  # share of a curved limit that is left unused: steps leave it to second order
 
@@ -61,10 +63,12 @@ class Discretization:
         self.turning = [first + k for first, count in self.joined for k in range(count)]
 
     def stretched(self, s: float) -> Discretization:
-        """Itself, with the time between frames multiplied by exp(s)."""
+        """Itself, with the time between frames multiplied by exp(s). Raises TaskError where that is next to nothing."""
         found = copy(self)
         found.stretch = self.stretch * float(np.exp(s))
         found.dt = self.dt * float(np.exp(s))
+        if found.dt < SHORTEST:
+            raise TaskError("duration: no limit keeps the motion from taking no time: limit velocities or others")
         found.limits = StepLimits.of(self.model, found.dt)
         return found
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError
-from robokin_addon.solvers import JointVelocityTask, check_motion, optimize_motion
+from robokin_addon.robokin import Joint, Link, RobokinError, RobotModel, TaskError
+from robokin_addon.solvers import JointVelocityTask, PostureTask, check_motion, optimize_motion
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, circle, panda
 
@@ -76,3 +76,16 @@ def test_what_nothing_bounds_is_an_error():
     model, tasks, targets, q = problem()
     with pytest.raises(RobokinError, match=r"duration: .* has no limit"):
         optimize_motion(with_rates(model, velocity=np.inf, acceleration=np.inf), tasks, targets, q, cost="duration")
+
+
+def test_a_motion_that_no_limit_bounds_says_so():
+    """Some joints have limits on speed, those that move have none."""
+    joints = [
+        Joint("turn", "continuous", "base", "arm", axis=(0.0, 0.0, 1.0)),
+        Joint("slide", "prismatic", "arm", "tip", velocity=1.0),
+    ]
+    model = RobotModel("arm", [Link("base"), Link("arm"), Link("tip")], joints)
+    q = np.tile(model.neutral(), (8, 1))
+    q[:, model.slot("turn").q.start] = np.linspace(0.0, 0.3, 8)
+    with pytest.raises(TaskError, match="duration: no limit keeps the motion from taking no time"):
+        optimize_motion(model, [PostureTask(q[0])], [[each] for each in q], q[0], 0.04, "duration")
