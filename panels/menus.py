@@ -32,7 +32,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.export_motion", text="Export Robot Motion", icon="EXPORT")
         layout.operator("robokin.import_motion", text="Import Robot Motion", icon="IMPORT")
         layout.separator()
-        layout.operator("robokin.target_add", text="Add Target (Inverse Kinematics)", icon="EMPTY_ARROWS")
+        layout.operator("robokin.target_add", text="Add Target (IK, Inverse Kinematics)", icon="EMPTY_ARROWS")
         layout.operator("robokin.snap_targets", text="Snap Targets to Robot (IK to FK)", icon="SNAP_ON")
         layout.operator_menu_enum("robokin.task_add", "kind", text="Add Task")
         layout.separator()
@@ -42,16 +42,29 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.posture_add", text="Store Posture", icon="POSE_HLT")
         layout.operator("robokin.mirror_pose", text="Mirror Robot Pose", icon="MOD_MIRROR")
         layout.separator()
-        if context.mode == "POSE":
-            layout.operator_context = "INVOKE_REGION_WIN"
-            layout.operator("robokin.grab_link", icon="VIEW_PAN")
-            layout.operator("robokin.turn_joint", icon="DRIVER_ROTATIONAL_DIFFERENCE")
-            layout.operator("robokin.self_motion", icon="CON_KINEMATIC")
-            layout.separator()
+        _draw_switches(context, layout)
+        layout.operator_context = "INVOKE_REGION_WIN"
+        layout.operator("robokin.grab_link", icon="VIEW_PAN")
+        layout.operator("robokin.turn_joint", icon="DRIVER_ROTATIONAL_DIFFERENCE")
+        layout.operator("robokin.self_motion", icon="CON_KINEMATIC")
+        layout.separator()
         layout.operator("robokin.set_joint", text="Set Joint Limits and Type...", icon="CON_ROTLIMIT")
         layout.operator("robokin.obstacle", text="Mark as Obstacle (Collision)", icon="MESH_CUBE")
         layout.operator("robokin.duplicate_move", icon="DUPLICATE")
         layout.operator("robokin.make_robot", text="Make Robot from Armature")
+        layout.operator("robokin.convert_rig", text="Convert Rig to Robot")
+
+
+def _draw_switches(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    """Of the robot, and of its active joint in Pose Mode."""
+    obj = active_robot(context)
+    if obj is None:
+        return
+    layout.prop(obj.robokin, "live", text="Live (Follow Targets)")
+    bone = context.active_pose_bone
+    if bone is not None and bone.bone.robokin.joint_type:
+        layout.prop(bone.bone.robokin, "locked", text="Lock Joint (Padlock)")
+        layout.operator("wm.tool_set_by_id", text="Jog Joints", icon="ARROW_LEFTRIGHT").name = "robokin.jog"
 
 
 def _robot_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:

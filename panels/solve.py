@@ -25,7 +25,7 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.postures", icon="POSE_HLT")
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
         live = readouts.live(obj) if obj.robokin.live else None
-        if settings.status and (settings.status == "CONVERGED" or live is None or not live.is_met):
+        if settings.status and (live is None or not live.is_met):  # else Live says it
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
             if live is None:
                 draw_why(layout, obj)

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ...properties.bridge import binding, read_configuration, write_configuration
 from ...properties.postures import home_posture, posture_configuration, store_posture
-from ...robokin import RobotModel
+from ...robokin import RobotModel, clamp
 from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
 
@@ -20,11 +20,16 @@ ROOM = 1.2  # of the robot's radius, which the view shows at least
 
 def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """Take the home posture; where there is none, the stored one that says most, or a natural pose, which is home from
-    then on. A floating base comes down to the ground, the XY plane of the object."""
+    then on. A home of zeros says nothing: it is kept, and the pose is a natural one. A floating base comes down to the
+    ground, the XY plane of the object."""
     robot = binding(obj)
-    model, home = robot.model, home_posture(obj)
-    home = home or _fullest_posture(obj, model)
-    q = natural_configuration(model) if home is None else posture_configuration(model, home)
+    model = robot.model
+    home = home_posture(obj) or _fullest_posture(obj, model)
+    q = zero = clamp(model, model.neutral())
+    if home is not None:
+        q = posture_configuration(model, home)
+    if np.array_equal(q, zero):
+        q = natural_configuration(model)
     write_configuration(obj, q, robot)
     context.view_layer.update()
     if model.root == "floating":

@@ -31,7 +31,7 @@ def unbaked(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         robot = binding(obj)
         keyed = not own_keys(robot).keys().isdisjoint(animation.fcurves(obj))
         if not keyed:
-            return f"{obj.name!r} follows its targets live but is not baked: a render of several frames shows it still"
+            return f"{obj.name!r} follows its targets live but is not baked: a render of several frames shows no motion"
         baked = shown_by_keys(obj, [scene.frame_current_final], robot)
         if baked is None or np.allclose(baked[0], read_configuration(obj, robot), rtol=0.0, atol=SHOWN_ALIKE):
             return ""

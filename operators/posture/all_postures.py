@@ -132,14 +132,15 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"{self._title(number)}. {in_scene_units(context.scene, _remark(self._found))}")
+        told = self._title(number), in_scene_units(context.scene, _remark(self._found))
+        self.report({"INFO"}, ". ".join(filter(None, told)))
         return {"FINISHED"}
 
     def _title(self, number: int) -> str:
         assert self._found is not None
         count, name = len(self._found), self._found.names[number]
         if count == 1:
-            return "The only posture"
+            return "The only posture" if self._found.complete else "The only posture found"
         return f"Posture {number + 1} of {count}" + ("" if name.startswith("posture ") else f": {name}")
 
     def _tell(self, context: bpy.types.Context) -> None:
@@ -161,7 +162,9 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
 
 
 def _remark(found: Postures) -> str:
-    return "These are all" if found.complete and not found.remark else found.remark or "There may be others"
+    if found.remark or not found.complete:
+        return found.remark or "There may be others"
+    return "These are all" if len(found) > 1 else ""
 
 
 def _views(context: bpy.types.Context) -> list[bpy.types.Area]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import so3
 from ..tasks import FrameTask, Task
 from ..tasks.tips.frame import FrameKind, is_plain_task
-from .chain import chain_of
+from .chain import chain_of, placement
 from .family import Family, FamilyKind
 from .names import BranchNames
 from .recognition import recognise
@@ -39,7 +41,12 @@ class ClosedForm:
         position = max(task.position_tolerance, ROUNDING * family.chain.size)
         orientation = max(task.orientation_tolerance, ROUNDING) if oriented else np.inf
         self._is_all = np.array_equal(family.chain.q_index, np.arange(nq))
-        self._solver = _solver_type(backend)(family, oriented, (position, orientation))
+        self._tolerance, chain = (position, orientation), family.chain
+        kind = _solver_type(backend)
+        self._solver = kind(family, oriented, self._tolerance)
+        slack = np.where(chain.slides, position, min(position / chain.size, orientation))
+        wide = replace(chain, lower=chain.lower - slack, upper=chain.upper + slack)
+        self._wide = kind(replace(family, chain=wide), oriented, self._tolerance)
 
     @property
     def label(self) -> str:
@@ -55,11 +62,32 @@ class ClosedForm:
         """
         index = self.family.chain.q_index
         own, branch, found = self._solver.postures(goals, starts[:, index], threads)
+        missed = np.flatnonzero(found[:, 0] == 0)
+        if len(missed):
+            self._put_to_limits(missed, goals, starts[:, index], (own, branch, found))
         if self._is_all:
             return own, branch, found
         q = np.where(np.isnan(own[:, :, :1]), np.nan, starts[:, None])
         q[:, :, index] = own
         return q, branch, found
+
+    def _put_to_limits(self, missed: Array, goals: Array, starts: Array, told: tuple[Array, Array, Array]) -> None:
+        """Tell of the targets that were missed the postures at limits which meet them within the tolerance: those that
+        rounding has put a little beyond."""
+        lower, upper = self.family.chain.lower, self.family.chain.upper
+        beyond, bits, counts = self._wide.postures(goals[missed], starts[missed])
+        for i, own, branch, count in zip(missed, beyond, bits, counts[:, 0], strict=True):
+            at_limits = np.clip(own[:count], lower, upper)
+            kept = [k for k, x in enumerate(at_limits) if self._is_met(x, goals[i])]
+            told[0][i, : len(kept)], told[1][i, : len(kept)] = at_limits[kept], branch[kept]
+            told[2][i, 0] = len(kept)
+
+    def _is_met(self, x: Array, goal: Array) -> bool:
+        there = placement(self.family.chain, x)
+        position, orientation = self._tolerance
+        is_there = np.linalg.norm(goal[:3, 3] - self.family.chain.centre - there[:3, 3]) <= position
+        turned = np.linalg.norm(so3.log(goal[:3, :3] @ there[:3, :3].T)) if orientation < np.inf else 0.0
+        return bool(is_there and turned <= orientation)
 
     def nearest(self, target: Array, start: Array) -> Array | None:
         """(nq,) the posture nearest to a start (nq,) inside the limits; None when there is none at all."""

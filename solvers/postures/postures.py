@@ -27,7 +27,7 @@ from ..velocity.task_levels import checked_tasks
 from .multistart import Multistart
 
 ROUNDED = 1e-7  # by which products of rows of a rotation are wrong that need no closer look
-CONTINUUM = "one posture of each continuum, near to q0"
+CONTINUUM = "of each continuum of postures one that is near"
 HIDDEN = "a continuum was seen, but no posture of it inside the limits was found"
 DOUBTFUL = "the axes are not quite those of the family, and near the border of the workspace a posture may be missing"
 

@@ -35,11 +35,23 @@ def test_object_and_pose_menus_have_the_robot(scene, menu):
     )
 
 
-@pytest.mark.parametrize(
-    "word", ["inverse kinematics", "trajectory", "collision", "obstacle", "retarget", "torque", "limits", "fk", "elbow"]
+WORDS = (
+    "inverse kinematics,add target (ik,trajectory,collision,obstacle,retarget,torque,limits,fk,elbow,convert rig,grab"
 )
+
+
+@pytest.mark.parametrize("word", WORDS.split(","))
 def test_search_finds_by_the_words_that_people_try(scene, word):
     """Blender's search looks at the texts of menus."""
+    shown = drawn(menus.ROBOKIN_MT_robot.draw)
+    labels = (idname.partition(".")[2].replace("_", " ") for idname in shown["operators"])
+    assert any(word in (text or "").lower() for text in (*shown["texts"], *labels))
+
+
+@pytest.mark.parametrize("word", ["live", "lock joint", "padlock", "jog"])
+def test_search_finds_what_a_robot_in_pose_mode_has(robot, word):
+    bpy.ops.object.mode_set(mode="POSE")
+    robot.data.bones.active = robot.data.bones["panda_joint3"]
     assert any(word in (text or "").lower() for text in drawn(menus.ROBOKIN_MT_robot.draw)["texts"])
 
 

@@ -433,3 +433,12 @@ def test_where_live_is_as_near_as_can_be_no_older_solve_contradicts_it(scene):
     assert drawn["ROBOKIN_PT_solve"]["labels"] == ["Options"]
     robot.robokin.live = False
     assert draw()["ROBOKIN_PT_solve"]["labels"] != ["Options"]
+
+
+def test_solve_does_not_say_again_what_live_says(scene):
+    robot = add_robot(live=True)
+    target = add_target(robot)
+    target.location.x += 0.01
+    bpy.context.view_layer.update()
+    assert "Follows its targets" in draw()["ROBOKIN_PT_tasks"]["labels"]
+    assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Options"]

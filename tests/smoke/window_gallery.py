@@ -17,8 +17,13 @@ VIEW = ("-crop", "1310x880+0+24", "+repage", "-resize", "76%")  # with its sideb
 PANELS = ("-crop", "900x700+410+70", "+repage", "-resize", "90%")
 HANDLES = ("-crop", "466x466+400+230", "+repage")  # in the middle of the view
 SHAPE = ("-crop", "560x430+330+230", "+repage")
-# Robots of the library, with the type of the joint whose handle is shown.
-GIZMOS = (("panda", "revolute"), ("gantry", "prismatic"), ("puppet", "spherical"), ("mobile_arm", "wheeled"))
+# Robots of the library, with the type of the joint whose handle is shown, and from how far away.
+GIZMOS = (
+    ("panda", "revolute", 4),
+    ("gantry", "prismatic", 16),
+    ("puppet", "spherical", 4),
+    ("mobile_arm", "wheeled", 4),
+)
 view = View(MODULE)
 readouts = importlib.import_module(f"{MODULE}.properties.results.readouts")
 found = {}
@@ -118,7 +123,7 @@ def steps():
 
     view.area.spaces.active.show_region_ui = False
     taken = []
-    for name, kind in GIZMOS:
+    for name, kind, away in GIZMOS:
         view.clear()
         view.call(bpy.ops.robokin.add_robot, robot=name)
         yield 1.0
@@ -126,7 +131,7 @@ def steps():
         joints = [each.name for each in robot.data.bones if each.robokin.joint_type == kind]
         activate(robot, joints[len(joints) // 2])
         view.call(bpy.ops.view3d.view_selected)
-        view.area.spaces.active.region_3d.view_distance *= 4.0
+        view.area.spaces.active.region_3d.view_distance *= away
         taken.append(f"{OUT}-{len(taken)}.png")
         yield from view.picture(taken[-1], *HANDLES)
         mode("OBJECT")

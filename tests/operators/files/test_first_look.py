@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from robokin_addon.operators.files.first_look import show
 from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.robokin import frame_jacobian
 from robokin_addon.robokin.urdf.srdf import srdf_beside
 from support.robots import robot
 
@@ -44,6 +45,19 @@ def test_the_postures_of_a_file_beside_are_taken_and_the_fullest_is_home(scene, 
     assert pairs > 400
     obj = imported(tmp_path / "talos.urdf", meshes=False, postures=False)
     assert obj.robokin.postures.keys() == ["Home"]
+
+
+def test_a_home_of_zeros_is_kept_but_the_robot_stands_in_a_natural_pose(scene, tmp_path):
+    """That of the xArm is singular: two axes lie on each other."""
+    source = robot("xarm7")
+    shutil.copy(source, tmp_path / "xarm7.urdf")
+    shutil.copy(source.parent.parent / "srdf" / "xarm7.srdf", tmp_path / "xarm7.srdf")
+    obj = imported(tmp_path / "xarm7.urdf", meshes=False)
+    model, q = robot_model(obj), read_configuration(obj)
+    assert np.linalg.svd(frame_jacobian(model, q, "link_eef"), compute_uv=False).min() > 0.05
+    assert obj.robokin.home_posture == "home"
+    bpy.ops.robokin.home()
+    assert not read_configuration(obj).any()
 
 
 def test_of_several_files_only_one_of_the_same_name_is_taken(tmp_path):

@@ -17,6 +17,7 @@ from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.ghosts import ghost_lines
 from support.blender.scene_robots import add_target, build, placed, world_error
 from support.blender.windows import Window
+from support.problems.family_robots import family_robot
 
 PUMA = [-0.9, -0.1, -1.8, 2.0, -0.9, -4.2]  # one of eight postures
 
@@ -70,6 +71,24 @@ def test_what_no_posture_meets_is_reported(puma):
     bpy.context.view_layer.update()
     with pytest.raises(RuntimeError, match="no posture meets the tasks"):
         postures(puma)
+
+
+def test_the_only_posture_is_said_to_be_the_only_one(scene, capfd):
+    robot = build(library_robot("gantry"))
+    robot.robokin.live = False
+    add_target(robot, tip_of(robot))
+    assert postures(robot) == {"FINISHED"}
+    assert "The only posture\n" in capfd.readouterr().out
+
+
+def test_a_continuum_is_told_without_letters(scene, capfd):
+    """As of an arm with a spherical shoulder and wrist."""
+    robot = build(family_robot("iiwa"))
+    robot.robokin.live = False
+    add_target(robot, tip_of(robot))
+    assert postures(robot) == {"FINISHED"}
+    told = capfd.readouterr().out
+    assert "continuum" in told and "q0" not in told
 
 
 def test_ghosts_stand_where_the_robot_would(puma):

@@ -105,6 +105,24 @@ def test_a_little_out_of_reach_is_met_within_the_tolerance() -> None:
     assert all_postures(model, [PositionTask("tool", far)]).q[0] == pytest.approx(q, abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["gantry", "scara", "puma560", "iiwa"])
+def test_a_little_beyond_the_limits_is_met_within_the_tolerance(name: str) -> None:
+    """As of a target, made where joints are at their limits, that single precision has rounded."""
+    model = family_robot(name)
+    task = PoseTask(tip_of(model), np.eye(4))
+    problem = PostureProblem(model, [task])
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        q = np.nan_to_num(np.where(rng.random(model.nq) < 0.5, model.upper, model.lower), posinf=1.0, neginf=1.0)
+        target = forward_kinematics(model, q)[task.link].astype(np.float32).astype(float)
+        found = problem.solve([target], q)
+        assert len(found)
+        for own in found.q:
+            assert ((own >= model.lower) & (own <= model.upper)).all()
+            there = forward_kinematics(model, own)[task.link]
+            assert np.linalg.norm((there - target)[:3, 3]) <= task.position_tolerance
+
+
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_a_stretched_arm_out_of_reach(backend: str) -> None:
     """Both postures of the wrist are told, the elbow straight; exact ones go before those within the tolerance."""
