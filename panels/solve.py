@@ -202,7 +202,7 @@ def _draw_failures(
         shown = rows.operator("robokin.failure_show", text=text, icon="TIME", depress=failure == chosen)
         shown.index, shown.of = index, of
     if len(failures) > SHOWN:
-        rows.label(text=f"and {len(failures) - SHOWN} more segments of frames")
+        rows.label(text=_more(len(failures) - SHOWN))
     words, reason = status_words(chosen.status, chosen.reason), in_scene_units(context.scene, chosen.reason)
     begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
     draw_text(context, rows.box(), reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
@@ -219,7 +219,11 @@ def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) 
         shown = column.operator("robokin.failure_show", text=f"{_frames(row)}: {what}")
         shown.index, shown.of = index, "RETIME"
     if len(rows) > LIMITS_SHOWN:
-        column.label(text=f"and {len(rows) - LIMITS_SHOWN} more segments of frames")
+        column.label(text=_more(len(rows) - LIMITS_SHOWN))
+
+
+def _more(count: int) -> str:
+    return "and 1 more segment of frames" if count == 1 else f"and {count} more segments of frames"
 
 
 def _frames(row: bpy.types.PropertyGroup) -> str:

@@ -30,7 +30,7 @@ class Violation:
     def sentence(self) -> str:
         """In words."""
         if self.kind == "singularity":
-            return f"{self.joint} is near a singularity, smallest singular value {self.value:.3g}: {self.why}"
+            return f"{self.joint} is near a singularity, smallest singular value {self.value:.3f}: {self.why}"
         if self.kind == "tipping":
             return f"the robot tips: its zero-moment point is {self.value:.4g} m outside of what it stands on"
         if self.links:

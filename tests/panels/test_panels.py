@@ -325,26 +325,6 @@ def test_the_range_is_shown_once_above_all_that_takes_it(panda):
         assert [name for name, panel in drawn.items() if "range" in panel["props"]] == ["ROBOKIN_PT_robot"]
 
 
-def test_rows_of_failing_frames_say_what_and_one_says_why(panda):
-    target = add_target(panda)
-    scene = bpy.context.scene
-    for frame, height in ((1, 0.5), (2, 9.0), (3, 0.5), (4, 12.0)):
-        target.location = (0.3, 0.0, height)
-        target.keyframe_insert("location", frame=frame)
-    scene.frame_start, scene.frame_end = 1, 4
-    bpy.ops.robokin.bake()
-    bpy.context.window_manager.robokin_page = "ANIMATE"
-    failures = panda.robokin.solver.bake_failures
-    told = []
-    for failure in failures:
-        scene.frame_set(failure.first)
-        drawn = draw_page()["ROBOKIN_PT_bake"]
-        rows = [text for text in drawn["texts"] if text and text[0].isdigit()]
-        assert len(rows) == len(failures) > 1 and rows[0].startswith(f"{failures[0].first}")
-        told.append(drawn["labels"])
-    assert "at least 8 m" in " ".join(told[0]) and "at least 11 m" in " ".join(told[-1])
-
-
 @pytest.mark.parametrize("width", [180, 300, 600])
 def test_long_texts_are_broken_into_lines_that_fit(width):
     context = SimpleNamespace(region=SimpleNamespace(width=width), preferences=bpy.context.preferences)
@@ -417,28 +397,3 @@ def test_a_list_of_joints_does_not_say_joint():
     names = ["base", "arm_left_1_joint", "arm_right_1_joint", "_joint"]
     assert list(short_names(names).values()) == ["base", "arm_left_1", "arm_right_1", "_joint"]
     assert list(short_names(["r_a", "r_a_joint", "r_b"]).values()) == ["a", "a_joint", "b"]
-
-
-def test_where_live_is_as_near_as_can_be_no_older_solve_contradicts_it(scene):
-    robot = add_robot(live=True)
-    target = add_target(robot)
-    bpy.ops.robokin.posture_add()
-    bpy.ops.robokin.task_add(kind="POSTURE")
-    robot.robokin.tasks[1].priority, robot.robokin.tasks[1].posture = 2, robot.robokin.postures[-1].name
-    target.location.x += 0.05
-    robot.update_tag()
-    bpy.context.view_layer.update()
-    drawn = draw()
-    assert any(label.startswith("Follows; met only as") for label in drawn["ROBOKIN_PT_tasks"]["labels"])
-    assert drawn["ROBOKIN_PT_solve"]["labels"] == ["Options"]
-    robot.robokin.live = False
-    assert draw()["ROBOKIN_PT_solve"]["labels"] != ["Options"]
-
-
-def test_solve_does_not_say_again_what_live_says(scene):
-    robot = add_robot(live=True)
-    target = add_target(robot)
-    target.location.x += 0.01
-    bpy.context.view_layer.update()
-    assert "Follows its targets" in draw()["ROBOKIN_PT_tasks"]["labels"]
-    assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Options"]

@@ -8,6 +8,7 @@ from robokin_addon.robokin import Joint, Link, RobotModel, TaskError, forward_ki
 from robokin_addon.solvers import JointVelocityTask, PoseTask, PositionTask, TwistTask, track
 from robokin_addon.solvers.motion.check import check_motion, task_residuals
 from robokin_addon.solvers.motion.motion import Motion
+from robokin_addon.solvers.motion.violation import Violation
 from robokin_addon.solvers.results import Status
 from support.robots import robot
 
@@ -180,3 +181,8 @@ def test_tasks_are_judged_by_their_influence_as_in_tracking():
         checked = check_motion(tracked.motion, tasks)
         assert list(checked.statuses) == tracked.status
         assert checked.statuses[0] is (Status.CONVERGED if tasks in (cases[0], cases[1]) else Status.EMPTY)
+
+
+def test_a_singular_value_of_zero_is_told_without_its_rounding():
+    near = Violation(0, "tool", "singularity", 7.5e-17, 0.02, why="elbow")
+    assert near.sentence() == "tool is near a singularity, smallest singular value 0.000: elbow"

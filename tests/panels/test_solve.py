@@ -1,0 +1,71 @@
+"""What Solve, Bake and Check say in their panels."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from robokin_addon.properties.results.stored_results import store_failures
+from robokin_addon.solvers import Status
+from support.blender.panels import draw, draw_page
+from support.blender.scene_robots import add_robot, add_target
+
+
+@pytest.fixture
+def robot(scene):
+    return add_robot()
+
+
+def test_rows_of_failing_frames_say_what_and_one_says_why(robot):
+    target = add_target(robot)
+    scene = bpy.context.scene
+    for frame, height in ((1, 0.5), (2, 9.0), (3, 0.5), (4, 12.0)):
+        target.location = (0.3, 0.0, height)
+        target.keyframe_insert("location", frame=frame)
+    scene.frame_start, scene.frame_end = 1, 4
+    bpy.ops.robokin.bake()
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    failures = robot.robokin.solver.bake_failures
+    told = []
+    for failure in failures:
+        scene.frame_set(failure.first)
+        drawn = draw_page()["ROBOKIN_PT_bake"]
+        rows = [text for text in drawn["texts"] if text and text[0].isdigit()]
+        assert len(rows) == len(failures) > 1 and rows[0].startswith(f"{failures[0].first}")
+        told.append(drawn["labels"])
+    assert "at least 8 m" in " ".join(told[0]) and "at least 11 m" in " ".join(told[-1])
+
+
+def test_segments_that_are_not_listed_are_counted(robot):
+    failures = robot.robokin.solver.bake_failures
+    robot.robokin.solver.bake_status = "LIMIT"
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    for count in range(1, 6):
+        store_failures(failures, [(2 * i, 2 * i, Status.LIMIT, "a reason") for i in range(count)])
+        labels = draw_page()["ROBOKIN_PT_bake"]["labels"]
+        wanted = {4: "and 1 more segment of frames", 5: "and 2 more segments of frames"}
+        assert [label for label in labels if "more segment" in label] == [*filter(None, [wanted.get(count)])]
+
+
+def test_where_live_is_as_near_as_can_be_no_older_solve_contradicts_it(scene):
+    robot = add_robot(live=True)
+    target = add_target(robot)
+    bpy.ops.robokin.posture_add()
+    bpy.ops.robokin.task_add(kind="POSTURE")
+    robot.robokin.tasks[1].priority, robot.robokin.tasks[1].posture = 2, robot.robokin.postures[-1].name
+    target.location.x += 0.05
+    robot.update_tag()
+    bpy.context.view_layer.update()
+    drawn = draw()
+    assert any(label.startswith("Follows; met only as") for label in drawn["ROBOKIN_PT_tasks"]["labels"])
+    assert drawn["ROBOKIN_PT_solve"]["labels"] == ["Options"]
+    robot.robokin.live = False
+    assert draw()["ROBOKIN_PT_solve"]["labels"] != ["Options"]
+
+
+def test_solve_does_not_say_again_what_live_says(scene):
+    robot = add_robot(live=True)
+    target = add_target(robot)
+    target.location.x += 0.01
+    bpy.context.view_layer.update()
+    assert "Follows its targets" in draw()["ROBOKIN_PT_tasks"]["labels"]
+    assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Options"]
