@@ -56,7 +56,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
 
 
 def _draw_switches(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Of the robot, and of its active joint in Pose Mode."""
+    """Switches of the robot, and of its active joint in Pose Mode."""
     obj = active_robot(context)
     if obj is None:
         return

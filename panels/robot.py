@@ -44,6 +44,8 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         pages = row.row(align=True)
         pages.scale_x = 1.25
         pages.prop(context.window_manager, PAGE, expand=True, icon_only=True)
+        if not obj.is_editable:
+            draw_text(context, layout, "Linked from another file: make a library override to pose it", "LINKED")
         if why_no_kernel():
             draw_text(context, layout, f"Slow: {why_no_kernel()}", "ERROR")
         if summary.problem:

@@ -132,8 +132,8 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        told = self._title(number), in_scene_units(context.scene, _remark(self._found))
-        self.report({"INFO"}, ". ".join(filter(None, told)))
+        lines = self._title(number), in_scene_units(context.scene, _remark(self._found))
+        self.report({"INFO"}, ". ".join(filter(None, lines)))
         return {"FINISHED"}
 
     def _title(self, number: int) -> str:

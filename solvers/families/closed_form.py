@@ -71,16 +71,16 @@ class ClosedForm:
         q[:, :, index] = own
         return q, branch, found
 
-    def _put_to_limits(self, missed: Array, goals: Array, starts: Array, told: tuple[Array, Array, Array]) -> None:
-        """Tell of the targets that were missed the postures at limits which meet them within the tolerance: those that
+    def _put_to_limits(self, missed: Array, goals: Array, starts: Array, into: tuple[Array, Array, Array]) -> None:
+        """Store, of the targets that were missed the postures at limits which meet them within the tolerance: those that
         rounding has put a little beyond."""
         lower, upper = self.family.chain.lower, self.family.chain.upper
         beyond, bits, counts = self._wide.postures(goals[missed], starts[missed])
         for i, own, branch, count in zip(missed, beyond, bits, counts[:, 0], strict=True):
             at_limits = np.clip(own[:count], lower, upper)
             kept = [k for k, x in enumerate(at_limits) if self._is_met(x, goals[i])]
-            told[0][i, : len(kept)], told[1][i, : len(kept)] = at_limits[kept], branch[kept]
-            told[2][i, 0] = len(kept)
+            into[0][i, : len(kept)], into[1][i, : len(kept)] = at_limits[kept], branch[kept]
+            into[2][i, 0] = len(kept)
 
     def _is_met(self, x: Array, goal: Array) -> bool:
         there = placement(self.family.chain, x)

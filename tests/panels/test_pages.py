@@ -38,6 +38,19 @@ def test_a_page_has_its_panels(scene, page):
     assert "robokin_page" in shown(page, object=robot)["robot"]["props"]
 
 
+def test_a_linked_robot_says_what_to_do(scene, tmp_path):
+    robot = add_robot()
+    name, path = robot.name, str(tmp_path / "robot.blend")
+    bpy.data.libraries.write(path, {robot})
+    bpy.data.objects.remove(robot)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = [name]
+    scene.collection.objects.link(wanted.objects[0])
+    bpy.context.view_layer.update()
+    labels = shown("POSE", object=wanted.objects[0])["robot"]["labels"]
+    assert "library override" in " ".join(labels)
+
+
 def rows_of(drawn):
     """A padlock stands in the row of its joint."""
     props = [name for name in drawn["props"] if name != "locked"]
