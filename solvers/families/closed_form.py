@@ -72,7 +72,7 @@ class ClosedForm:
         return q, branch, found
 
     def _put_to_limits(self, missed: Array, goals: Array, starts: Array, into: tuple[Array, Array, Array]) -> None:
-        """Store, of the targets that were missed the postures at limits which meet them within the tolerance: those that
+        """Store, of missed targets, the postures at limits which meet them within the tolerance: those that
         rounding has put a little beyond."""
         lower, upper = self.family.chain.lower, self.family.chain.upper
         beyond, bits, counts = self._wide.postures(goals[missed], starts[missed])
