@@ -27,9 +27,9 @@ from ..tasks.protocols import Displacement, VelocityTask, has_path
 from ..tasks.tips.frame import FrameTask
 from .chain_length import chain_length
 
+ROUNDING = 1e-14  # of dimensionless rows: smaller columns are 0
 # Motions of a loop slower than this, relative to its fastest one, are the rounding of its axes (a planar loop has
 # none across its plane): taken for motions, they would lock it.
-ROUNDING = 1e-14  # of dimensionless rows: smaller columns are 0
 IDLE = 1e-5
 
 
