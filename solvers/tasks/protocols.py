@@ -48,7 +48,7 @@ class VelocityTask(Task):
         """What is missing of the velocity at the end of `moved`. Here with the mean of J along the displacement: rows
         that are the velocity of something sum up to how far it went, so nothing drifts."""
         rows = self.rows(moved.start, target)
-        J = sum(weight * self.rows(state, target).J for weight, state in moved.between)
+        J = np.sum([weight * self.rows(state, target).J for weight, state in moved.between], axis=0)
         return replace(rows, J=J).less(J @ moved.by)
 
     def start_jacobian(self, moved: Displacement, target: Any) -> Array | None:
