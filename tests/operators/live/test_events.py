@@ -201,7 +201,7 @@ def test_no_pose_is_made_in_a_render_and_what_is_not_baked_is_reported(scene, ro
     scene.collection.objects.link(camera)
     scene.camera = camera
     told = rendering.unbaked(scene, robot)
-    assert "not baked: it stands still in a render of several frames" in told
+    assert "not baked: a render of several frames shows no motion" in told
     rendering._begin(scene)
     assert "is not baked" in capfd.readouterr().err
     before = read_configuration(robot).tolist()
