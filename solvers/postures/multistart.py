@@ -93,18 +93,14 @@ class Multistart:
     def _freedom(self, q: Array, targets: list[Any]) -> int:
         """Degrees of freedom, of those that the tasks depend on, that their equations leave."""
         state = self._levels.state(q, targets, 1.0)
-        rows = [
-            task.rows(state, resolve_target(task, state, target))
-            for task, target in zip(self.tasks, targets, strict=True)
+        levels = [
+            self._levels.level_of(i, state, task.rows(state, resolve_target(task, state, target)))
+            for i, (task, target) in enumerate(zip(self.tasks, targets, strict=True))
         ]
-        J = np.vstack([(own.J * self._levels_unit(i, own))[own.lower == own.upper] for i, own in enumerate(rows)])
-        used = np.vstack([own.J for own in rows]).any(axis=0)
+        J = np.vstack([level.J[level.lower == level.upper] for level in levels])
+        used = np.vstack([level.J for level in levels]).any(axis=0)
         values = np.linalg.svd(J[:, used], compute_uv=False) if J.size and used.any() else np.zeros(0)
         return int(used.sum()) - int((values > FREE * values.max(initial=0.0)).sum())
-
-    def _levels_unit(self, i: int, rows: Any) -> Array:
-        parts = self.tasks[i].parts
-        return np.array([1.0 / self._levels.length if parts[part].is_length else 1.0 for part in rows.part])[:, None]
 
 
 def _exact(task: Task) -> Task:

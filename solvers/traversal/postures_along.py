@@ -38,7 +38,8 @@ class PosturesAlong:
         self.model, self.task, self.path, self.q0 = model, task, path, model.limits.clamp(q0)
         self._problem = PostureProblem(model, [task])
         chain = chain_of(model, task.link, task.offset, model.limits)
-        self.are_few = bool(self._problem.family) and chain is not None and chain.joints <= MOST
+        self.has_balls = model.nq != model.nv
+        self.are_few = bool(self._problem.family) and chain is not None and chain.joints <= MOST and not self.has_balls
         self._turns = np.zeros(model.nq, bool)
         if chain is not None:
             self._turns[chain.q_index[~chain.slides]] = True

@@ -64,12 +64,15 @@ def traverse_steps(
     branch that it begins in; "change-posture": in time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
     An arm of up to six joints with a closed form takes the best of its few postures at each pose. Any other robot moves
-    in itself to come past, from the nearest posture that was found to allow it.
+    in itself to come past, from the nearest posture that was found to allow it; with balls or a floating base it can
+    only deviate.
     Raises TaskError where no such path was found, and for a task that leaves an axis free.
     """
     targets = _checked(task, poses, dt, past, position, orientation)
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
     along = PosturesAlong(model, task, ToolPath(targets), start)
+    if along.has_balls and past != Past.DEVIATE:
+        raise TaskError(f"{task.name}: {model.name!r} has balls or a floating base, and can only deviate, not {past}")
     first = along.unwound(along.starts(), start)
     if not len(first):
         raise TaskError(f"{task.name}: the first pose of its path cannot be reached")

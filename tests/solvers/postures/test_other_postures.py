@@ -78,7 +78,7 @@ TASKS: dict[str, list[Task]] = {
     "free axis": [
         PoseTask("tool", np.diag([1.0, -1.0, -1.0, 1.0]) + 0.3 * np.eye(4, k=3), orientation_weights=(1, 1, 0))
     ],
-    "two": [PositionTask("tool", (0.4, 0.1, 0.6)), AimTask("tool", (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))],
+    "two": [PositionTask("tool", (0.3, 0.3, 0.5)), AimTask("tool", (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))],
 }
 
 
@@ -89,6 +89,14 @@ def test_other_tasks_are_searched(kind: str) -> None:
     assert not found.complete
     assert found.family == ""
     assert len(found) > 1
+
+
+def test_a_joint_that_moves_no_task_is_no_freedom() -> None:
+    """Puma's last joint turns about the line that aims: its columns are rounding, and it stays where it is."""
+    q0 = library_robot("puma560").limits.clamp(np.full(6, 0.3))
+    found = all_postures(library_robot("puma560"), TASKS["two"], q0)
+    assert not found.continuum.any()
+    assert found.q[:, 5] == pytest.approx(0.3, abs=1e-9)
 
 
 def test_a_task_of_influence_0_does_not_count() -> None:

@@ -134,3 +134,15 @@ def test_where_no_way_is_found_it_says_where() -> None:
     poses[10:, 2, 3] += 5.0
     with pytest.raises(TaskError, match="cannot get on from frame 9 of its path to frame 10: no posture meets"):
         traverse(model, PoseTask(link, poses[0]), poses, np.full(7, 0.4), DT, "slow-down")
+
+
+def test_balls_and_floating_bases_can_only_deviate() -> None:
+    model = load_urdf(robot("panda"), root="floating")
+    q = model.limits.middle(model.neutral())
+    poses = np.tile(forward_kinematics(model, q)["panda_hand"], (5, 1, 1))
+    poses[:, 2, 3] -= np.linspace(0.0, 0.01, 5)
+    task = PoseTask("panda_hand", poses[0])
+    assert (traverse(model, task, poses, q, DT, "deviate", *MOST).deviation <= MOST).all()
+    for past in ("slow-down", "keep-posture", "change-posture"):
+        with pytest.raises(TaskError, match=f"'panda' has balls or a floating base, and can only deviate, not {past}"):
+            traverse(model, task, poses, q, DT, past)
