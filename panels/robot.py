@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..properties.overrides import takes_changes
 from ..properties.pages import PAGE, shown_page
 from ..properties.selected.active_robot import active_robot, why_no_robot
 from ..robokin.backend import why_no_kernel
@@ -44,7 +45,7 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         pages = row.row(align=True)
         pages.scale_x = 1.25
         pages.prop(context.window_manager, PAGE, expand=True, icon_only=True)
-        if not obj.is_editable:
+        if not takes_changes(obj):
             draw_text(context, layout, "Linked from another file: make a library override to pose it", "LINKED")
         if why_no_kernel():
             draw_text(context, layout, f"Slow: {why_no_kernel()}", "ERROR")

@@ -32,6 +32,12 @@ def static_field(kind: Any, name: str, description: str, **options: Any) -> Any:
     return field(kind, name, description, options=STATIC, **options)
 
 
+def takes_changes(obj: bpy.types.Object) -> bool:
+    """Whether an object of this file may be changed: not one that is linked, nor a library override of the system."""
+    override = obj.override_library
+    return obj.is_editable and not (override is not None and override.is_system_override)
+
+
 def takes_keys(obj: bpy.types.Object) -> bool:
     """Whether keys can be written: not into the action of another file."""
     data = obj.animation_data

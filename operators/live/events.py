@@ -23,21 +23,19 @@ MOMENT = 0.02  # [s] for the window between two looks of a robot that awaits som
 ROUNDS = 5  # that robots which hang on one another in a circle look at each other again
 
 _sessions: dict[int, Session] = {}
-# restored: by undo, or from a file.   anew: an update was missed.   robots: those that were live at the last one of a
-# scene, by their names and libraries.
+# restored: by undo, or from a file.   anew: an update was missed.   robots: names of those that were live at the last
+# one of a scene.
 _state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "is_anew": True, "robots": (0, [])}
 
 
 class Changes(NamedTuple):
     """What an update has changed: session_uids of armatures with the robots that show them, and of actions; whether the
-    scene was."""
+    scene was. is_frame: it shows another frame, for which Blender lists actions that nobody changed."""
 
     armatures: Set[int] = frozenset()
     actions: Set[int] = frozenset()
     scene: bool = False
-
-
-NOTHING = Changes()
+    is_frame: bool = False
 
 
 def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -47,11 +45,10 @@ def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 def follow_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if len(bpy.data.armatures):
-        _follow(scene, depsgraph, None)
+        _follow(scene, depsgraph, _changes(depsgraph)._replace(actions=frozenset(), is_frame=True))
 
 
-def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes | None) -> None:
-    """changes: None of another frame."""
+def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
     if depsgraph.mode != "VIEWPORT":
         return
     if _state["is_busy"] or is_posing_paused() or rendering.is_rendering():
@@ -68,13 +65,13 @@ def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Cha
         _state["is_busy"] = False
 
 
-def _robots(scene: bpy.types.Scene, changes: Changes | None) -> list[bpy.types.Object]:
+def _robots(scene: bpy.types.Scene, changes: Changes) -> list[bpy.types.Object]:
     """The live ones in order. Which they are is looked at where something was changed that may say so."""
     uid, known = _state["robots"]
-    if uid == scene.session_uid and not (changes is None or changes.scene or changes.armatures or _state["is_anew"]):
-        return [bpy.data.objects[key] for key in known]
+    if uid == scene.session_uid and not (changes.is_frame or changes.scene or changes.armatures or _state["is_anew"]):
+        return in_order([bpy.data.objects[name, None] for name in known])
     robots = in_order(live_robots(scene))
-    _state["robots"] = scene.session_uid, [(o.name, o.library.filepath if o.library else None) for o in robots]
+    _state["robots"] = scene.session_uid, [obj.name for obj in robots]
     for gone in _sessions.keys() - {obj.session_uid for obj in robots}:
         del _sessions[gone]
     for obj in robots:
@@ -86,11 +83,10 @@ def _follow_all(
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
     robots: Sequence[bpy.types.Object],
-    changes: Changes | None,
+    changes: Changes,
 ) -> None:
-    moves, is_frame = Moves(), changes is None
-    changes = changes or NOTHING
-    actions = NOTHING.actions if _state["is_restored"] else changes.actions
+    moves, is_frame = Moves(), changes.is_frame
+    actions = frozenset() if _state["is_restored"] else changes.actions
     is_anew, _state["is_anew"] = changes.scene or _state["is_anew"], False
     is_dragging = not is_frame and transform_running()
     event = Event(scene, depsgraph, moves, changes.armatures, actions, is_anew, is_frame, is_dragging)

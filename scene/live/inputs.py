@@ -29,6 +29,7 @@ from ...scene.tasks.targets import numbers_of, places_of, world_matrix, world_no
 
 _READOUTS = {"rna_type", "position_residual", "orientation_residual", "solved", "reached", "tip_link", "other_link"}
 _CRITERION = ("name", "kind", "weight", "gain", "time", "damping", "distance", "posture")
+_TASK = ("name", "kind", "enabled", "tip", "other", "target", "surface")
 _HEAVY = ("GRAVITY_TORQUE", "DYNAMIC_TORQUE")
 
 
@@ -54,16 +55,17 @@ class Settings:
 @dataclass(frozen=True, eq=False)
 class RobotFields:
     """What the fields of a robot ask for. They are read once: until Blender lists the robot or its scene among what was
-    changed, or shows another frame, they are as they were.
+    changed, or shows another frame, or the lists have other entries, they are as they were.
 
-    names: of all tasks.   followed: which of them a pose can meet, as for Solve Pose.   Of each of these, bones: the
-    bone that counts of each object that a property names, "" for the object itself;   numbers: the animated ones;
-    levels, shares: as the solver has them.   settings: what a problem is made of, beside the robot and what `looks_at`
-    names: "gravity", "obstacles" of a criterion, "shapes" of tasks.   avoids: whether obstacles are kept away from.
+    lists: as `read_lists` reads them.   followed: which tasks a pose can meet, as for Solve Pose.   Of each of these,
+    bones: the bone that counts of each object that a property names, "" for the object itself;   numbers: the animated
+    ones;   levels, shares: as the solver has them.   settings: what a problem is made of, beside the robot and what
+    `looks_at` names: "gravity", "obstacles" of a criterion, "shapes" of tasks.   avoids: whether obstacles are kept
+    away from.
     left_out: what is said of tasks that no pose can meet.
     """
 
-    names: list[str]
+    lists: tuple
     followed: tuple[int, ...]
     bones: tuple[dict[str, str], ...]
     numbers: Numbers
@@ -85,7 +87,7 @@ def read_fields(obj: bpy.types.Object, robot: Binding) -> RobotFields:
     tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
     numbers, has_levels = _read_numbers(tasks), obj.robokin.solver.mode == "PRIORITIES"
     return RobotFields(
-        names=obj.robokin.tasks.keys(),
+        lists=read_lists(obj),
         followed=tuple(i for i, task in enumerate(obj.robokin.tasks) if task in tasks),
         bones=tuple({name: bone for name, (_, bone) in places_of(task).items()} for task in tasks),
         numbers=numbers,
@@ -96,6 +98,13 @@ def read_fields(obj: bpy.types.Object, robot: Binding) -> RobotFields:
         avoids=avoids_collisions(obj),
         left_out=velocities_left_out(obj),
     )
+
+
+def read_lists(obj: bpy.types.Object) -> tuple:
+    """What tells the entries of a robot's lists apart. Blender does not notice where a script adds, removes or moves
+    some: looked at in every update."""
+    tasks, criteria = map(_of_task(), obj.robokin.tasks), map(_of_criterion(), enabled_entries(obj))
+    return tuple(tasks), tuple(criteria), tuple(obj.robokin.postures.keys())
 
 
 def _share(task: RobokinTask, influence: float) -> float:
@@ -181,6 +190,11 @@ def _static(kind: str) -> Callable[[RobokinTask], tuple]:
     return _getter(
         RobokinTask, [name for name in RobokinTask.bl_rna.properties.keys() if name not in _READOUTS | animated]
     )
+
+
+@cache
+def _of_task() -> Callable[[RobokinTask], tuple]:
+    return _getter(RobokinTask, _TASK)
 
 
 @cache

@@ -6,6 +6,7 @@ import bpy
 
 from ...properties.bridge.belonging import has_object
 from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.overrides import takes_changes
 from ...properties.selected.active_robot import objects_showing
 from .inputs import has_tasks
 
@@ -17,7 +18,7 @@ def live_robots(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature else ():
             settings = obj.robokin
-            if not settings.live or obj.pose is None or armature.is_editmode or not obj.is_editable:
+            if not settings.live or obj.pose is None or armature.is_editmode or not takes_changes(obj):
                 continue
             if has_object(scene, obj) and has_tasks(obj):
                 found.append(obj)

@@ -33,7 +33,7 @@ from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from .drag import Drag
-from .inputs import RobotFields, Worlds, kept_worlds, read_fields, read_scene, read_worlds
+from .inputs import RobotFields, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
 
@@ -142,7 +142,7 @@ class Session:
         assert self.robot is not None
         before, last = self._read, self.q
         every = obj.robokin.tasks
-        if is_anew or last is None or before is None or before.fields.names != every.keys():
+        if is_anew or last is None or before is None or before.fields.lists != read_lists(obj):
             fields, q = read_fields(obj, self.robot), self._arrays(obj).read(obj)
         else:
             fields, q = before.fields, last
@@ -178,7 +178,8 @@ class Session:
         task_worlds = [{name: worlds[place] for name, place in own.items()} for own in places]
         result = self._followed(obj, tasks, task_worlds, q, is_posed and not event.is_frame)
         is_still = result is None or farthest(result.q, q) <= (SAME if result.converged else STANDS)
-        if is_still or (last is None and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
+        is_restored = last is None and self.robot.model.limits.contain(q, SAME)
+        if is_still or (is_restored and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
             self.q = q
             return False
         self._write(obj, result.q)

@@ -47,8 +47,14 @@ def test_a_linked_robot_says_what_to_do(scene, tmp_path):
         wanted.objects = [name]
     scene.collection.objects.link(wanted.objects[0])
     bpy.context.view_layer.update()
-    labels = shown("POSE", object=wanted.objects[0])["robot"]["labels"]
-    assert "library override" in " ".join(labels)
+    linked = wanted.objects[0]
+    override = linked.override_create(remap_local_usages=True)
+    override.override_library.is_system_override = True
+    for obj in (linked, override):
+        labels = shown("POSE", object=obj)["robot"]["labels"]
+        assert "library override" in " ".join(labels)
+    override.override_library.is_system_override = False
+    assert "library override" not in " ".join(shown("POSE", object=override)["robot"]["labels"])
 
 
 def rows_of(drawn):

@@ -365,6 +365,27 @@ def test_a_linked_robot_stands_and_an_overridden_one_follows(robot, target, scen
     assert world_error(robot, TOOL, target)[0] < NEAR
 
 
+def test_a_robot_of_a_system_override_stands_and_says_nothing(robot, target, scene, tmp_path):
+    """Blender lets nobody pose it."""
+    collection = bpy.data.collections.new("Robots")
+    for obj in (robot, target):
+        collection.objects.link(obj)
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {collection})
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.collections = ["Robots"]
+    into.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    update()
+    robot = next(o for o in bpy.data.objects if o.type == "ARMATURE" and o.override_library)
+    assert robot.override_library.is_system_override
+    assert events.live_robots(bpy.context.scene) == [] and readouts.live(robot) is None
+    robot.override_library.is_system_override = False
+    robot.update_tag()
+    update()
+    assert events.live_robots(bpy.context.scene) == [robot] and readouts.live(robot) is not None
+
+
 def test_a_reload_of_the_add_on_goes_on(robot, target):
     robokin_addon.unregister()
     assert not any("robokin" in h.__module__ for h in bpy.app.handlers.frame_change_post)
