@@ -10,6 +10,7 @@
 #define APART 0.97 /* cosine of the angle between two starts that are not the same */
 #define MOST_ROUNDS 64
 #define SETTLED 1e-13 /* of the size: what the deepest points may be off their normal */
+#define SAME 1e-14 /* of the size: reaches that differ by no more are one */
 #define NEAR 1e-3  /* of the size: nearer a descent is faster, but less exact */
 #define CLOSE 1e-6 /* of the size: from how near the deepest points are looked for at the end */
 #define GOLDEN 0.6180339887498949
@@ -139,30 +140,33 @@ static double go_along(const rk_pair *p, double reach, double n[3], const double
 
 double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_point *deepest) {
   rk_difference_support(p, n, deepest);
-  double beyond = 0.5, least = __builtin_inf();
+  double beyond = 0.5, least = __builtin_inf(), found = reach, at[3];
+  rk_copy(at, n, 3);
   for (int round = 0; round < MOST_ROUNDS && beyond > CLOSE; round++) {
     rk_difference_point points;
     double next[3], off[3], line[3];
-    if (!rk_look_back(p, reach + beyond * p->size, n, &points, next)) break;
-    for (int k = 0; k < 3; k++) off[k] = points.m[k] - reach * n[k];
+    if (!rk_look_back(p, reach + beyond * p->size, at, &points, next)) break;
+    for (int k = 0; k < 3; k++) off[k] = points.m[k] - reach * at[k];
     const double aside = rk_sqrt(rk_dot3(off, off));
-    if (aside < least) least = aside, *deepest = points;
+    if (aside < least || reach < found - SAME * p->size) {
+      least = aside, found = reach, *deepest = points;
+      rk_copy(n, at, 3);
+    }
     if (least <= SETTLED * p->size) break;
     double better = rk_reach(p, next);
-    if (better > reach + 1e-14 * p->size) {
+    if (better > reach + SAME * p->size) {
       beyond *= 0.1;
       continue;
     }
     if (reach - better > 1e-15 * p->size) {
-      rk_copy(line, n, 3);
+      rk_copy(line, at, 3);
       const double along = go_along(p, reach, line, next);
       if (along < better) rk_copy(next, line, 3), better = along;
     }
-    rk_copy(n, next, 3);
-    reach = better, least = __builtin_inf();
-    beyond = rk_max(0.5 * beyond, NEAR);
+    rk_copy(at, next, 3);
+    reach = better, beyond = rk_max(0.5 * beyond, NEAR);
   }
-  return reach;
+  return found;
 }
 
 double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *deepest) {

@@ -18,6 +18,7 @@ PARALLEL = 1e-12  # edges whose sine is no larger have no normal
 APART = 0.97  # cosine of the angle between two starts that are not the same
 MOST_ROUNDS = 64
 SETTLED = 1e-13  # of the size: what the deepest points may be off their normal
+SAME = 1e-14  # of the size: reaches that differ by no more are one
 NEAR = 1e-3  # of the size: nearer a descent is faster, but less exact
 CLOSE = 1e-6  # of the size: from how near the deepest points are looked for at the end
 GOLDEN = 0.6180339887498949
@@ -73,20 +74,21 @@ def _across(p: Pair) -> Array:
 def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:
     """From n down to where the reach is least around; of two that are apart that is where it is least of all, and minus
     their distance. Returns it, where it is, and (3, 3) the nearest or deepest point. From a point outside M along n the
-    nearest point of M shows a way that is not longer (Cameron 1997)."""
+    nearest point of M shows a way that is not longer (Cameron 1997). Around the least, reaches that differ by rounding
+    belong to directions that differ by its root: of those the one is kept whose deepest point is nearest to it."""
     reach, beyond, least = p.reach(n), 0.5, np.inf
-    deepest = p.support(n)
+    found = reach, n, p.support(n)
     for _ in range(MOST_ROUNDS):
         points, toward = look_back(p, reach + beyond * p.size, n)
         if toward is None:
             break
         aside = np.linalg.norm(points[2] - reach * n)
-        if aside < least:
-            least, deepest = aside, points
+        if aside < least or reach < found[0] - SAME * p.size:
+            least, found = aside, (reach, n, points)
         if least <= SETTLED * p.size:
             break
         better = p.reach(toward)
-        if better > reach + 1e-14 * p.size:
+        if better > reach + SAME * p.size:
             beyond *= 0.1
             if beyond <= CLOSE:
                 break
@@ -94,9 +96,8 @@ def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:
         if reach - better > 1e-15 * p.size:
             along, line = _along(p, reach, n, toward)
             better, toward = (along, line) if along < better else (better, toward)
-        reach, n, least = better, toward, np.inf
-        beyond = max(0.5 * beyond, NEAR)
-    return reach, n, deepest
+        reach, n, beyond = better, toward, max(0.5 * beyond, NEAR)
+    return found
 
 
 def _along(p: Pair, reach: float, n: Array, toward: Array) -> tuple[float, Array]:

@@ -84,6 +84,17 @@ def test_random_pairs(seed: int) -> None:
         proven(a, Ta, b, touching, distance(a, Ta, b, touching))
 
 
+@pytest.mark.parametrize(("kind", "seed"), [("cylinders", 5), ("hull", 46)])
+def test_the_deepest_points_of_a_disc_are_along_the_normal(kind: str, seed: int) -> None:
+    """Around the least depth, directions that differ by the root of the rounding have depths that are the same."""
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        a, b = (Cylinder(*rng.uniform(0.05, 1.0, 2)) for _ in range(2))
+        b = Hull(rng.normal(size=(rng.integers(4, 40), 3))) if kind == "hull" else b
+        T = at(*rng.normal(scale=0.3, size=3), turn=rng)
+        proven(a, np.eye(4), b, T, distance(a, np.eye(4), b, T))
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_thin_ones_that_nearly_touch(backend: str) -> None:
     """The normal shows the distance, however short the way between the nearest points."""
