@@ -18,6 +18,7 @@ from ...solvers.motion.dynamics import MotionDynamics
 from ...solvers.motion.files import read_motion
 from ...solvers.motion.motion import velocity_names
 from ...solvers.motion.plot import write_plot
+from ...solvers.motion.violation import Violation
 from ..arguments import add_frames, add_json, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
 from ..report import write_report
@@ -40,15 +41,15 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.motion is not None:
         if arguments.frames is not None or arguments.rate is not None:
             raise UsageError("--frames and --rate are for the animation of a .blend; --motion has its own times")
-        gravity = np.array(STANDARD_GRAVITY)
-        found = MotionDynamics.of(read_motion(arguments.motion, load_model(arguments)), gravity)
+        motion = read_motion(arguments.motion, load_model(arguments))
+        found = MotionDynamics.of(motion)
+        broken = [v for v in check_motion(motion, gravity=STANDARD_GRAVITY).violations if v.kind == "effort"]
     elif is_blend(arguments.file):
-        found, gravity = _animation(arguments)
+        found, broken = _animation(arguments)
     else:
         raise UsageError("a description has no motion: name one with --motion MOTION")
     motion = found.motion
     columns = found.columns(links=None if arguments.link is None else [*dict.fromkeys((*found.tools, *arguments.link))])
-    broken = [v for v in check_motion(motion, gravity=gravity).violations if v.kind == "effort"]
     report = {
         "robot": motion.model.name,
         "times": motion.times.tolist(),
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> bool:
     return not broken
 
 
-def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, np.ndarray]:
+def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, list[Violation]]:
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
@@ -70,15 +71,14 @@ def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, np.ndarra
 
         from ...properties.bridge import binding
         from ...scene.bake.resampling import motion_at_rate
-        from ...scene.criteria.solver_criteria import root_gravity
-        from ...scene.dynamics import dynamics_steps
+        from ...scene.dynamics import dynamics_steps, effort_violations_steps
 
         robot = find_robot(arguments.robot)
         frames, scene = chosen_frames(robot, arguments.frames, 1), bpy.context.scene
         assert scene is not None  # an open file has one
         motion = run_steps(motion_at_rate(scene, robot, frames[0], frames[-1], arguments.rate))
-        found = run_steps(dynamics_steps(scene, robot, binding(robot), motion, frames[0]))
-        return found, root_gravity(robot)
+        given = scene, robot, binding(robot), motion, frames[0]
+        return run_steps(dynamics_steps(*given)), run_steps(effort_violations_steps(*given))
 
 
 def _summary(found: MotionDynamics, broken: int) -> str:

@@ -76,7 +76,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
 
         from ...properties.bridge import binding, export_urdf
         from ...scene.bake.resampling import motion_at_rate
-        from ...scene.dynamics import chosen_columns, dynamics_steps
+        from ...scene.dynamics import dynamics_steps, file_columns
         from ...scene.srdf import write_srdf
         from ...solvers.motion.files import write_motion
 
@@ -98,7 +98,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
             if arguments.dynamics:
                 bound = binding(robot)
                 found = run_steps(dynamics_steps(bpy.context.scene, robot, bound, motion, frames[0]))
-                columns = chosen_columns(robot, bound, found, robot.robokin.solver.dynamics_curves)
+                columns = file_columns(robot, bound, found, Path(arguments.output))
             write_motion(motion, arguments.output, columns)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"
     return _report_written(arguments.output, line, losses)

@@ -13,8 +13,8 @@ from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
 from ...scene.bake.resampling import motion_at_rate
-from ...scene.dynamics import chosen_columns, dynamics_steps
-from ...solvers.motion.files import write_motion
+from ...scene.dynamics import dynamics_steps, file_columns
+from ...solvers.motion.files import WITH_QUANTITIES, write_motion
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
 
@@ -49,7 +49,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
 
     dynamics: bpy.props.BoolProperty(
         name="Dynamics",
-        description="Add the quantities that are chosen in the panel Dynamics, a column each; YAML takes efforts alone",
+        description="Add the quantities that are chosen in the panel Dynamics, a column each; YAML takes "
+        "efforts, and these alone, other formats nothing",
         options={"SKIP_SAVE"},
     )
 
@@ -89,7 +90,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         layout = self.draw_properties("format", "rate")
         if self.format != "PVT":  # which always is
             layout.prop(self, "smooth")
-        if self.format in {"CSV", "JSON", "YAML"}:
+        if EXTENSIONS[self.format] in WITH_QUANTITIES:
             layout.prop(self, "dynamics")
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
@@ -102,10 +103,10 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         spline = path.suffix.lower() == EXTENSIONS["PVT"]
         motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth, spline)
         columns = {}
-        if self.dynamics:
+        if self.dynamics and path.suffix.lower() in WITH_QUANTITIES:
             robot = binding(obj)
             found = yield from dynamics_steps(context.scene, obj, robot, motion, first)
-            columns = chosen_columns(obj, robot, found, settings.dynamics_curves)
+            columns = file_columns(obj, robot, found, path)
         write_motion(motion, path, columns)
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
 

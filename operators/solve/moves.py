@@ -12,6 +12,7 @@ from ...properties.moves import MOVE_KINDS
 from ...properties.postures import free_name, store_posture
 from ...properties.results.stored_results import store_failures
 from ...properties.selected.tips import possible_tips
+from ...robokin import RobokinError
 from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
 from ...scene.bake.retime import set_limits
@@ -44,6 +45,9 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         ),
     )
 
+    def draw(self, context: bpy.types.Context) -> None:
+        self.draw_properties("kind", *(() if self.kind == "CURVE" else ("end",)))  # a curve has its own end
+
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         bound, robot, name = binding(obj), obj.robokin, _LABELS[self.kind]
         if self.kind == "JOINT" and self.end == "PRESENT":
@@ -60,13 +64,13 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         """The tip's link, and new objects at it."""
         bone = possible_tips(obj, robot)[0]
         pose, found = tip_pose(obj, robot, bone), {"tip": robot.link_of_bone[bone]}
-        if self.end == "CURSOR":
-            pose.translation = bpy.context.scene.cursor.location
         if self.kind == "CURVE":  # of the selection, or to be chosen
             curve = next((each for each in bpy.context.selected_objects if each.type == "CURVE"), None)
             return found | ({"target": curve} if curve is not None else {})
         with all_or_nothing():
-            for role in ("target", "via") if self.kind == "CIRCLE" else ("target",):
+            for role in ("via", "target") if self.kind == "CIRCLE" else ("target",):
+                if role == "target" and self.end == "CURSOR":
+                    pose.translation = bpy.context.scene.cursor.location
                 found[role] = made = new_target(obj, robot, "POSE", bone, pose)
                 collections_for(obj)[0].objects.link(made)
         return found
@@ -107,7 +111,9 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
         settings = obj.robokin.solver
         robot = binding(obj)
         limits = set_limits(obj, robot)
-        active = obj.robokin.active_move
+        active, count = obj.robokin.active_move, len(obj.robokin.moves)
+        if self.which == "ACTIVE" and count and not 0 <= active < count:
+            raise RobokinError(f"{obj.name!r}: no move is active; choose one of {count}")
         which = slice(active, active + 1) if self.which == "ACTIVE" else slice(None)
         result = yield from moves_steps(context.scene, obj, robot, first, settings.efforts, limits, which)
         store_failures(settings.retime_limits, result.rows)

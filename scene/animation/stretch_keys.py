@@ -22,7 +22,7 @@ def bake_modifiers(obj: bpy.types.Object, robot: Binding, first: int, last: int)
         bent = [modifier for modifier in curve.modifiers if not modifier.mute]
         if bent:
             ends = [point.co.x for point in curve.keyframe_points]
-            frames = range(int(np.floor(min(first, *ends))), int(np.ceil(max(last, *ends))) + 1)
+            frames = range(int(np.floor(min([first, *ends]))), int(np.ceil(max([last, *ends]))) + 1)
             shown = [curve.evaluate(frame) for frame in frames]
             for modifier in bent:
                 curve.modifiers.remove(modifier)
@@ -40,12 +40,13 @@ def write_stretch(
     own = zip(curves(obj, Q, before, robot), robot.written_channels, strict=True)
     for (path, index, values, group), channel in own:
         curve = existing.get(channel_key(channel))
-        if curve is None:
+        if curve is None or not curve.keyframe_points:
             present = np.float32(obj.path_resolve(path)[index])
             if (values == present).all():
                 continue
-            curve = bag.fcurves.new(path, index=index)
-            curve.group = bag.groups.get(group) or bag.groups.new(group)
+            if curve is None:
+                curve = bag.fcurves.new(path, index=index)
+                curve.group = bag.groups.get(group) or bag.groups.new(group)
             replace_keys(curve, np.array(frames[:1], np.float32), np.full(1, present))
         _put_in(curve, list(frames), values, span)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 
@@ -22,6 +23,11 @@ from .motion import Motion, checked_motion, velocity_names
 
 RANK = 1e-10  # relative: of mobilities that are none
 COLUMNS = ("joints", "drives", "energy", "mass", "ground", "impulses", "links")  # groups of them
+COLUMN = re.compile(  # a column's name with its unit, in a file
+    r"(.+ (velocity|acceleration|jerk|effort|power)|(kinetic|potential) energy|(center of mass"
+    r"|(linear|angular) momentum|base (force|moment)"
+    r"|zero-moment point|.+ (impulse|velocity|acceleration)) [xyz]) \[[^\]]+\]"
+)
 KNOWN = 0.01  # share of a limit to which samples at the rate of a film show efforts and power, at least
 LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
 

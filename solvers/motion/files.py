@@ -23,8 +23,7 @@ import csv
 import io
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,14 +33,14 @@ from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
-from .joint_trajectory import plain_joints, trajectory_columns, trajectory_text
+from .dynamics import COLUMN
+from .joint_trajectory import Quantities, plain_joints, trajectory_columns, trajectory_text
 from .motion import Motion, checked_motion, coordinate_names
 from .plot import plot_text
 from .servos import servo_angles
 
 TIME = "time"
-_QUANTITY = re.compile(r" \[[^\]]*\]$")  # a column with its unit
-Quantities = Mapping[str, tuple[str, Array]]
+WITH_QUANTITIES = ".csv", ".json", ".yaml", ".yml"
 NONE: Quantities = MappingProxyType({})
 MAX_BYTES = 256 << 20  # hours of a robot
 
@@ -57,10 +56,11 @@ def write_motion(motion: Motion, path: str | os.PathLike, quantities: Quantities
     """
     path = Path(checked_path(path, "a motion"))
     write = _by_extension(path, _WRITERS, "write")
-    if quantities and write not in _WITH_QUANTITIES:
-        raise ConfigurationError(f"{path.suffix} has no place for quantities (valid: .csv, .json, .yaml, .yml)")
-    given = (quantities,) if quantities else ()
-    write_text(path, write(checked_motion(motion), *given))
+    has_place = path.suffix.lower() in WITH_QUANTITIES
+    if quantities and not has_place:
+        raise ConfigurationError(f"{path.suffix} has no place for quantities (valid: {', '.join(WITH_QUANTITIES)})")
+    own = checked_motion(motion)
+    write_text(path, write(own, quantities) if has_place else write(own))
     return path
 
 
@@ -106,7 +106,7 @@ def _shown(motion: Motion) -> list[tuple[Joint, Array]]:
     return shown
 
 
-def _csv(motion: Motion, quantities: Quantities = NONE) -> str:
+def _csv(motion: Motion, quantities: Quantities) -> str:
     shown = _shown(motion)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -143,7 +143,7 @@ def _pvt(motion: Motion) -> str:
     return out.getvalue()
 
 
-def _json(motion: Motion, quantities: Quantities = NONE) -> str:
+def _json(motion: Motion, quantities: Quantities) -> str:
     model = motion.model
 
     def plain(values: Array) -> list:
@@ -204,7 +204,7 @@ def _of_columns(
     known = {name: joint for joint in model.joints for name in coordinate_names(joint) if joint.nq}
     for name in columns:
         if name not in known:
-            if not _QUANTITY.search(name):
+            if not COLUMN.fullmatch(name):
                 others.append(name)
             continue
         joint = known[name]
@@ -294,7 +294,6 @@ _WRITERS: dict[str, Callable] = {
     ".pvt": _pvt,
     ".svg": plot_text,
 }
-_WITH_QUANTITIES = _csv, _json, trajectory_text
 _READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
 
 

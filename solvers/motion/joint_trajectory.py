@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from ...robokin.urdf.xacro.yaml import plain_yaml
 from .motion import Motion, coordinate_names, velocity_names
 
 WITHIN = ("goal", "trajectory", "joint_trajectory")  # what a trajectory may be a part of
-NONE: Mapping[str, tuple[str, Array]] = MappingProxyType({})
 SECONDS, NANOSECONDS = ("sec", "secs"), ("nanosec", "nsecs")
+Quantities = Mapping[str, tuple[str, Array]]  # name -> unit and values (F,)
 
 
 def plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
@@ -28,7 +27,7 @@ def plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
     return plain, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
 
 
-def trajectory_text(motion: Motion, quantities: Mapping[str, tuple[str, Array]] = NONE) -> str:
+def trajectory_text(motion: Motion, quantities: Quantities) -> str:
     """A trajectory of the joints that have a place in one, with the efforts among quantities (F,)."""
     model = motion.model
     scalar_joints, left_out = plain_joints(model)

@@ -190,3 +190,27 @@ def test_dynamics_take_the_numbers_of_each_frame(scene, tmp_path):
     for own, joint in zip(expected, model.moving_joints, strict=True):
         for found in (quantities[f"{joint.name} effort"]["values"], values[f"{joint.name} effort"]):
             np.testing.assert_allclose(found, own, atol=1e-4 * abs(expected).max())
+
+
+@pytest.mark.parametrize("present", [1, 21])
+def test_the_command_judges_the_efforts_that_it_reports(arm, tmp_path, present):
+    """Damping grows to what breaks the limit; at the first frame alone there is none."""
+    scene, bone = bpy.context.scene, arm.data.bones[1]
+    bone.robokin.has_effort, bone.robokin.effort = True, 30.0
+    for frame, damping in ((1, 0.0), (21, 60.0)):
+        bone.robokin.damping = damping
+        arm.data.keyframe_insert(f'bones["{bone.name}"].robokin.damping', frame=frame)
+    for link in arm.data.bones:
+        link.robokin.mass = 0.01
+    t = np.arange(21.0)
+    Q = np.column_stack((0.3 * np.sin(0.3 * t), 0.2 * np.cos(0.4 * t)))
+    write_curves(arm, range(1, 22), Q, False, binding(arm))
+    scene.frame_start, scene.frame_end = 1, 21
+    scene.frame_set(present)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    code = main(["dynamics", str(tmp_path / "a.blend"), "--json", str(tmp_path / "a.json")])
+    told = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    broken = told["violations"]
+    assert code == 1 and broken and {each["kind"] for each in broken} == {"effort"}
+    for each in broken:
+        assert abs(told["values"][f"{each['joint']} effort"][each["frame"]]) > each["limit"]

@@ -254,3 +254,18 @@ def test_quantities_of_the_exported_curve_are_columns(scene, robot, tmp_path, ca
     assert done.code == 0 and told["quantities"]["panda_joint2 effort"]["unit"] == "N m"
     refused = run(capsys, "export", tmp_path / "a.blend", "--dynamics", "-o", tmp_path / "b.urdf")
     assert refused.code == 2 and "--dynamics are for motions" in refused.err
+
+
+def test_a_trajectory_holds_efforts_whatever_groups_the_panel_shows(robot, tmp_path, capsys):
+    robot.robokin.solver.dynamics_curves = {"ENERGY"}
+    by_hand = export(robot, tmp_path / "a.yaml", dynamics=True).read_text("utf-8")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    assert run(capsys, "export", tmp_path / "a.blend", "--dynamics", "-o", tmp_path / "b.yml").code == 0
+    assert by_hand.count("  effort: ") == by_hand.count("positions: ") > 10
+    assert (tmp_path / "b.yml").read_text("utf-8") == by_hand
+
+
+@pytest.mark.parametrize("ending", ["pvt", "svg"])
+def test_a_switch_that_the_format_hides_does_not_count(robot, tmp_path, ending):
+    plain, ticked = (export(robot, tmp_path / f"{on}.{ending}", dynamics=on).read_text("utf-8") for on in (False, True))
+    assert ticked == plain

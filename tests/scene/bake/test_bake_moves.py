@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
 from robokin_addon.operators.handlers import moves_preview, shown_motion
 from robokin_addon.operators.solve import moves as operator
-from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
+from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves, ROBOKIN_OT_move_add
 from robokin_addon.panels.overlays.motion import limit_spans
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root, write_configuration
@@ -250,6 +252,27 @@ def test_a_joint_move_of_five_joints_ends_at_the_cursor_and_turns_as_it_can(scen
     scene.frame_set(move.last)
     there = (world_from_root(robot) @ tip_at(robot, move))[:3, 3]
     np.testing.assert_allclose(there, scene.cursor.location, atol=1e-4)
+
+
+def test_a_circle_to_the_cursor_goes_by_the_tip_and_a_curve_has_its_own_end(scene, robot):
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.move_add(kind="CIRCLE")
+        scene.cursor.location = (0.4, 0.1, 0.4)
+        bpy.ops.robokin.move_add(kind="CIRCLE", end="CURSOR")
+    present, circle = robot.robokin.moves
+    assert (circle.target.location - scene.cursor.location).length < 1e-6
+    assert circle.via.location == present.via.location != circle.target.location
+    for kind, names in {"CIRCLE": ["kind", "end"], "CURVE": ["kind"]}.items():
+        settings = Mock(kind=kind)
+        ROBOKIN_OT_move_add.draw(settings, None)
+        settings.draw_properties.assert_called_once_with(*names)
+
+
+@pytest.mark.parametrize("active", [4, -1, -2])
+def test_no_active_move_says_so(scene, program, active):
+    program.robokin.active_move = active
+    said = called(bpy.ops.robokin.bake_moves, program, which="ACTIVE")
+    assert "no move is active; choose one of 4" in said
 
 
 def test_one_move_is_baked_from_the_present_pose(scene, program):

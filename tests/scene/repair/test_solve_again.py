@@ -336,6 +336,17 @@ def test_what_modifiers_bend_is_solved_again_and_stays_bent_beside(baked):
     np.testing.assert_array_equal(values(baked, FRAMES)[:, kept], before[:, kept])
 
 
+@pytest.mark.parametrize("is_bent", [True, False])
+def test_curves_without_keys_are_solved_again(baked, is_bent):
+    curve = own_curves(baked)[1]
+    curve.keyframe_points.clear()
+    if is_bent:
+        curve.modifiers.new("GENERATOR").coefficients = 0.5, 0.0
+    found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
+    assert found.before and found.after == 0 and checked(baked).passed
+    assert not len(curve.modifiers) and len(curve.keyframe_points)
+
+
 def test_soft_tasks_of_a_whole_motion_hold_nothing(baked):
     """Frames are solved again for the hard task alone: none is led to where a soft one would be met."""
     elbow = add(baked, "POSITION", place(baked, (0.2, 0.2, 0.5)), "panda_joint4", priority=2)

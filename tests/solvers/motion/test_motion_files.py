@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 
 import numpy as np
 import pytest
@@ -312,6 +313,14 @@ def test_quantities_are_written_beside_and_not_read_back(tmp_path, extension):
         points = yaml.safe_load(path.read_text())["points"]
         efforts = np.column_stack([columns[f"{joint.name} effort"][1] for joint in model.moving_joints])
         np.testing.assert_array_equal([point["effort"] for point in points], efforts)
+
+
+@pytest.mark.parametrize("column", ["panda_joint1 [deg]", "ghost []", "panda_joint1 torque [N m]"])
+def test_a_unit_makes_no_quantity_of_a_column(tmp_path, column):
+    path = tmp_path / "m.csv"
+    path.write_text(f"time,panda_joint2,{column}\n0,0.5,45\n")
+    with pytest.raises(FileFormatError, match=re.escape(f"'{column}' is no joint of 'panda'")):
+        read_motion(path, load_urdf(robot("panda")))
 
 
 def test_quantities_have_no_place_in_other_files(tmp_path):
