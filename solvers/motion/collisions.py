@@ -9,17 +9,18 @@ from .violation import Violation
 
 
 def collision_violations(motion: Motion, collisions: CollisionModel) -> list[Violation]:
-    """One for each two that are in each other at a sample; half-way to the next one, where they are not at both."""
+    """One for each two that are in each other at a sample; half-way to the next one, where they are deeper there than
+    at both."""
     found = [_violation(contact, False) for contact in collisions.contacts(motion.q)]
     backend, tree = get_backend(), motion.model.tree
     before, after = motion.q[:-1], motion.q[1:]
     if not len(before):
         return found
     between = backend.integrate(tree, before, 0.5 * backend.difference(tree, before, after))
-    known = {(each.frame, each.links) for each in found}
+    depth = {(each.frame, each.links): -each.value for each in found}
     for contact in collisions.halfway().contacts(between):
-        own = {(contact.sample, contact.names), (contact.sample + 1, contact.names)}
-        if not own & known:
+        beside = [depth.get((contact.sample + k, contact.names), 0.0) for k in (0, 1)]
+        if contact.depth > max(beside):
             found.append(_violation(contact, True))
     return found
 

@@ -53,6 +53,16 @@ def test_a_motion_that_sweeps_through_an_obstacle_is_reported_also_between_sampl
     assert check_motion(motion).violations == ()
 
 
+def test_two_that_are_deepest_between_two_samples_are_told_there_too() -> None:
+    model = planar_arm(1)
+    post = Obstacle("post", Sphere(0.1), np.array([[1, 0, 0, 0.9], [0, 1, 0, 0.0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
+    angles = np.array([[-0.1], [0.1], [0.14]])  # in the post at all; deepest at 0
+    found = check_motion(Motion.of(model, np.arange(3.0), angles), collisions=CollisionModel(model, [post]))
+    assert [(v.frame, v.half) for v in found.violations] == [(0, False), (0, True), (1, False), (2, False)]
+    first, between, *_ = (-v.value for v in found.violations)
+    assert first == pytest.approx(0.15 - 0.9 * math.sin(0.1)) and between == pytest.approx(0.15)
+
+
 def test_an_obstacle_that_moves_is_met_where_it_is() -> None:
     model = planar_arm(1)
     T = np.tile(np.eye(4), (5, 1, 1))
