@@ -56,7 +56,7 @@ class AvoidingTracker(Tracker):
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
     _pressed: int | None  # the pair that the robot presses on, by its number
-    _way: Near  # what was in the way when it began to
+    _why: Near  # what was in the way when it began to
     _remaining: int  # so many frames are followed with the clearance at once
 
     def _prepare(self) -> None:
@@ -124,7 +124,7 @@ class AvoidingTracker(Tracker):
             look = self._stop.look(q, step, kept, wanted[self._at])
             if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
                 break
-            why = None if pressed is None else self._way
+            why = None if pressed is None else self._why
             verdict = self._verdict(int(found.codes[count]), remarks[count], residuals[count], self._own, look, why)
             outcome.codes[count], remarks[count] = verdict
             kept, count = look.kept, count + 1
@@ -162,7 +162,7 @@ class AvoidingTracker(Tracker):
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
             why = look.blocked or self._stop.nearest(kept)
         else:
-            why = self._way
+            why = self._why
         if why is not None:
             found = self._led(self._near, *with_clearance) if near is None else near
             look, memory = self._stop.look(q, self._step(q, found.q[0]), kept, obstacles), self._near.memory
@@ -180,7 +180,7 @@ class AvoidingTracker(Tracker):
         self.memory, self._kept = memory, look.kept
         if pressed is not None and remaining and self._presses(pressed, code, look.kept, self._step(q, there)):
             self._pressed, self._remaining = pressed, remaining
-            self._way = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
+            self._why = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
