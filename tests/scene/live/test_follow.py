@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-import pytest
 from robokin_addon.operators.live import events
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.properties.results.why import why
 from robokin_addon.scene.live import session
-from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
+from support.blender.scene_robots import TOOL, add_empty, add_target, world_error
 
 NEAR = 1e-4
-
-
-@pytest.fixture
-def robot(scene):
-    return add_robot(live=True)
-
-
-@pytest.fixture
-def target(robot):
-    found = add_target(robot)
-    bpy.context.view_layer.update()
-    return found
 
 
 def update() -> None:

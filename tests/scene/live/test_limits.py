@@ -5,24 +5,12 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.properties.bridge import binding, read_configuration
-from support.blender.scene_robots import TOOL, add_robot, add_target, world_error
+from support.blender.scene_robots import TOOL, world_error
 
 UPPER = 0.05
 NEAR, TURNED = 1.01e-4, 1.01e-3  # the tolerances of a task
 FIRST, LAST = "panda_joint1", "panda_joint7"
 PATH = f'bones["{FIRST}"].robokin.upper'
-
-
-@pytest.fixture
-def robot(scene):
-    return add_robot(live=True)
-
-
-@pytest.fixture
-def target(robot):
-    found = add_target(robot)
-    bpy.context.view_layer.update()
-    return found
 
 
 def angle(robot, joint: str = FIRST) -> float:

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-import pytest
 from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.properties.results import readouts
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
 NEAR = 1.01e-4  # the tolerance of a task
-
-
-@pytest.fixture
-def robot(scene):
-    return add_robot(live=True)
-
-
-@pytest.fixture
-def target(robot):
-    found = add_target(robot)
-    bpy.context.view_layer.update()
-    return found
 
 
 def moved(robot, target):
