@@ -5,10 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..robokin.arrays import Array
+
+if TYPE_CHECKING:
+    from ..robokin.collision.model import Near
 
 
 class Status(enum.StrEnum):
@@ -27,13 +31,26 @@ class Status(enum.StrEnum):
 @dataclass(frozen=True)
 class Diagnosis:
     """Why a solve failed. `joints`: those whose bounds LIMIT blames; `tasks`: the names of those in conflict; `links`:
-    the two, or a link and an obstacle, that COLLISION is about."""
+    the two, or a link and an obstacle, that COLLISION is about, which are, or would be, `depth` [m] deep in each other;
+    negative: so far apart."""
 
     status: Status
     reason: str
     joints: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    depth: float = 0.0
+
+    @classmethod
+    def collision(cls, near: Near, reason: str = "") -> Diagnosis:
+        """COLLISION of two. reason: in place of how near they are."""
+        return cls(Status.COLLISION, reason or near.sentence(), links=near.names, depth=-near.distance)
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON; a collision has its two as a violation has them."""
+        found = {"status": str(self.status), "reason": self.reason, "joints": list(self.joints)}
+        found["tasks"] = list(self.tasks)
+        return found | ({"links": list(self.links), "depth": self.depth} if self.links else {})
 
 
 CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
@@ -148,14 +165,10 @@ class SolveResult:
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         return {
-            "status": str(self.status),
-            "reason": self.reason,
+            **self.diagnosis.to_dict(),
             "q": [float(x) for x in self.q],
             "residuals": self.residuals,
             "limits_active": list(self.limits_active),
-            "joints": list(self.joints),
-            "tasks": list(self.tasks),
-            **({"links": list(self.diagnosis.links)} if self.diagnosis.links else {}),
             "iterations": self.iterations,
             "attempts": self.attempts,
             **({"costs": self.costs} if self.costs else {}),

@@ -42,15 +42,7 @@ class Failure:
         return f"{self.frames}: {self.diagnosis.status}, {self.diagnosis.reason}"
 
     def to_dict(self) -> dict:
-        found = self.diagnosis
-        return {
-            "frames": [self.first, self.last],
-            "status": str(found.status),
-            "reason": found.reason,
-            "missed": list(self.missed),
-            "tasks": list(found.tasks),
-            "joints": list(found.joints),
-        }
+        return {"frames": [self.first, self.last], "missed": list(self.missed)} | self.diagnosis.to_dict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +144,8 @@ def find_failures(segments: Sequence[BakedSegment], frames: Sequence[int]) -> Ge
             own = Failure(int(frames[at + start - first]), int(frames[at + end - first]), diagnosis, missed)
             before = found[-1] if found else None
             if before and _alike(before, own) and before.last == frames[at + start - first - 1]:
-                found[-1] = replace(before, last=own.last)
+                deeper = max(before.diagnosis, diagnosis, key=lambda each: each.depth)
+                found[-1] = replace(before, last=own.last, diagnosis=deeper)
             else:
                 found.append(own)
     return found
@@ -196,11 +189,11 @@ def tried_out(
 
 
 def _told_alike(result: TrackResult, first: int, last: int) -> list[tuple[int, int, Diagnosis | None]]:
-    """Frames whose reasons are known, as parts of which the same is said, but for the numbers."""
+    """Frames that collide, as parts of which the same is said, but for the numbers: those of the deepest."""
     parts: list[tuple[int, int, Diagnosis | None]] = []
     for _, group in itertools.groupby(range(first, last + 1), key=lambda i: _words(result.diagnosis(i))):
         own = list(group)
-        parts.append((own[0], own[-1], result.diagnosis(own[0])))
+        parts.append((own[0], own[-1], max(map(result.diagnosis, own), key=lambda each: each.depth)))
     return parts
 
 
@@ -237,7 +230,7 @@ def _short_diagnosis(segment: BakedSegment, first: int, last: int, missed: Seque
         return replace(short[0], reason=f"{', '.join(missed)} not met")
     joints = tuple(dict.fromkeys(name for each in short for name in each.joints))
     reason = f"too fast for the velocity or acceleration limits of {', '.join(joints)}"
-    return Diagnosis(Status.LIMIT, reason, joints=joints)
+    return segment.result.held_up(first, Diagnosis(Status.LIMIT, reason, joints=joints))
 
 
 def _alike(one: Failure, other: Failure) -> bool:

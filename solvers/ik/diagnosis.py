@@ -172,7 +172,7 @@ def _collision(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Dia
     if near is None:
         return None
     met = f"its tasks are met where {near.sentence()}" if others else near.sentence()
-    return Diagnosis(Status.COLLISION, f"{met}: no pose was found that keeps the margin", links=near.names)
+    return Diagnosis.collision(near, f"{met}: no pose was found that keeps the margin")
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def result_of(
     """The result of a part, whose frames are `own`. limits: those that come before tasks."""
     start = part.result
     codes, residuals, q = start.codes.copy(), start.residuals.copy(), start.q
-    remarks = list(start.remarks) if start.remarks else [""] * len(codes)
+    collisions = list(start.collisions or [None] * len(codes))
     if best is not before:
         there = rolled(best.trajectory)
         residuals[...] = np.stack([source.residuals(there) for source in sources], axis=1) if sources else 0.0
@@ -97,14 +97,14 @@ def result_of(
         if isinstance(source, ClearanceRows) and best is not before:
             for frame, near in source.pressed(best.trajectory).items():
                 if near.distance < source.clearance.margin or (not met[frame] and codes[frame] != OUT_OF_REACH):
-                    codes[frame], remarks[frame] = COLLIDED, near.sentence()
+                    codes[frame], collisions[frame] = COLLIDED, Diagnosis.collision(near)
     fields = {name: getattr(start, name) for name in TrackResult.__dataclass_fields__}
     fields |= {
         "dt": best.trajectory.grid.dt,
         "codes": codes,
         "residuals": residuals,
         "q": q,
-        "remarks": remarks,
+        "collisions": collisions,
         "stopped": stopped,
     }
     if not part.is_hard.all():  # why a frame is missed is said of hard tasks

@@ -65,11 +65,13 @@ class ClearFollower(TargetFollower):
             found = self._at(there, targets, shares, without)
         near = self.clearance.nearest(found.q, self.obstacles)
         if found.converged and near is not None and near.distance < margin - 2.0 * _ROUNDING:
-            found.diagnosis = Diagnosis(Status.COLLISION, near.sentence(), links=near.names)
+            found.diagnosis = Diagnosis.collision(near)
         elif not found.converged and free.converged:
             blocked = near or self.clearance.nearest(free.q, self.obstacles)
-            reason = "something is in the way" if blocked is None else f"at the target {blocked.sentence()}"
-            found.diagnosis = Diagnosis(Status.COLLISION, reason, links=() if blocked is None else blocked.names)
+            if blocked is None:
+                found.diagnosis = Diagnosis(Status.COLLISION, "something is in the way")
+            else:
+                found.diagnosis = Diagnosis.collision(blocked, f"at the target {blocked.sentence()}")
         return found
 
     def _solved(

@@ -44,7 +44,8 @@ class TrackResult:
     one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
     all are whole. A frame is met when the tasks are whose influence is 1. stopped: of F frames, what says why
     velocities are missed, where some are. aside: (F, tasks) bool, those that stand aside, so that levels above miss
-    fewer frames; None: none do.
+    fewer frames; None: none do. collisions: of F frames, the one that holds the robot
+    up, or held it up before and it has not caught up since.
     """
 
     problem: IKProblem
@@ -62,6 +63,7 @@ class TrackResult:
     influence: Array | None = None
     stopped: Sequence[Callable[[], Diagnosis | None] | None] | None = None
     aside: Array | None = None
+    collisions: Sequence[Diagnosis | None] | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -126,7 +128,17 @@ class TrackResult:
             found = Diagnosis(Status.MAX_ITERATIONS, "no motion inside the limits is what is asked for")
         if is_aside and found is not STANDS_ASIDE:
             found = replace(found, reason=f"{found.reason}; {STANDS_ASIDE.reason}")
-        return replace(found, reason=f"{found.reason} ({remark})") if remark else found
+        return self.held_up(frame, replace(found, reason=f"{found.reason} ({remark})") if remark else found)
+
+    def held_up(self, frame: int, found: Diagnosis) -> Diagnosis:
+        """The diagnosis of a frame with what holds the robot up there; or held it up before, where it is not back."""
+        collision = self.collisions[frame] if self.collisions else None
+        if collision is None or found.status not in (Status.COLLISION, Status.LIMIT, Status.MAX_ITERATIONS):
+            return found
+        if self.codes[frame] == COLLIDED:
+            return collision
+        reason = f"{found.reason}; held up before: {collision.reason}"
+        return found if found.links else replace(found, reason=reason, links=collision.links, depth=collision.depth)
 
     def _stands_aside(self, frame: int) -> bool:
         return self.aside is not None and bool(self.aside[frame].any())
@@ -163,8 +175,7 @@ class TrackResult:
     def frame(self, frame: int) -> SolveResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
         found = short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
-        if found.status is Status.COLLISION and self.remarks is not None:
-            found = replace(found, reason=self.remarks[frame])
+        found = self.held_up(frame, found)
         if found.status is Status.MAX_ITERATIONS and self._stands_aside(frame):
             found = STANDS_ASIDE
         q, residuals = self.q[frame], self.residuals[frame]
@@ -247,10 +258,11 @@ def joined(parts: Sequence[TrackResult]) -> TrackResult:
         "influence",
         "stopped",
         "aside",
+        "collisions",
     ):
         own = [getattr(part, name) for part in parts]
         if isinstance(own[0], np.ndarray):
             whole[name] = np.concatenate(own)
-        elif own[0] is not None:
-            whole[name] = [each for part in own for each in part]
+        elif any(each is not None for each in own):
+            whole[name] = [each for part, its in zip(parts, own, strict=True) for each in its or [None] * len(part)]
     return replace(parts[0], **whole)

@@ -15,6 +15,7 @@ from ....robokin.collision.model import Near
 from ....robokin.model.robot import RobotModel
 from ...criteria import Criterion
 from ...descent.engine import CONVERGED, OUT_OF_REACH
+from ...results import Diagnosis
 from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
 from ..data import COLLIDED, LATE, TrackOutcome
@@ -57,6 +58,7 @@ class AvoidingTracker(Tracker):
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
     _pressed: int | None  # the pair that the robot presses on, by its number
     _why: Near  # what was in the way when it began to
+    _collision: Diagnosis | None  # the collision that the robot has not caught up with
     _remaining: int  # so many frames are followed with the clearance at once
 
     def _prepare(self) -> None:
@@ -75,7 +77,7 @@ class AvoidingTracker(Tracker):
         self._chunk = 1  # frames that are followed together before they are looked at
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = self._pressed = None
+        self._kept = self._pressed = self._collision = None
         self._remaining = 0
         super()._stand(q, velocity, late)
 
@@ -119,16 +121,20 @@ class AvoidingTracker(Tracker):
         residuals = np.zeros((len(targets), len(self.tasks), 2))
         residuals[:, self._others] = found.residuals[:, : len(self._others)]
         remarks = list(found.remarks or [""] * len(targets))
+        collisions = [self._collision]
         kept, count, goes_on = self._kept, 0, True
         for q, step, wanted in zip(places, steps, targets, strict=False):
             look = self._stop.look(q, step, kept, wanted[self._at])
             if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
                 break
             why = None if pressed is None else self._why
-            verdict = self._verdict(int(found.codes[count]), remarks[count], residuals[count], self._own, look, why)
-            outcome.codes[count], remarks[count] = verdict
+            code, collision = self._verdict(
+                int(found.codes[count]), residuals[count], self._own, look, why, collisions[-1]
+            )
+            outcome.codes[count] = code
+            collisions.append(collision)
             kept, count = look.kept, count + 1
-            goes_on = pressed is None or (count < remaining and self._presses(pressed, verdict[0], kept, step))
+            goes_on = pressed is None or (count < remaining and self._presses(pressed, code, kept, step))
             if not goes_on:
                 break
         self._chunk = min(2 * self._chunk, CHUNK) if goes_on and count == len(targets) else 1
@@ -139,10 +145,11 @@ class AvoidingTracker(Tracker):
             self._follow_with(tracker, aims[:count])
             outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
         self._stand(outcome.q[-1], steps[count - 1] / self.dt, late=0)
-        self.memory, self._kept = tracker.memory, kept
+        self.memory, self._kept, self._collision = tracker.memory, kept, collisions[-1]
         if goes_on:
             self._pressed, self._remaining = pressed, remaining - count
-        return self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
+        result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
+        return replace(result, collisions=collisions[1:])
 
     def _frame(
         self, wanted: Sequence[Any], influence: Array | None, down_to: float = math.inf, around: Array | None = None
@@ -175,9 +182,9 @@ class AvoidingTracker(Tracker):
             followed = (shares > 0.0) & (np.arange(len(shares)) != self._at)
             residuals[0, followed] = self.levels.residuals_after(q, there, wanted, self.dt, followed)
         remark = found.remarks[0] if found.remarks else ""
-        code, remark = self._verdict(code, remark, residuals[0], shares, look, why)
+        code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
         self._stand(there, self._step(q, there) / self.dt, late=0)
-        self.memory, self._kept = memory, look.kept
+        self.memory, self._kept, self._collision = memory, look.kept, collision
         if pressed is not None and remaining and self._presses(pressed, code, look.kept, self._step(q, there)):
             self._pressed, self._remaining = pressed, remaining
             self._why = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
@@ -186,21 +193,28 @@ class AvoidingTracker(Tracker):
         outcome.behind[0] = found.behind[0]
         self._chunk = 2 if why is None or self._pressed is not None else 1
         aside = self._is_aside(down_to) & (shares > 0.0)
-        return self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
+        result = self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
+        return replace(result, collisions=[collision])
 
     def _verdict(
-        self, code: int, remark: str, residuals: Array, shares: Array, look: Look, why: Near | None
-    ) -> tuple[int, str]:
-        """Code and remark of a frame, from those of the tracker that it was followed with. residuals: (tasks, 2), to
-        which the residual of the clearance is added.   why: what was in the way."""
+        self, code: int, residuals: Array, shares: Array, look: Look, why: Near | None, collision: Diagnosis | None
+    ) -> tuple[int, Diagnosis | None]:
+        """Code of a frame, from that of the tracker that it was followed with, and what holds the robot up from then
+        on. residuals: (tasks, 2), to which the residual of the clearance is added.   why: what was in the way.
+        collision: what held the robot up before."""
         near = self._stop.nearest(look.kept)
         residuals[self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         if why is None and near is None:  # EMPTY: there is no other task than this one
-            return (CONVERGED if code == EMPTY and shares[self._at] > 0.0 else code), remark
+            code = CONVERGED if code == EMPTY and shares[self._at] > 0.0 else code
+            return code, None if code in (CONVERGED, EMPTY) else collision
         if not ((residuals > self.tolerance).any(axis=1) & (shares >= 1.0)).any():
-            return CONVERGED, ""
-        code = OUT_OF_REACH if code == OUT_OF_REACH else COLLIDED
-        return code, _sentence(near, why) if code == COLLIDED else ""
+            return CONVERGED, None
+        if code == OUT_OF_REACH:
+            return OUT_OF_REACH, collision
+        if near is not None:
+            return COLLIDED, Diagnosis.collision(near)
+        assert why is not None
+        return COLLIDED, Diagnosis.collision(why, f"on the way there {why.sentence()}")
 
     def _presses(self, pair: int, code: int, kept: Array, step: Array) -> bool:
         """Whether a frame that misses its tasks ends where its clearance holds a pair, by its number, after a step
@@ -253,10 +267,3 @@ class AvoidingTracker(Tracker):
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.
         return max(looks, key=lambda look: look.blocked.distance if look.blocked else np.inf)
-
-
-def _sentence(near: Near | None, why: Near | None) -> str:
-    """What is too near, or would be."""
-    if near is not None:
-        return near.sentence()
-    return "" if why is None else f"on the way there {why.sentence()}"

@@ -145,7 +145,14 @@ def test_as_commands(arm, tmp_path, capsys):
     assert main([*given, "--avoid"]) == 0
     assert json.loads(report.read_text())["violations"] == []
     assert main([*given, "--no-avoid"]) == 1
+    hits = json.loads(report.read_text())["violations"]
     x, y, z = bpy.data.objects["ball"].location
+    inside = f"kind=position,tip=l3,target={x:.4f}:{y:.4f}:{z:.4f}"
+    assert main([*given, "--avoid", "--only-given", "--task", inside]) == 1
+    stopped = [each for each in json.loads(report.read_text())["failures"] if each["status"] == "COLLISION"]
+    for each in (*hits, *stopped):  # a depth is told in the same words of what happened and what would have
+        assert "ball" in each["links"] and len(each["links"]) == 2 and isinstance(each["depth"], float)
+    assert hits and stopped and min(each["depth"] for each in hits) > 0.0
     task = f"kind=position,tip=l3,target={x:.4f}:{y:.4f}:{z:.4f}"
     assert main(["solve", str(path), "--task", task, "--avoid", "--json", str(report)]) == 1
     assert json.loads(report.read_text())["status"] == "COLLISION"

@@ -20,6 +20,13 @@ _JOINT = (
     '<axis xyz="0 0 1"/><limit lower="-3.1" upper="3.1" velocity="100" effort="1"/></joint>'
 )
 
+GANTRY = """<robot name="gantry"><link name="base"/><link name="slide"/><link name="hand"><collision><geometry>
+<sphere radius="0.1"/></geometry></collision></link>
+<joint name="x" type="prismatic"><parent link="base"/><child link="slide"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+<joint name="y" type="prismatic"><parent link="slide"/><child link="hand"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
 
 def planar_urdf(links: int) -> str:
     """Links of 1 m along x with a capsule of 5 cm, about z."""

@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, integrate, library_robot
+from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, integrate, library_robot, read_urdf_text
 from robokin_addon.robokin.backend import get_backend
-from robokin_addon.robokin.collision import Capsule, CollisionModel, Cylinder, Obstacle, Sphere
+from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Cylinder, Obstacle, Sphere
 from robokin_addon.robokin.model.geometry import Geometry
 from robokin_addon.solvers import (
     ClearanceTask,
@@ -24,7 +24,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from support.oracles.coal_oracle import least_distances
-from support.problems.obstructed import around_a_post, at, clothed, planar_arm, random_scene
+from support.problems.obstructed import GANTRY, around_a_post, at, clothed, planar_arm, random_scene
 
 MARGIN, TOLERANCE = 0.005, 2e-5  # of coal
 
@@ -68,7 +68,9 @@ def scene_is_kept(seed: int) -> tuple[bool, bool]:
     led = collisions.distances(np.concatenate((plain.q, between(model, plain.q))))[0][..., 0].min()
     for frame in np.flatnonzero(found.codes == 7)[:1].tolist():
         diagnosis = found.diagnosis(frame)
-        assert diagnosis.status is Status.COLLISION and any(name in diagnosis.reason for name in collisions.names)
+        assert diagnosis.status is Status.COLLISION and len(diagnosis.links) == 2
+        assert all(name in diagnosis.reason for name in diagnosis.links) and diagnosis.depth > -MARGIN - 0.01
+        assert f"{abs(diagnosis.depth):.3g} m" in diagnosis.reason
     return bool(led < 0.0), bool(found.converged.all())
 
 
@@ -230,3 +232,19 @@ def test_a_clearance_alone_is_met() -> None:
     assert {status.name for status in found.status} == {"CONVERGED"}
     with pytest.raises(TaskError, match="must be a CollisionModel"):
         ClearanceTask(None)
+
+
+def test_frames_that_catch_up_say_what_held_the_robot_up() -> None:
+    """A hand that slides to a wall and goes on around it: late is what the limits make it, because of the wall."""
+    gantry = read_urdf_text(GANTRY)
+    wall = Obstacle("wall", Box((0.1, 1.0, 1.0)), at(0.5))
+    tasks = [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(CollisionModel(gantry, [wall]))]
+    way = [*np.linspace([0.0, 0.0], [1.0, 0.0], 30), *[[0.0, 0.8]] * 60]
+    found = track(gantry, tasks, [[[*point, 0.0], None] for point in way], np.zeros(2), dt=1.0 / 24.0)
+    codes = found.codes.tolist()
+    assert codes[0] == 0 and codes[29] == 7 and codes[30] == 5 and codes[-1] == 0
+    first, late = found.diagnosis(29), found.diagnosis(30)
+    assert first.status is Status.COLLISION and first.links == ("hand", "wall")
+    assert late.status is Status.LIMIT and late.joints and late.reason.endswith(f"held up before: {first.reason}")
+    assert late.to_dict()["links"] == ["hand", "wall"] and late.depth == first.depth
+    assert found.frame(30).diagnosis == late and found.diagnosis(0).links == ()

@@ -24,7 +24,7 @@ from robokin_addon.solvers.tracking.avoidance.safe_stop import SafeStop
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
-from support.problems.obstructed import around_a_post, at, clothed, random_scene
+from support.problems.obstructed import GANTRY, around_a_post, at, clothed, random_scene
 
 
 def test_rows_are_those_of_the_task() -> None:
@@ -57,14 +57,6 @@ def test_steps_are_those_of_the_twin() -> None:
     one, other = (velocity_step(collisions.model, q, tasks, backend=name) for name in ("native", "numpy"))
     np.testing.assert_allclose(one.v, other.v, atol=1e-7)
     np.testing.assert_allclose(one.residuals, other.residuals, atol=1e-9)
-
-
-GANTRY = """<robot name="gantry"><link name="base"/><link name="slide"/><link name="hand"><collision><geometry>
-<sphere radius="0.1"/></geometry></collision></link>
-<joint name="x" type="prismatic"><parent link="base"/><child link="slide"/><axis xyz="1 0 0"/>
-<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-<joint name="y" type="prismatic"><parent link="slide"/><child link="hand"/><axis xyz="0 1 0"/>
-<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
 
 
 def slow(model: RobotModel) -> RobotModel:
@@ -137,8 +129,8 @@ def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
     found = [tracker.run(tracker.check_targets([own])) for own in targets[:59]]
     assert tracker._pressed is not None
     assert [int(each.codes[0]) for each in found[40:]] == [7] * 19
-    remarks = {each.remarks[0] for each in found[40:] if each.remarks}
-    assert len(remarks) == 1 and "hand" in remarks.pop()  # what is in the way there, not how near it stands
+    reasons = {each.diagnosis(0).reason for each in found[40:]}
+    assert len(reasons) == 1 and "hand" in reasons.pop()  # what is in the way there, not how near it stands
     free: list[int] = []
     run = tracker._free.run
 
