@@ -6,15 +6,18 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from ..files.resources import ResourceFinder
-from ..model.geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Source, Sphere
+from ..model.geometry import Box, Capsule, Cylinder, Geometry, Hull, Material, Mesh, RoundedBox, Shape, Source, Sphere
 from .placement import read_placement
 from .xml import Element, shorten
 
 logger = logging.getLogger(__name__)
 
 UNIT_SCALE = (1.0, 1.0, 1.0)
+OWN = "robokin"  # a <collision>'s element of ours, as URDF has neither hulls nor rounded boxes; others leave it out
 
 
 class ShapeReader:
@@ -33,8 +36,9 @@ class ShapeReader:
     def read(self, element: Element) -> Geometry:
         """A <visual> or <collision>. Raises FileFormatError."""
         material = element.child("material") if element.tag == "visual" else None
+        shape, own = self._read_shape(element.needed_child("geometry")), element.child(OWN)
         return Geometry(
-            self._read_shape(element.needed_child("geometry")),
+            shape if own is None or element.tag == "visual" else _own_shape(own, shape),
             read_placement(element.child("origin")),
             None if material is None else self._resolve_material(material),
             element.attributes.get("name", ""),
@@ -99,6 +103,18 @@ class ShapeReader:
         except ModelError as fault:
             return Mesh(filename, scale, None, source, refused=str(fault))
         return Mesh(filename, scale, found.path, source, found.searched)
+
+
+def _own_shape(element: Element, around: Shape) -> Shape:
+    """The hull or rounded box that `around` stands for in other programs. Raises FileFormatError."""
+    radius = _length(element, "radius")
+    if "points" in element.attributes:
+        count = 3 * max(len(element.text("points").split()) // 3, 1)
+        return Hull(np.reshape(element.numbers("points", count), (-1, 3)), radius)
+    if not isinstance(around, Box) or min(around.size) < 2.0 * radius:
+        raise element.error(f"{element} without points rounds a box, which must be twice its radius wide")
+    x, y, z = (side - 2.0 * radius for side in around.size)
+    return RoundedBox((x, y, z), radius)
 
 
 def _length(element: Element, name: str) -> float:

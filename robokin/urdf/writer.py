@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..spatial.se3 import placement
 from .chains import chains, with_chains
 from .reader import WITH_AXIS, WITH_RANGE
 from .relocation import relocated
+from .shapes import OWN
 
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -32,9 +34,11 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
     write_text(path, urdf_text(relocated(model, path)))
 
 
-def urdf_text(model: RobotModel) -> str:
+def urdf_text(model: RobotModel, meshes: Mapping[Hull, Mesh] = MappingProxyType({})) -> str:
     """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
 
+    Hulls and rounded boxes among collision shapes are read again as they are; other programs see boxes around them, or
+    of hulls these `meshes`.
     A joint whose type URDF does not have is written as a chain of joints; the same q is then the same pose. Raises
     ModelError, naming the joint, for a type or range that URDF cannot say even so. What is changed or left out is
     listed by `urdf_losses`.
@@ -42,13 +46,13 @@ def urdf_text(model: RobotModel) -> str:
     model = with_chains(model)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{escape(model.name)}">']
     for link in model.links:
-        lines += _link(link)
+        lines += _link(link, meshes)
     for joint in model.joints[1:]:
         lines += _joint(joint)
     return "\n".join([*lines, "</robot>", ""])
 
 
-def urdf_losses(model: RobotModel) -> list[str]:
+def urdf_losses(model: RobotModel, meshes: Mapping[Hull, Mesh] = MappingProxyType({})) -> list[str]:
     """What URDF has no place for, one line per joint and field; empty when nothing is lost.
 
     Raises ModelError, naming the joint, for a type that no chain of URDF's joints stands for.
@@ -60,9 +64,10 @@ def urdf_losses(model: RobotModel) -> list[str]:
         if chain.joint.kind.has_cone and np.isfinite(chain.joint.upper).any():
             losses.append(f"joint {chain.joint.name!r}: URDF has no cones; its limits become those of the three angles")
     for link in model.links:
+        shapes = [each.shape for each in (*link.visuals, *link.collisions)]
         for kind, what in ((RoundedBox, "rounded boxes"), (Hull, "hulls")):
-            if any(isinstance(each.shape, kind) for each in (*link.visuals, *link.collisions)):
-                losses.append(f"link {link.name!r}: URDF has no {what}; written as boxes around them")
+            if any(isinstance(shape, kind) and shape not in meshes for shape in shapes):
+                losses.append(f"link {link.name!r}: URDF has no {what}; other programs see boxes around them")
     for joint in with_chains(model).joints[1:]:
         word = joint.kind.urdf
         lost = {
@@ -78,7 +83,7 @@ def urdf_losses(model: RobotModel) -> list[str]:
     return losses
 
 
-def _link(link: Link) -> Iterator[str]:
+def _link(link: Link, meshes: Mapping[Hull, Mesh]) -> Iterator[str]:
     yield f'  <link name="{escape(link.name)}">'
     if link.mass or link.com.any() or link.inertia.any():
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia.tolist()
@@ -90,31 +95,36 @@ def _link(link: Link) -> Iterator[str]:
         yield "    </inertial>"
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for geometry in shapes:
-            yield from _geometry(tag, _plain(geometry))
+            yield from _geometry(tag, *_plain(geometry, meshes))
     yield "  </link>"
 
 
-def _plain(geometry: Geometry) -> Geometry:
-    """The geometry with a box around what URDF has no shape for."""
-    shape, T = geometry.shape, geometry.placement
+def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, str]:
+    """The geometry with a mesh or box around what URDF has no shape for, and what we read that as."""
+    shape, T, centre = geometry.shape, geometry.placement, np.zeros(3)
+    if not isinstance(shape, RoundedBox | Hull):
+        return geometry, ""
+    own = f'<{OWN} radius="{_number(shape.radius)}"'
     if isinstance(shape, RoundedBox):
-        size = np.array(shape.size) + 2.0 * shape.radius
-    elif isinstance(shape, Hull):
-        low, high = shape.points.min(axis=0), shape.points.max(axis=0)
-        size = high - low + 2.0 * shape.radius
-        T = T @ placement(np.eye(3), 0.5 * (low + high))
+        size, own = np.array(shape.size), f"{own}/>"
     else:
-        return geometry
-    return replace(geometry, shape=Box((float(size[0]), float(size[1]), float(size[2]))), placement=T)
+        low, high = shape.points.min(axis=0), shape.points.max(axis=0)
+        size, centre = high - low, np.zeros(3) if shape in meshes else 0.5 * (low + high)
+        own = f'{own} points="{_numbers((shape.points - centre).ravel())}"/>'
+    x, y, z = (size + 2.0 * shape.radius).tolist()
+    around = meshes[shape] if shape in meshes else Box((x, y, z))
+    return replace(geometry, shape=around, placement=T @ placement(np.eye(3), centre)), own
 
 
-def _geometry(tag: str, geometry: Geometry) -> Iterator[str]:
+def _geometry(tag: str, geometry: Geometry, own: str) -> Iterator[str]:
     name = f' name="{escape(geometry.name)}"' if geometry.name else ""
     yield f"    <{tag}{name}>"
     yield f"      {_origin(geometry.placement)}"
     yield f"      <geometry>{_shape(geometry.shape)}</geometry>"
     if tag == "visual" and geometry.material is not None:
         yield f"      {_material(geometry.material)}"
+    if tag == "collision" and own:
+        yield f"      {own}"
     yield f"    </{tag}>"
 
 

@@ -69,8 +69,8 @@ def _deviating_in_itself(
     """What `deviating` gives: from the first posture that allows it, or else from the one that comes nearest."""
     best, least = np.zeros((0, first.shape[1])), np.inf
     for number, start in enumerate(first[:STARTS]):
-        yield number / STARTS
-        q = with_halves(nearest_in_time(along, start, dt)[0])
+        led, _ = yield from nearest_in_time(along, start, dt, number / STARTS)
+        q = with_halves(led)
         share = _share(along, q, bound)
         if share < least:
             best, least = q, share

@@ -14,8 +14,9 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..criteria import RestPosture
 from ..ik.problem import IKProblem
-from ..optimal_control.optimize import optimize_motion
-from ..results import Status
+from ..optimal_control.optimize import optimize_steps
+from ..optimal_control.start import TrackedFrames, start_near
+from ..progress import mapped
 from ..tracking.track import track
 from ..velocity.task_levels import tolerances
 from .postures_along import PosturesAlong, no_way_on
@@ -82,8 +83,7 @@ def led_from(
         why = "no posture that meets its target was found on the way"
         for number, start in enumerate(first[:STARTS]):
             for times in (1, *slower):
-                yield number / STARTS
-                q, missed = nearest_in_time(along, start, times * dt)
+                q, missed = yield from nearest_in_time(along, start, times * dt, number / STARTS)
                 farthest = max(farthest, int(missed.argmax()))
                 if not missed.any():
                     routes.append(q)
@@ -95,27 +95,35 @@ def led_from(
     return LedPostures(along, routes)
 
 
-def nearest_in_time(along: PosturesAlong, start: Array, dt: float) -> tuple[Array, Array]:
-    """(F, nq) from the posture `start` (nq,) in frames of dt [s], inside the limits and on the path or, where that was
-    not found, as near to it as can be: the more its distance from there costs, the nearer it comes. (F,) bool, which
-    frames miss it."""
-    q, missed = _led(along, start, dt)
+def nearest_in_time(
+    along: PosturesAlong, start: Array, dt: float, share: float
+) -> Generator[float, None, tuple[Array, Array]]:
+    """Yield the share now and then; return (F, nq) from the posture `start` (nq,) in frames of dt [s], inside the
+    limits and on the path or, where that was not found, as near to it as can be: the more its distance from there
+    costs, the nearer it comes. (F,) bool, which frames miss it."""
+    near = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
+    q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
     if missed.any():
         near = None
         for weight in WEIGHTS:
-            near = optimize_motion(along.model, [along.task], _poses(along), start, dt, animation=near, soft=[weight]).q
-        q, missed = _led(along, start, dt, near)
+            near, _ = yield from mapped(_led(along, start, dt, near, weight), lambda _: share)
+        q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
         if missed.any() and near is not None:
             q = near
     return q, missed
 
 
-def _led(along: PosturesAlong, start: Array, dt: float, near: Array | None = None) -> tuple[Array, Array]:
-    """near: (F, nq) the motion that is made better; None: frame by frame, as near to the start's posture as can be."""
-    if near is None:
-        near = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
-    found = optimize_motion(along.model, [along.task], _poses(along), start, dt, animation=near)
-    return found.q, np.array([status != Status.CONVERGED for status in found.status])
+def _led(
+    along: PosturesAlong, start: Array, dt: float, near: Array | None, weight: float = 0.0
+) -> Generator[int, None, tuple[Array, Array]]:
+    """`nearest_in_time` of the motion that is made better, near (F, nq). weight: what the distance from the path costs;
+    0: the path is held."""
+    poses = _poses(along)
+    tracked = start_near(along.model, [along.task], poses, start, dt, None, 0, "auto", near)
+    yield 0
+    part = TrackedFrames([along.task], tracked, np.ones((len(poses), 1)), poses, soft=[weight])
+    (found,) = yield from optimize_steps(along.model, [part], "acceleration", near, True)
+    return found.q, found.missed
 
 
 def _poses(along: PosturesAlong) -> Array:

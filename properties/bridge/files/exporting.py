@@ -21,7 +21,7 @@ from ....robokin import FileFormatError, Link, RobotModel, urdf_losses, urdf_tex
 from ....robokin.arrays import Array
 from ....robokin.collision.polytope import polytope_around
 from ....robokin.files.text_file import write_files
-from ....robokin.model.geometry import Geometry, Hull, Material, Mesh, Shape
+from ....robokin.model.geometry import Geometry, Hull, Material, Mesh
 from ....robokin.spatial.se3 import placement
 from ....robokin.units import small_length
 from ....robokin.urdf.ranges import with_ranges
@@ -44,9 +44,9 @@ def export_urdf(obj: bpy.types.Object, path: str, depsgraph: bpy.types.Depsgraph
     robot = binding(obj)
     exported = _Export(obj, robot, Path(path), depsgraph)
     model = exported.model()
-    losses = [*urdf_losses(model), *exported.losses]
+    losses = [*urdf_losses(model, exported.meshes), *exported.losses]
     model, notes = with_ranges(model)
-    text = urdf_text(relocated(model, path))
+    text = urdf_text(relocated(model, path), exported.meshes)
     _write(Path(path), text, exported.files)
     return losses + notes
 
@@ -69,12 +69,13 @@ def _write(path: Path, text: str, files: dict[str, bytes]) -> None:
 
 
 class _Export:
-    """`files`: name relative to the URDF -> content.   `losses`: lines to report."""
+    """`files`: name relative to the URDF -> content.   `losses`: lines to report.   `meshes`: of hulls."""
 
     def __init__(self, obj: bpy.types.Object, robot: Binding, path: Path, depsgraph: bpy.types.Depsgraph) -> None:
         self.obj, self.robot, self.path, self.depsgraph = obj, robot, path, depsgraph
         self.files: dict[str, bytes] = {}
         self.losses: list[str] = []
+        self.meshes: dict[Hull, Mesh] = {}
         self._known: dict[bytes, str] = {}
         shapes = [g.shape for link in robot.model.links for g in (*link.visuals, *link.collisions)]
         # Files of the description itself, which must stay.
@@ -103,28 +104,22 @@ class _Export:
                 del visuals[link][number]
                 added[link] += self._moved(child, known, place)
         links = [
-            dataclasses.replace(
-                link,
-                visuals=(*visuals[link.name].values(), *added[link.name]),
-                collisions=tuple(self._collisions(link)),
-            )
-            for link in model.links
+            dataclasses.replace(link, visuals=(*visuals[link.name].values(), *added[link.name])) for link in model.links
         ]
+        for link in links:
+            self._hull_meshes(link)
         return RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
 
-    def _collisions(self, link: Link) -> Iterator[Geometry]:
-        """The collision shapes; a hull as the mesh of a polytope around it, which counts as its convex hull when it is
-        read."""
+    def _hull_meshes(self, link: Link) -> None:
+        """The polytopes around the link's hulls, for other programs."""
         farthest = 0.0
-        for geometry in link.collisions:
-            shape: Shape = geometry.shape
+        for shape in (geometry.shape for geometry in link.collisions):
             if isinstance(shape, Hull):
                 triangles, beyond = polytope_around(shape)
-                shape = Mesh(self._file(f"{link.name}_collision", stl_bytes(triangles)))
+                self.meshes[shape] = Mesh(self._file(f"{link.name}_collision", stl_bytes(triangles)))
                 farthest = max(farthest, beyond)
-            yield dataclasses.replace(geometry, shape=shape)
         if farthest:
-            larger = f"written as meshes up to {small_length(farthest)} larger"
+            larger = f"other programs see meshes up to {small_length(farthest)} larger"
             self.losses.append(f"link {link.name!r}: URDF has no rounded hulls; {larger}")
 
     def _link(self, child: bpy.types.Object) -> str | None:

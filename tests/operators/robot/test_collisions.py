@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import bpy
 import numpy as np
@@ -118,6 +119,13 @@ def test_a_link_that_is_a_ring_keeps_its_hole(arm, tmp_path, capfd):
         file = tmp_path / "arm.urdf"
         assert bpy.ops.robokin.export_urdf(filepath=str(file)) == {"FINISHED"}
     assert "rounded hulls" in capfd.readouterr().out
+    bpy.ops.robokin.import_urdf(filepath=str(file), root="fixed")
+    again = robot_model(bpy.context.object).links[2].collisions
+    assert [each.shape.radius for each in again] == [each.shape.radius for each in shapes]
+    for one, other in zip(again, shapes, strict=True):
+        np.testing.assert_allclose(one.shape.points, other.shape.points, rtol=0.0, atol=1e-15)
+        np.testing.assert_allclose(one.placement, other.placement, atol=1e-9)
+    file.write_text(re.sub(r"<robokin [^>]*/>", "", file.read_text()))  # as other programs read it
     bpy.ops.robokin.import_urdf(filepath=str(file), root="fixed")
     other = bpy.context.object
     assert len(robot_model(other).links[2].collisions) == len(shapes) and check(other, path) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -160,11 +161,32 @@ def test_paths_that_cannot_be_written(tmp_path, name):
 
 
 def test_boxes_stand_for_what_urdf_has_no_shape_for():
-    """Nothing of a rounded box or a hull is outside them, and it is told."""
+    """Other programs have nothing of a rounded box or a hull outside them, and it is told; we read what they were."""
     hull = Hull(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]]), 0.5)
     shapes = (Geometry(RoundedBox((1.0, 2.0, 3.0), 0.25)), Geometry(hull))
     model = RobotModel("r", [Link("a", collisions=shapes)], [])
-    rounded, around = (g for g in read_urdf_text(urdf_text(model)).links[0].collisions)
+    text = urdf_text(model)
+    rounded, around = read_urdf_text(re.sub("<robokin [^>]*/>", "", text)).links[0].collisions
     assert rounded.shape == Box((1.5, 2.5, 3.5)) and around.shape == Box((2.0, 3.0, 4.0))
     np.testing.assert_allclose(around.placement[:3, 3], (0.5, 1.0, 1.5))
     assert [line for line in urdf_losses(model) if "hulls" in line] and len(urdf_losses(model)) == 2
+    box, own = (again := read_urdf_text(text)).links[0].collisions
+    assert box.shape == RoundedBox((1.0, 2.0, 3.0), 0.25) and own.shape.radius == 0.5
+    np.testing.assert_array_equal(own.shape.points + own.placement[:3, 3], hull.points)
+    assert urdf_text(again) == text
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ('radius="-1"', "the radius of a robokin must not be negative"),
+        ('radius="0.6"', "rounds a box, which must be twice its radius wide"),
+        ('radius="0.1" points="1 2"', "'points' must be 3 numbers"),
+        ('radius="0.1" points="1 2 x"', "'points' must be a finite number"),
+        ('points="1 2 3"', "'radius'"),
+    ],
+)
+def test_a_shape_of_ours_that_cannot_be_is_refused_with_its_line(own, says):
+    shape = f'<collision><geometry><box size="1 1 1"/></geometry>\n<robokin {own}/></collision>'
+    with pytest.raises(FileFormatError, match=f":2: .*{says}"):
+        read_urdf_text(f'<robot name="r"><link name="a">{shape}</link></robot>')
