@@ -13,7 +13,7 @@ from ..singularities.measure import NEAR, Singularities
 from ..singularities.tool import Tool
 from ..tasks import PostureTask
 from ..tracking.track import track
-from .led_postures import STARTS, nearest_in_time
+from .led_postures import nearest_in_time
 from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence
 from .tool_path import deviation
 
@@ -68,8 +68,8 @@ def _deviating_in_itself(
 ) -> Generator[float, None, Array]:
     """What `deviating` gives: from the first posture that allows it, or else from the one that comes nearest."""
     best, least = np.zeros((0, first.shape[1])), np.inf
-    for number, start in enumerate(first[:STARTS]):
-        led, _ = yield from nearest_in_time(along, start, dt, number / STARTS)
+    for number, start in enumerate(first):
+        led, _ = yield from nearest_in_time(along, start, dt, number / len(first))
         q = with_halves(led)
         share = _share(along, q, bound)
         if share < least:

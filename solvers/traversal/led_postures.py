@@ -28,10 +28,12 @@ EXACT = 1e-11  # [m], [rad] that Newton's method goes for; where the arm is sing
 
 
 class LedPostures(PosturesAlong):
-    """routes: (F, nq) each, a posture for each frame of the path of `along`."""
+    """routes: (F, nq) each, a posture for each frame of the path of `along`.   untried: (k, nq) other postures of the
+    first frame."""
 
-    def __init__(self, along: PosturesAlong, routes: list[Array]) -> None:
+    def __init__(self, along: PosturesAlong, routes: list[Array], untried: Array) -> None:
         super().__init__(along.model, along.task, along.path, along.q0)
+        self.untried = untried
         exact = copy(along.task)
         exact.position_tolerance = exact.orientation_tolerance = EXACT
         self._newton = IKProblem(along.model, [exact], attempts=1)
@@ -77,13 +79,14 @@ def led_from(
     none."""
     reached = IKProblem(along.model, [along.task]).solve_batch(_poses(along), first[0])
     unmet = (reached.residuals > tolerances([along.task])).any(axis=(1, 2))
-    farthest, why = int(unmet.argmax()), "no posture meets its target"
+    farthest, why, number = int(unmet.argmax()), "no posture meets its target", 0
     routes: list[Array] = []
     if not unmet.any():
         why = "no posture that meets its target was found on the way"
-        for number, start in enumerate(first[:STARTS]):
-            for times in (1, *slower):
-                q, missed = yield from nearest_in_time(along, start, times * dt, number / STARTS)
+        for number, start in enumerate(first):
+            for k, times in enumerate((1, *slower)):
+                share = (number + k / (1 + len(slower))) / len(first)
+                q, missed = yield from nearest_in_time(along, start, times * dt, share)
                 farthest = max(farthest, int(missed.argmax()))
                 if not missed.any():
                     routes.append(q)
@@ -92,7 +95,7 @@ def led_from(
                 break
     if not routes:
         raise no_way_on(along, farthest - 1, farthest, why)
-    return LedPostures(along, routes)
+    return LedPostures(along, routes, first[number + 1 :])
 
 
 def nearest_in_time(

@@ -16,8 +16,8 @@ from ..progress import at_once, scaled
 from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
 from .beside import at_frames, away_in_time, deviating, inside_limits, kept_in_time, with_halves
-from .led_postures import ROUTES, SLOWER, led_from
-from .postures_along import PosturesAlong
+from .led_postures import ROUTES, SLOWER, STARTS, led_from
+from .postures_along import PosturesAlong, PostureSequence
 from .schedule import scheduled
 from .slower import slower_sequence
 from .tool_path import ToolPath, deviation
@@ -74,6 +74,7 @@ def traverse_steps(
     if along.has_balls and past != Past.DEVIATE:
         raise TaskError(f"{task.name}: {model.name!r} has balls or a floating base, and can only deviate, not {past}")
     first = along.unwound(along.starts(), start)
+    first = first if along.are_few else first[:STARTS]
     if not len(first):
         raise TaskError(f"{task.name}: the first pose of its path cannot be reached")
     if along.are_few and q0 is not None and past != Past.CHANGE_POSTURE:
@@ -86,19 +87,18 @@ def traverse_steps(
     if past == Past.DEVIATE:
         q = yield from deviating(along, first, limits.velocity, dt, bound)
     else:
-        if not along.are_few:
-            slower = SLOWER if past == Past.SLOW_DOWN else ()
-            routes = ROUTES if past == Past.CHANGE_POSTURE else 1
-            along = yield from scaled(led_from(along, first, dt, slower, routes), 0.0, 0.5)
-            first = along.starts()
         if past == Past.SLOW_DOWN and frames > 1:
-            sequence = yield from slower_sequence(along, first, limits.velocity, dt)
+            along, sequence = yield from _slower(along, first, limits.velocity, dt)
             found = scheduled(along, sequence, accelerations, dt)
             count = int(np.ceil(found.duration / dt - 1e-6))
             times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
             q = with_halves(found.sample(times[::2]))
             halves = found.places(along.path, times, along.tips(q))
         else:
+            if not along.are_few:
+                routes = ROUTES if past == Past.CHANGE_POSTURE else 1
+                along = yield from scaled(led_from(along, first, dt, (), routes), 0.0, 0.5)
+                first = along.starts()
             led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
             sequence = yield from led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
             q = inside_limits(along, at_frames(sequence, frames), dt, None)
@@ -120,6 +120,23 @@ def traverse_steps(
 
 
 traverse = at_once(traverse_steps, Traversal)
+
+
+def _slower(
+    along: PosturesAlong, first: Array, velocity: Array, dt: float
+) -> Generator[float, None, tuple[PosturesAlong, PostureSequence]]:
+    """Yield the share done now and then; return `slower_sequence` and what it is of: an arm that moves in itself takes
+    the first route on which the tool need not leap."""
+    if along.are_few:
+        return along, (yield from slower_sequence(along, first, velocity, dt))
+    while True:
+        led = yield from scaled(led_from(along, first, dt, SLOWER, 1), 0.0, 0.5)
+        try:
+            return led, (yield from slower_sequence(led, led.starts(), velocity, dt))
+        except TaskError:
+            first = led.untried
+            if not len(first):
+                raise
 
 
 def _checked(task: PoseTask, poses: object, dt: float, past: str, position: float, orientation: float) -> Array:

@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf, robot_from_dh
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, Singularities, Traversal, all_postures, tool_at, traverse
+from robokin_addon.solvers.traversal.traverse import traverse_steps
 from scipy.spatial.transform import Rotation
 from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
@@ -126,6 +127,22 @@ def test_a_redundant_arm_stretches_its_elbow_to_a_ten_thousandth_and_bends_it_ag
     beside = traverse(model, task, poses, start, DT, "deviate", *MOST)
     assert (beside.deviation <= MOST).all()
     check(model, link, poses, beside, MOST)
+
+
+def test_where_one_route_leaps_another_slows_down() -> None:
+    """From the posture that is nearest the arm would leap at frame 24; from another one it need not even slow down."""
+    model, link = arm("iiwa")
+    poses, start = line_past(model, link, 1e-4, 2)
+    slow = traverse(model, PoseTask(link, poses[0]), poses, start, DT, "slow-down")
+    assert slow.added == 0
+    check(model, link, poses, slow, (1e-4, 1e-3))
+
+
+def test_the_search_of_an_arm_that_moves_in_itself_can_be_stopped_at_each_step() -> None:
+    model, link = arm("sawyer")
+    poses, start = line_past(model, link, 0.0, 5)
+    shares = list(traverse_steps(model, PoseTask(link, poses[0]), poses, start, DT, "deviate", *MOST))
+    assert len(shares) > 3 and 0.0 <= min(shares) and max(shares) <= 1.0
 
 
 def test_where_no_way_is_found_it_says_where() -> None:
