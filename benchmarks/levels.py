@@ -66,14 +66,14 @@ def circle(T: Array, frames: int, radius: float) -> Array:
 
 
 class Problem:
-    """Tasks of a robot. make(model, q): those that a pose meets.   path(model, q, frames): targets of a path from it.
-    criteria: to prefer among motions.   displacement: [rad or m] of the poses that are drawn around the bent one."""
+    """Tasks of a robot. make(model, q): what makes those that a pose meets, anew at each call.
+    path(model, q, frames): targets of a path from it.   criteria: to prefer among motions.   displacement: [rad or m] of the poses that are drawn around the bent one."""
 
     def __init__(
         self,
         name: str,
         robot_name: str,
-        make: Callable[[RobotModel, Array], list[Task]],
+        make: Callable[[RobotModel, Array], Callable[[], list[Task]]],
         path: Callable[[RobotModel, Array, int], list[list[Any]]],
         criteria: Sequence[Criterion] = (),
         displacement: float = 0.3,
@@ -84,7 +84,7 @@ class Problem:
     def track_us(self, frames: int) -> float:
         targets = self.path(self.model, self.q, frames)
         begin = time.process_time()
-        found = track(self.model, self.make(self.model, self.q), targets, self.q, DT, criteria=self.criteria)
+        found = track(self.model, self.make(self.model, self.q)(), targets, self.q, DT, criteria=self.criteria)
         taken = time.process_time() - begin
         if (found.residuals[:, 0] > 1e-5).any():
             print(f"  {self.name}: {(found.residuals[:, 0] > 1e-5).any(axis=1).sum()} frames miss the first task")
@@ -94,11 +94,20 @@ class Problem:
         rng, calls = np.random.default_rng(3), []
         for _ in range(poses):
             displacement = self.displacement * rng.normal(size=self.model.nv)
-            calls.append(self.make(self.model, clamp(self.model, integrate(self.model, self.q, displacement))))
+            calls.append(self.make(self.model, clamp(self.model, integrate(self.model, self.q, displacement)))())
         begin = time.process_time()
         for tasks in calls:
             solve_ik(self.model, tasks, self.q, criteria=self.criteria)
         return 1e3 * (time.process_time() - begin) / poses
+
+    def steps_us(self, rounds: int) -> tuple[float, float]:
+        """[us] of `velocity_step` with tasks and criteria made anew, and kept."""
+        model, q, kinds = self.model, self.q, [type(criterion) for criterion in self.criteria]
+        displacement = 0.02 * np.random.default_rng(3).normal(size=model.nv)
+        tasks = self.make(model, clamp(model, integrate(model, q, displacement)))
+        kept = tasks()
+        anew = best(lambda: call_us(lambda: velocity_step(model, q, tasks(), [kind() for kind in kinds], DT)), rounds)
+        return anew, best(lambda: call_us(lambda: velocity_step(model, q, kept, self.criteria, DT)), rounds)
 
 
 def one_pose(name: str, radius: float) -> Problem:
@@ -111,9 +120,9 @@ def tips_problem(
 ) -> Problem:
     """A pose for each tip, at levels of their own; the first two go round, the others stand."""
 
-    def make(model: RobotModel, q: Array) -> list[Task]:
+    def make(model: RobotModel, q: Array) -> Callable[[], list[Task]]:
         T = forward_kinematics(model, q)
-        return [PoseTask(tip, T[tip], priority=level) for level, tip in enumerate(tips, 1)]
+        return lambda: [PoseTask(tip, T[tip], priority=level) for level, tip in enumerate(tips, 1)]
 
     def path(model: RobotModel, q: Array, frames: int) -> list[list[Any]]:
         T = forward_kinematics(model, q)
@@ -126,8 +135,9 @@ def tips_problem(
 def pose_and_posture() -> Problem:
     tip = ROBOTS["panda"][1][0]
 
-    def make(model: RobotModel, q: Array) -> list[Task]:
-        return [PoseTask(tip, forward_kinematics(model, q)[tip]), PostureTask(q, priority=2)]
+    def make(model: RobotModel, q: Array) -> Callable[[], list[Task]]:
+        T = forward_kinematics(model, q)[tip]
+        return lambda: [PoseTask(tip, T), PostureTask(q, priority=2)]
 
     def path(model: RobotModel, q: Array, frames: int) -> list[list[Any]]:
         return [[T, q] for T in circle(forward_kinematics(model, q)[tip], frames, 0.1)]
@@ -144,9 +154,9 @@ def look() -> Problem:
         spot = hand[:3, 3] - hand[2, 3] / hand[2, 2] * hand[:3, 2]
         return elbow[:3, 3] + elbow[:3, 2], float(np.linalg.norm(hand[:3, 3] - (0.5, 0.0, 0.0))), spot
 
-    def make(model: RobotModel, q: Array) -> list[Task]:
+    def make(model: RobotModel, q: Array) -> Callable[[], list[Task]]:
         aim_point, away, spot = targets(model, q)
-        return [
+        return lambda: [
             AimTask("panda_link4", (0, 0, 1), aim_point),
             DistanceTask("panda_hand", away, other_point=(0.5, 0.0, 0.0), priority=2),
             LaserTask("panda_hand", (0, 0, 1), spot, FLOOR, priority=3),
@@ -182,23 +192,6 @@ def one_shot(rounds: int) -> tuple[float, float]:
     kept = [PoseTask(tip, T)]
     anew = best(lambda: call_us(lambda: solve_ik(model, [PoseTask(tip, T)], q)), rounds)
     return anew, best(lambda: call_us(lambda: solve_ik(model, kept, q)), rounds)
-
-
-def steps(name: str, rounds: int) -> tuple[float, float]:
-    """[us] of `velocity_step` with tasks and criteria made anew, and kept: a level for each tip, two criteria."""
-    model, q = robot(name)
-    tips = ROBOTS[name][1]
-    rng = np.random.default_rng(3)
-    T = forward_kinematics(model, clamp(model, integrate(model, q, 0.02 * rng.normal(size=model.nv))))
-
-    def tasks() -> list[Task]:
-        return [PoseTask(tip, T[tip], priority=level) for level, tip in enumerate(tips, 1)]
-
-    kept = tasks()
-    anew = best(
-        lambda: call_us(lambda: velocity_step(model, q, tasks(), [JointSprings(), KineticEnergy()], DT)), rounds
-    )
-    return anew, best(lambda: call_us(lambda: velocity_step(model, q, kept, CRITERIA, DT)), rounds)
 
 
 def report(what: str, measured: float, unit: str, required: float | None) -> bool:
@@ -238,10 +231,11 @@ def main() -> None:
     anew, same = one_shot(arguments.rounds)
     kept &= report("solve_ik, panda, a new PoseTask at each call", anew, "us", 25.0)
     report("solve_ik, panda, the same PoseTask", same, "us", None)
-    for name in ("panda", "talos"):
-        anew, same = steps(name, arguments.rounds)
-        report(f"velocity_step, {name}, tasks kept", same, "us", None)
-        kept &= report(f"velocity_step, {name}, made anew", anew, "us", 2.0 * same)
+    panda = tips_problem("panda, a level for each tip, springs, energy", "panda", ROBOTS["panda"][1], 0.1, CRITERIA)
+    for problem in (panda, pose_and_posture(), look(), talos):
+        anew, same = problem.steps_us(arguments.rounds)
+        report(f"velocity_step, {problem.name}", same, "us", None)
+        kept &= report("    made anew", anew, "us", 2.0 * same)
     sys.exit(0 if kept else 1)
 
 

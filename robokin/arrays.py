@@ -10,6 +10,7 @@ import numpy as np
 from .errors import ConfigurationError, ModelError, RobokinError, shown
 
 Array = np.ndarray
+DOUBLE = np.dtype(np.float64)  # the very object nearly always: `is` takes less time than ==
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 Item = TypeVar("Item")
 
@@ -21,7 +22,7 @@ def float_array(value: object) -> Array:
     """A new float64 array of `value`. Raises ValueError for what is not real numbers; that of NumPy would also parse
     text and dates, take None for NaN, and drop imaginary parts."""
     array = np.array(value)
-    if array.dtype == np.float64:
+    if array.dtype is DOUBLE:
         return array
     if array.dtype.kind not in _NUMBERS and (
         array.dtype != object or any(x is None or isinstance(x, str) for x in array.flat)

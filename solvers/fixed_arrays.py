@@ -76,22 +76,25 @@ def cached_settings(initialize: Init) -> Init:
         others = arguments
         if has_target and len(arguments) > place:
             target, others = arguments[place], arguments[:place] + arguments[place + 1 :]
-        elif (target := named.pop(FREE, default)) is _EMPTY:
+        elif has_target and (target := named.pop(FREE, default)) is _EMPTY:
             initialize(self, *arguments, **named)  # raises TypeError
         try:
             known = _settings_of(kind, *others, **named)
         except TypeError:
             known = _settings_of_frozen(kind, others, named)
         if known:
-            object.__setattr__(self, "__dict__", known.copy())
+            attributes = known.copy()
+            object.__setattr__(self, "__dict__", attributes)
             if has_target:
-                self._set_target(target)
+                attributes[FREE] = fixed_new(self.checked_target(target))
             return
         if others is arguments and has_target:
             named[FREE] = target
         initialize(self, *arguments, **named)
         settings(self)
-        known.update({name: value for name, value in vars(self).items() if name != FREE or not has_target})
+        known.update(vars(self))
+        if has_target:
+            known[FREE] = None  # its place, so that a copy does not grow
 
     return cached  # type: ignore[return-value]
 
@@ -141,6 +144,14 @@ def settings(part: object) -> object:
     own = {name: content(value) for name, value in attributes.items() if name != FREE and name[0] != "_"}
     attributes["_settings"] = kind, own
     return attributes["_settings"]
+
+
+def fixed_new(value: object) -> object:
+    """`fixed_value` of what our own checks made: a new array needs no copy."""
+    if type(value) is np.ndarray:
+        value.setflags(write=False)
+        return value
+    return fixed_value(value, True)
 
 
 def fixed_value(value: object, is_whole: bool) -> object:

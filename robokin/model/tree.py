@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, frozen_array
 from ..spatial.se3 import pack
 from .joint import Joint
 from .joint_types import Elementary, MotionPrimitive
@@ -74,17 +75,24 @@ class Tree:
 
 
 def axis_to_z(axis: Array) -> Array:
-    """(3, 3) rotation R with R @ (0, 0, 1) = axis; identity for z, so that usual robots keep their own frames."""
-    z = a, b, c = np.asarray(axis, float).tolist()
+    """(3, 3) rotation R with R @ (0, 0, 1) = axis; identity for z, so that usual robots keep their own frames.
+    Read-only: one array for all axes alike to the last bit, as the same few are asked for again and again."""
+    return _axis_to_z(np.asarray(axis, float).tobytes())
+
+
+@lru_cache(maxsize=512)
+def _axis_to_z(axis: bytes) -> Array:
+    z = a, b, c = np.frombuffer(axis).tolist()
     if c > 0.0 and max(abs(a), abs(b)) < 1e-15:  # not by c: its last digit is an angle of 2e-8
-        return np.eye(3)
+        return frozen_array(np.eye(3), (3, 3), "axis")
     sizes = [abs(a), abs(b), abs(c)]
     least = sizes.index(min(sizes))
     x = [-each * z[least] for each in z]
     x[least] += 1.0
     length = math.hypot(*x)
     d, e, f = [each / length for each in x]
-    return np.array(((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c)))  # x, z x x, z
+    columns = ((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c))  # x, z x x, z
+    return frozen_array(columns, (3, 3), "axis")
 
 
 def spatial_inertia(mass: float, com: Array, inertia: Array, placement: Array) -> Array:

@@ -20,7 +20,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..alike import is_own
-from ..fixed_arrays import Checks, FixedArrays, fixed_value
+from ..fixed_arrays import Checks, FixedArrays, fixed_new, fixed_value
 from ..kinematics.state import State
 from .checks import level, share
 from .task_jacobian import TaskJacobian
@@ -134,12 +134,8 @@ class Task(FixedArrays, ABC):
 
     def _set_target(self, target: object) -> None:
         """The target that the task is made with: faster than to set another one."""
-        checked, is_whole = self.checked_target(target), is_own(type(self))
-        if is_whole and isinstance(checked, np.ndarray):
-            checked.setflags(write=False)  # a new array: all checks of our own make one
-            self.__dict__["target"] = checked
-        else:
-            self.__dict__["target"] = fixed_value(checked, is_whole)
+        checked = self.checked_target(target)
+        self.__dict__["target"] = fixed_new(checked) if is_own(type(self)) else fixed_value(checked, False)
 
     @abstractmethod
     def checked_target(self, target: object) -> Any:

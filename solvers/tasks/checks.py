@@ -8,21 +8,22 @@ step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import hypot
 from struct import Struct
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ...robokin.arrays import LEAST, MOST, Array, float_array, shown
+from ...robokin.arrays import DOUBLE, LEAST, MOST, Array, float_array, shown
 from ...robokin.errors import TaskError
 
 FASTEST = 1e8  # [m/s, rad/s] more than a third of light's: beyond, rounding hides what the joints can do
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
 ROUNDING = 1e-15  # of a length that is 1
-_DOUBLE = np.dtype(np.float64)
 _SIXTEEN = Struct("16d").unpack  # several times faster than lists of rows
+NO_MAPPINGS = frozenset((float, int, list, tuple, np.ndarray))
 SKEW = 1e-6  # by which products of rows of a rotation may be wrong
 
 
@@ -37,7 +38,7 @@ def numbers(value: object, what: str) -> Array:
 
 def _real(value: object, what: str) -> Array:
     """A new float64 array."""
-    if type(value) is np.ndarray and value.dtype is _DOUBLE:  # the same object nearly always: == takes longer
+    if type(value) is np.ndarray and value.dtype is DOUBLE:
         return value.copy()
     try:
         return float_array(value)
@@ -56,8 +57,10 @@ def _check_finite(array: Array, what: str) -> None:
 
 def speeds(value: object, what: str) -> Array:
     """Numbers up to FASTEST."""
+    if type(value) is float and -FASTEST <= value <= FASTEST:
+        return np.array(value)
     array = numbers(value, what)
-    largest = abs(array).max(initial=0.0)
+    largest = max(map(abs, array.ravel().tolist()), default=0.0)
     if largest > FASTEST:
         raise TaskError(f"{what} must be at most {FASTEST:g} m/s or rad/s, not {largest:g}")
     return array
@@ -94,6 +97,8 @@ def none_or_positive(value: object, what: str) -> float:
 
 
 def not_negative(value: object, what: str) -> float:
+    if type(value) is float and 0.0 <= value <= MOST:
+        return value
     found = number(value, what)
     if found < 0.0:
         raise TaskError(f"{what} must not be negative: {shown(value)}")
@@ -117,8 +122,8 @@ def level(value: object, what: str) -> int:
 
 
 def vector(value: object, what: str, size: int = 3) -> Array:
-    array = _real(value, what)
-    if array.shape != (size,) or not sum(map(abs, array.tolist())) <= MOST:
+    array = value.copy() if type(value) is np.ndarray and value.dtype is DOUBLE else _real(value, what)
+    if array.shape != (size,) or not hypot(*array.tolist()) <= MOST:
         _check_finite(array, what)
         if array.shape != (size,):
             raise TaskError(f"{what} must be {size} numbers, not of shape {array.shape}")
@@ -131,7 +136,7 @@ def direction(value: object, what: str) -> Array:
     length = hypot(*array.tolist())
     if length < 1e-9:
         raise TaskError(f"{what} has no direction: {array.tolist()}")
-    return array.copy() if abs(length - 1.0) <= ROUNDING else array / length
+    return array if abs(length - 1.0) <= ROUNDING else array / length
 
 
 def per_axis(value: object, what: str, size: int = 3) -> Array:
@@ -188,6 +193,23 @@ def _is_rotation(a: float, b: float, c: float, d: float, e: float, f: float, g: 
         and -SKEW <= c * d - a * f - h <= SKEW
         and -SKEW <= a * e - b * d - i <= SKEW
     )
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """`isinstance(value, Mapping)`, which takes long for what is none."""
+    return type(value) is dict or (type(value) not in NO_MAPPINGS and isinstance(value, Mapping))
+
+
+def is_matrix(value: object) -> bool:
+    """Whether something has the shape (4, 4)."""
+    if type(value) is np.ndarray:
+        return value.shape == (4, 4)
+    if type(value) in (tuple, list) and len(value) != 4:  # type: ignore[arg-type]
+        return False
+    try:
+        return np.shape(value) == (4, 4)  # type: ignore[arg-type]
+    except ValueError:  # ragged lists
+        return False
 
 
 def rigid(value: object, what: str) -> Array:

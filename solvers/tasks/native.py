@@ -6,11 +6,12 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import DOUBLE, Array
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree
 from ...robokin.spatial.se3 import pack, unpack
@@ -78,7 +79,8 @@ class TipTasks:
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
         self.remaining = np.zeros((len(forms), 6))
         self._weights = self.records["weights"].copy()
-        self._poses = list(self.targets.reshape(-1, 4, 4))
+        self._poses, self._numbers = list(self.targets.reshape(-1, 4, 4)), list(self.targets)
+        self._stays = [False] * len(forms)
         self.goes, self.shape = [False] * len(forms), 0
         self._are_whole = all(form.kind in WHOLE for form in forms)
         self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
@@ -93,13 +95,14 @@ class TipTasks:
         if self._are_whole and not any(map(_IS_NONE, targets)):
             for pose, target in zip(self._poses, targets, strict=True):
                 pose[...] = target
-            self.stays[...] = 0
-            return True
-        for k, (task, target) in enumerate(zip(self.tasks, targets, strict=True)):
-            stays = task.tip_target(target, self.targets[k])
-            if stays is None:
+            stays = [False] * len(targets)
+        else:
+            own = zip(self.tasks, targets, self._numbers, strict=True)
+            stays = [task.tip_target(target, numbers) for task, target, numbers in own]
+            if None in stays:
                 return False
-            self.stays[k] = stays
+        if stays != self._stays:
+            self.stays[...] = self._stays = stays
         if self._distances or self._going:
             self._find_shape(targets)
         return True
@@ -125,7 +128,7 @@ class TipTasks:
 
     def _find_shape(self, targets: Sequence[Any]) -> None:
         for k, side, apart, together in self._distances:
-            count = apart if self.targets[k, 0] != 0.0 or side > 0 else together
+            count = apart if targets[k][0] != 0.0 or side > 0 else together
             self.shape += count != self.counts[k]
             self.counts[k] = count
         for k, twist in self._going:
@@ -227,6 +230,8 @@ def same_target(one: Any, other: Any) -> bool:
     """Whether checked targets say the same."""
     if one is other:
         return True
-    if type(one) is type(other) is np.ndarray and one.dtype == other.dtype == float:  # takes less time
+    if type(one) is type(other) is np.ndarray and one.dtype is other.dtype is DOUBLE:  # takes less time
         return one.shape == other.shape and one.tobytes() == other.tobytes()
+    if type(one) is type(other) is MappingProxyType:
+        return [*one] == [*other] and all(map(same_target, one.values(), other.values()))
     return content(one) == content(other)

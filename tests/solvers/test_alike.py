@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import TaskError
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.robokin.library import library_robot
+from robokin_addon.robokin.model.tree import axis_to_z
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -201,3 +202,17 @@ def test_what_says_the_same() -> None:
     assert hash(frozen({"a": 1.0})) == hash(frozen({"a": 1.0}))
     assert all(map(is_plain, ("a", 1, None, (1, 2.0), frozen([1]), frozen({"a": 1}), frozen(T), Plane(P, Z))))
     assert not any(map(is_plain, ([1], [[1]], {}, (1, True), len, Curve(LINE), frozen([[1]]), frozen(np.zeros(99)))))
+
+
+def test_criteria_refuse_a_target_each_time() -> None:
+    for _ in range(2):
+        with pytest.raises(TypeError, match="target"):
+            JointSprings(target=1.0)  # type: ignore[call-arg]
+
+
+def test_directions_alike_to_the_last_bit_share_one_array_that_nobody_changes() -> None:
+    down, other = axis_to_z(np.array((0.0, 0.0, -1.0))), axis_to_z(np.array((0.0, -0.0, -1.0)))
+    assert axis_to_z((0, 0, -1)) is down  # type: ignore[arg-type]
+    assert other is not down  # a history of calls changes no sign of a zero
+    with pytest.raises(ValueError, match="read-only"):
+        down[0, 0] = 2.0

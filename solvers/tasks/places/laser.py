@@ -63,8 +63,10 @@ class LaserTask(TipTask, KernelTipTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Surface]:
-        wanted, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)
-        return vector(wanted, f"{self.name}: target spot"), checked_surface(surface, self.name)
+        wanted, surface = target, self.surface
+        if isinstance(target, tuple) and len(target) == 2:
+            wanted, surface = target[0], checked_surface(target[1], self.name)
+        return vector(wanted, f"{self.name}: target spot"), surface
 
     def rows(self, state: State, target: tuple[Array, Surface]) -> Rows:
         wanted, surface = target
@@ -88,5 +90,5 @@ class LaserTask(TipTask, KernelTipTask):
         wanted, surface = target
         if type(surface) is not Plane:
             return None
-        out[:3], out[3:6], out[6:9] = wanted, surface.point, surface.normal
+        out[:3], out[3:9] = wanted, surface.packed
         return False

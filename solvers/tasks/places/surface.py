@@ -38,18 +38,23 @@ class Plane(Surface):
     be changed: a problem is compiled once for all of them. Raises TaskError."""
 
     def __init__(self, point: object, normal: object) -> None:
-        self._point, self._normal = vector(point, "point of the plane"), direction(normal, "normal of the plane")
-        self._point.setflags(write=False)
-        self._normal.setflags(write=False)
-        self._numbers = *self._point.tolist(), *self._normal.tolist()
+        through, across = vector(point, "point of the plane"), direction(normal, "normal of the plane")
+        self._packed = np.concatenate((through, across))
+        self._packed.setflags(write=False)
+        self._numbers = tuple(self._packed.tolist())
+
+    @property
+    def packed(self) -> Array:
+        """(6,) the point, and the normal."""
+        return self._packed
 
     @property
     def point(self) -> Array:
-        return self._point
+        return self._packed[:3]
 
     @property
     def normal(self) -> Array:
-        return self._normal
+        return self._packed[3:]
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._numbers == other._numbers
@@ -58,11 +63,11 @@ class Plane(Surface):
         return hash(self._numbers)
 
     def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
-        slope = float(self._normal @ along)
+        slope = float(self.normal @ along)
         if abs(slope) < PARALLEL:
             return None
-        t = float(self._normal @ (self._point - origin)) / slope
-        return (t, self._normal) if t > 0.0 else None
+        t = float(self.normal @ (self.point - origin)) / slope
+        return (t, self.normal) if t > 0.0 else None
 
 
 class MeshSurface(Surface):

@@ -24,7 +24,7 @@ from ...alike import is_own
 from ...fixed_arrays import Checks, cached_settings
 from ...kinematics.state import State
 from ..base import Part, Rows, Task
-from ..checks import choice, per_axis, positive, rigid
+from ..checks import choice, is_matrix, per_axis, positive, rigid
 from ..protocols import DistanceBoundTask, KernelTipTask
 from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
@@ -154,11 +154,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
 
     def checked_target(self, target: object) -> Array:
         """(4, 4) of a target in the task's own terms or already (4, 4)."""
-        try:
-            is_matrix = (target.shape if type(target) is np.ndarray else np.shape(target)) == (4, 4)  # type: ignore
-        except ValueError:  # ragged lists
-            is_matrix = False
-        return rigid(target, f"{self.name}: target") if is_matrix else self.target_matrix(target)
+        return rigid(target, f"{self.name}: target") if is_matrix(target) else self.target_matrix(target)
 
     def rows(self, state: State, target: Array) -> Rows:
         e, A = self.own_rows(self.tip(state), target)

@@ -81,7 +81,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
 
     @property
     def has_path(self) -> bool:  # type: ignore[override]
-        return not self.band.any()
+        return not any(self.band.tolist())
 
     def rows(self, state: State, target: Array) -> Rows:
         T, J = self.tip(state), self.tip_jacobian(state)
@@ -105,8 +105,8 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
             v = abs(v) + abs(np.cross(w, v)) + abs(np.cross(w, np.cross(w, v)))
         elif self.frame == "space":
             v = abs(v) + abs(w).sum() - abs(w)
-        used = self.influence * self.weights != 0.0
-        return self.has_path and bool(np.concatenate((v, w))[used].any())
+        used = (self.influence * self.weights).tolist()
+        return self.has_path and any(x and weight for x, weight in zip((*v.tolist(), *w.tolist()), used, strict=True))
 
     def tip_form(self) -> TipForm:
         weights = self.influence * self.weights

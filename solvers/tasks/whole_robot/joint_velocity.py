@@ -13,7 +13,7 @@ from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, cached_settings, fixed
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
-from ..checks import own_name, per_axis, positive, speeds
+from ..checks import is_mapping, own_name, per_axis, positive, speeds
 from ..protocols import Displacement, KernelRobotTask, VelocityTask
 from ..robot_rows import rate_rows
 
@@ -52,10 +52,10 @@ class JointVelocityTask(VelocityTask, KernelRobotTask):
         self._set_target(target)
 
     def checked_target(self, target: object) -> Mapping[str, Array]:
-        if not isinstance(target, Mapping) or not target:
+        if not (is_mapping(target) and target):
             raise TaskError(f"{self.name}: target must be {{joint name: velocity}}, not {shown(target)}")
         values = {joint: speeds(v, f"{self.name}: velocity of {joint!r}") for joint, v in target.items()}
-        return fixed({joint: np.atleast_1d(v) for joint, v in values.items()})
+        return fixed({joint: v.reshape(v.shape or 1) for joint, v in values.items()})
 
     def rows(self, state: State, target: Mapping[str, Array]) -> Rows:
         v, weight = self._wanted(state.model, target)
