@@ -62,8 +62,8 @@ def new_property() -> object:
     """A property for PoseBone. Not one of a group: a group does not know its pose bone."""
     return bpy.props.FloatProperty(
         name="Position in Range",
-        description="Value of the joint, as its place between the lower and the upper limit. Drag to move the joint; "
-        "to key it, press I over its value",
+        description="Place of the joint between its lower limit (0 %) and its upper one (100 %). Drag to move it. "
+        "To type or key its value, click its name: the field is below the list",
         subtype="PERCENTAGE",
         min=0.0,
         max=100.0,

@@ -23,7 +23,16 @@ class FakeLayout:
 
     def __init__(self, drawn=None):
         self.__dict__["drawn"] = (
-            {"labels": [], "props": [], "operators": [], "texts": [], "bars": [], "given": {}}
+            {
+                "labels": [],
+                "props": [],
+                "operators": [],
+                "texts": [],
+                "bars": [],
+                "given": {},
+                "words": set(),
+                "menus": {},
+            }
             if drawn is None
             else drawn
         )
@@ -42,19 +51,28 @@ class FakeLayout:
     def label(self, text="", icon="NONE"):
         assert icon in _icons()
         self.drawn["labels"].append(text)
+        self.drawn["words"].add(text)
 
     def prop(self, data, name, index=-1, text=None, icon="NONE", **_):
         assert name in data.bl_rna.properties, f"{data} has no {name}"
         assert icon in _icons()
         self.drawn["props"].append((name, index) if index >= 0 else name)
         self.drawn["texts"].append(text)
+        self._read(data.bl_rna.properties[name], text)
 
     def progress(self, factor=0.0, text=""):
         self.drawn["bars"].append(factor)
 
-    def prop_search(self, data, name, owner, collection, **_):
+    def _read(self, item, text=None):
+        """What a person reads: a label, and where it may be opened the choices."""
+        self.drawn["words"].add(item.name if text is None else text)
+        if getattr(item, "type", "") == "ENUM":
+            self.drawn["words"].update(entry.name for entry in item.enum_items)
+
+    def prop_search(self, data, name, owner, collection, text=None, **_):
         assert name in data.bl_rna.properties and hasattr(owner, collection)
         self.drawn["props"].append(name)
+        self._read(data.bl_rna.properties[name], text)
 
     def template_list(self, list_type, _, data, name, active_data, active_name, **__):
         assert hasattr(bpy.types, list_type) and name in data.bl_rna.properties
@@ -65,6 +83,7 @@ class FakeLayout:
         self.drawn["texts"].append(text)
         assert icon in _icons()
         self.drawn["operators"].append(name)
+        self._read(_operator(name), text)
         return Settable(_settings(name), self.drawn["given"].setdefault(name, {}))
 
     def prop_decorator(self, data, name, index=-1):
@@ -76,9 +95,11 @@ class FakeLayout:
     def menu(self, name, text=None, icon="NONE"):
         self.drawn["texts"].append(text)
         assert hasattr(bpy.types, name) and icon in _icons()
+        self.drawn["menus"][text or getattr(bpy.types, name).bl_label] = name
 
     def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
         settings = self.operator(name, text, icon)
+        self._read(_operator(name).properties[prop])
         setattr(settings, prop, None)
         return settings
 
@@ -97,11 +118,16 @@ def _icons():
     return frozenset(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
 
 
+def _operator(name):
+    """Blender's description. Raises KeyError where there is no such operator."""
+    group, _, own = name.partition(".")
+    return getattr(getattr(bpy.ops, group), own).get_rna_type()
+
+
 @cache
 def _settings(operator):
-    """The names of an operator's properties. Raises KeyError where there is no such operator."""
-    group, _, name = operator.partition(".")
-    return frozenset(p.identifier for p in getattr(getattr(bpy.ops, group), name).get_rna_type().properties)
+    """The names of an operator's properties."""
+    return frozenset(p.identifier for p in _operator(operator).properties)
 
 
 def draw(**override):
