@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers, settle_records
+from ...properties.bridge import Binding, Channel, binding, changes_in, clamp_pose, mend_drivers, settle_records
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
 from ...properties.handlers import add_handler, going_on, remove_handler
@@ -39,7 +39,7 @@ _known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
 
 def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Clamp the robots that were touched. What is written here is evaluated within the same update."""
-    touched = {u.id.original for u in depsgraph.updates if isinstance(u.id, bpy.types.Object) and is_robot(u.id)}
+    touched = changes_in(depsgraph).robots
     dragging = bool(touched or _last) and transform_running()
     for obj in touched:
         if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:

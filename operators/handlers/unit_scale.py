@@ -6,14 +6,14 @@ from contextlib import suppress
 
 import bpy
 
-from ...properties.bridge import adopt_unit, is_robot
+from ...properties.bridge import adopt_unit, changes_in, is_robot
 from ...properties.handlers import add_handler, going_on, remove_handler
 from ...properties.postures import rescale_postures
 from ...robokin import RobokinError
 
 
 def follow_unit_scale(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if not depsgraph.id_type_updated("SCENE"):
+    if not changes_in(depsgraph).scene:
         return
     for obj in scene.objects:
         if is_robot(obj) and obj.data.is_editable and not obj.data.is_editmode:

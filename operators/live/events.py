@@ -3,12 +3,12 @@ work goes on that holds them or visits frames."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import bpy
 
-from ...properties.bridge import is_robot
+from ...properties.bridge import Changes, changes_in
 from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
 from ...properties.results import readouts
 from ...properties.results.readouts import LiveReadout, not_live
@@ -28,47 +28,39 @@ _sessions: dict[int, Session] = {}
 _state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "is_anew": True, "robots": (0, [])}
 
 
-class Changes(NamedTuple):
-    """What an update has changed: session_uids of armatures with the robots that show them, and of actions; whether the
-    scene was. is_frame: it shows another frame, for which Blender lists actions that nobody changed."""
-
-    armatures: Set[int] = frozenset()
-    actions: Set[int] = frozenset()
-    scene: bool = False
-    is_frame: bool = False
-
-
 def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if len(bpy.data.armatures):
-        _follow(scene, depsgraph, _changes(depsgraph))
+    changes = changes_in(depsgraph)
+    is_quiet = not (changes.armatures or changes.scene or _state["is_anew"])
+    if not (is_quiet and _state["robots"] == (scene.session_uid, [])):  # else none is live, and none can have become so
+        _follow(scene, depsgraph, changes)
 
 
 def follow_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if len(bpy.data.armatures):
-        _follow(scene, depsgraph, _changes(depsgraph)._replace(actions=frozenset(), is_frame=True))
+    if len(bpy.data.armatures):  # Blender lists actions that nobody has changed
+        _follow(scene, depsgraph, changes_in(depsgraph)._replace(actions=frozenset()), is_frame=True)
 
 
-def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
+def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes, is_frame: bool = False) -> None:
     if depsgraph.mode != "VIEWPORT":
         return
     if _state["is_busy"] or is_posing_paused() or rendering.is_rendering():
         _state["is_anew"] = True
         return
-    robots = _robots(scene, changes)
+    robots = _robots(scene, is_frame or changes.scene or bool(changes.armatures) or _state["is_anew"])
     if not robots:
         _state["is_anew"] = False
         return
     _state["is_busy"] = True
     try:
-        _follow_all(scene, depsgraph, robots, changes)
+        _follow_all(scene, depsgraph, robots, changes, is_frame)
     finally:
         _state["is_busy"] = False
 
 
-def _robots(scene: bpy.types.Scene, changes: Changes) -> list[bpy.types.Object]:
-    """The live ones in order. Which they are is looked at where something was changed that may say so."""
+def _robots(scene: bpy.types.Scene, is_anew: bool) -> list[bpy.types.Object]:
+    """The live ones in order. is_anew: something was changed that may say which they are."""
     uid, known = _state["robots"]
-    if uid == scene.session_uid and not (changes.is_frame or changes.scene or changes.armatures or _state["is_anew"]):
+    if uid == scene.session_uid and not is_anew:
         return in_order([bpy.data.objects[name, None] for name in known])
     robots = in_order(live_robots(scene))
     _state["robots"] = scene.session_uid, [obj.name for obj in robots]
@@ -84,8 +76,9 @@ def _follow_all(
     depsgraph: bpy.types.Depsgraph,
     robots: Sequence[bpy.types.Object],
     changes: Changes,
+    is_frame: bool,
 ) -> None:
-    moves, is_frame = Moves(), changes.is_frame
+    moves = Moves()
     actions = frozenset() if _state["is_restored"] else changes.actions
     is_anew, _state["is_anew"] = changes.scene or _state["is_anew"], False
     is_dragging = not is_frame and transform_running()
@@ -107,18 +100,6 @@ def _follow_all(
         _state["rounds"] = ROUNDS
         if any(session.awaits for session in _sessions.values()):
             _look_again_after(MOMENT)
-
-
-def _changes(depsgraph: bpy.types.Depsgraph) -> Changes:
-    armatures, actions = set(), set()
-    for update in depsgraph.updates:
-        what = update.id
-        kind = what.id_type
-        if kind == "ARMATURE" or (kind == "OBJECT" and is_robot(what)):
-            armatures.add(what.original.session_uid)
-        elif kind == "ACTION":
-            actions.add(what.original.session_uid)
-    return Changes(armatures, actions, depsgraph.id_type_updated("SCENE"))
 
 
 def _look_again_soon() -> None:

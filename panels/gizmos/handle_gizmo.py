@@ -12,9 +12,9 @@ from gpu_extras.batch import batch_for_shader
 from ...properties.handlers import going_on
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ..overlays.marks import MARKS
 from ..overlays.pieces import Pieces, vertices
 from ..overlays.robot_view import RobotView
+from ..prepared.marks import MARKS
 from .on_screen import seen, under
 
 NEAR = 9.0  # [pixels] of the mouse from what it takes hold of

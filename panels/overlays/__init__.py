@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...properties.registration import register_modules_factory
-from . import drawing, marks, popover, timeline
+from . import drawing, popover, timeline
 
-MODULES = (marks, drawing, timeline, popover)
+MODULES = (drawing, timeline, popover)
 CLASSES = popover.CLASSES
 register, unregister = register_modules_factory(MODULES)

@@ -8,10 +8,10 @@ import numpy as np
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
 from ...robokin.arrays import Array
 from ...robokin.model.geometry import Geometry, Mesh
+from ..prepared.marks import MARKS
 from ..shapes import colors
 from ..shapes.lines import moved
 from ..shapes.solids import outline
-from .marks import MARKS
 from .pieces import Pieces
 from .robot_view import RobotView, Structure
 

@@ -25,11 +25,12 @@ class ManipulabilityOverlay:
 
     def pieces(self, view: RobotView, scale: float) -> Pieces:
         """scale: [s] length of a semi-axis for each length per second."""
-        found, backend = Pieces(), get_backend("auto")
-        for tool in self._tools:
-            J = backend.frame_jacobian(self._tree, view.q, tool, Reference.LOCAL_WORLD_ALIGNED)
-            axes = scale * semi_axes(view.world[:3, :3] @ J[:3, self._moving])
-            found.lines.append((view.links[tool, :3, 3] + rings(axes), colors.ELLIPSOID))
-            longest = np.stack((-axes[:, 2], axes[:, 2]))[None]
-            found.lines.append((view.links[tool, :3, 3] + longest, colors.faded(colors.ELLIPSOID, 0.6)))
-        return found
+        if not self._tools:
+            return Pieces()
+        jacobian, tree = get_backend("auto").frame_jacobian, self._tree
+        J = np.array([jacobian(tree, view.q, tool, Reference.LOCAL_WORLD_ALIGNED)[:3] for tool in self._tools])
+        axes = scale * semi_axes(view.world[:3, :3] @ J[..., self._moving])
+        centers = view.links[self._tools, None, None, :3, 3]
+        longest = np.stack((-axes[..., 2], axes[..., 2]), axis=1)
+        ellipsoids = ((centers + rings(axes)).reshape(-1, 2, 3), colors.ELLIPSOID)
+        return Pieces([ellipsoids, (centers[:, 0] + longest, colors.faded(colors.ELLIPSOID, 0.6))])

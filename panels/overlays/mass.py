@@ -28,13 +28,22 @@ class MassOverlay:
     def __init__(self, obj: bpy.types.Object, view: RobotView, robot: Binding) -> None:
         self._robot = robot
         self._feet = _foot_corners(obj, robot, view)
+        self._last: tuple[tuple[int, bytes | None], Pieces] | None = None
 
     def pieces(self, obj: bpy.types.Object, view: RobotView) -> Pieces:
+        """Made anew only for another pose, or another polygon."""
+        if not self._robot.model.total_mass:
+            return Pieces()
+        polygon = readouts.support(obj)
+        key = view.count, None if polygon is None else polygon.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._made(polygon, view)
+        return self._last[1]
+
+    def _made(self, polygon: Array | None, view: RobotView) -> Pieces:
         found, model = Pieces(), self._robot.model
-        if not model.total_mass:
-            return found
         center = view.points(get_backend("auto").center_of_mass(model.tree, view.q))
-        contacts = self._contacts(obj, view)
+        contacts = self._contacts(polygon, view)
         ground = float(contacts[:, 2].min()) if len(contacts) else 0.0
         below = np.array([center[0], center[1], ground])
         size = MARK * float(np.ptp(view.links[:, :3, 3], axis=0).max(initial=view.scale() * 0.1))
@@ -53,9 +62,8 @@ class MassOverlay:
         found.lines.append((below + np.concatenate((cross(1.6 * size), ball[: len(ball) // 3])), tint))
         return found
 
-    def _contacts(self, obj: bpy.types.Object, view: RobotView) -> Array:
+    def _contacts(self, polygon: Array | None, view: RobotView) -> Array:
         """(n, 3) where the robot touches the ground, in the world: as a support task says, or its feet."""
-        polygon = readouts.support(obj)
         if polygon is not None:
             return polygon
         corners = []

@@ -10,9 +10,9 @@ from ...properties.results import readouts
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.structure.tool_links import tool_links
+from ..prepared.marks import MARKS
 from ..shapes import colors
 from ..shapes.lines import polyline
-from .marks import MARKS
 from .pieces import Pieces
 from .robot_view import RobotView, Structure
 

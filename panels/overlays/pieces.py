@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,6 +34,11 @@ class Pieces:
         self.lines += other.lines
         self.triangles += other.triangles
         self.labels += other.labels
+
+    def are_those_of(self, other: Pieces) -> bool:
+        """Whether the segments and triangles are the same ones, made once, as the other's."""
+        own, others = [*self.lines, None, *self.triangles], [*other.lines, None, *other.triangles]
+        return len(own) == len(others) and all(map(operator.is_, own, others))
 
 
 def vertices(pieces: list[tuple[Array, Array | Color]]) -> tuple[Array, Array] | None:

@@ -8,12 +8,13 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, PoseArrays, binding, binding_held, last_binding, world_from_root
+from ...properties.bridge import Binding, PoseArrays, binding_held, world_from_root
 from ...properties.bridge.pose.motion_frames import motion_frames
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.joint_types import MotionPrimitive
-from .marks import MARKS
+from ..prepared.marks import MARKS
+from ..prepared.redraw_cache import shown_binding
 
 
 class Structure:
@@ -65,10 +66,12 @@ def joint_sizes(obj: bpy.types.Object, robot: Binding) -> Array:
 
 class RobotView:
     """q: (nq,).   world: (4, 4) from metres in the root frame to Blender units of the world.   nodes, before:
-    (n, 4, 4) of each motion after and before it has moved.   links: (f, 4, 4). All of them in the world."""
+    (n, 4, 4) of each motion after and before it has moved.   links: (f, 4, 4). All of them in the world.   count: how
+    often they were others."""
 
     def __init__(self) -> None:
         self.structure: Structure | None = None
+        self.count = 0
         self._armatures, self._owner = -1, 0
         self._made_of: tuple[Binding, tuple[str, ...], bytes] | None = None
         self._arrays: PoseArrays | None = None
@@ -87,17 +90,17 @@ class RobotView:
                 self.world = world_from_root(obj)
             self.world[:3] /= robot.metres_per_unit
         self._key, self.q = key, q
+        self.count += 1
         tree = self.structure.robot.model.tree
         self.before, self.nodes = motion_frames(tree, q, self.world)
         self.links = self.world @ get_backend("auto").frame_placements(tree, q)
         return True
 
     def _bind(self, obj: bpy.types.Object) -> bool:
-        """Look whether the armature is another robot, where it was touched; whether it is. Who keeps its limits has
-        looked at it then, so that it is not compared once more."""
+        """Look whether the armature is another robot, where it was touched; whether it is."""
         if self.structure is not None and (self._owner, self._armatures) == (obj.session_uid, MARKS.armatures):
             return False
-        robot = last_binding(obj) if obj.is_editable else binding(obj)
+        robot = shown_binding(obj)
         bones = obj.pose.bones
         scales = np.empty(3 * len(bones), np.float32)
         bones.foreach_get("custom_shape_scale_xyz", scales)

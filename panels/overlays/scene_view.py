@@ -16,10 +16,10 @@ from ...properties.selected.active_robot import active_robot, objects_showing
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ..prepared.marks import MARKS
 from .collisions import CollisionOverlay
 from .joints import JointOverlays
 from .manipulability import ManipulabilityOverlay
-from .marks import MARKS
 from .mass import MassOverlay
 from .motion import MotionOverlay
 from .moves import MovesOverlay
@@ -142,6 +142,7 @@ class SceneOverlays:
         self.version = self.count = 0
         self._robots: dict[int, RobotOverlays] = {}
         self._key: tuple | None = None
+        self._pieces = Pieces()
 
     def look(self, context: bpy.types.Context) -> None:
         """Prepare what is drawn anew, once for each change of the scene."""
@@ -156,13 +157,15 @@ class SceneOverlays:
         self._key = key
         self.count += 1
         pieces = self._prepared(context, settings) if shows_anything(settings) else Pieces()
-        self.lines, self.triangles = vertices(pieces.lines), vertices(pieces.triangles)
         self.labels = pieces.labels
-        self.version += 1
+        if not pieces.are_those_of(self._pieces):
+            self._pieces = pieces
+            self.lines, self.triangles = vertices(pieces.lines), vertices(pieces.triangles)
+            self.version += 1
 
     def forget(self) -> None:
         self.lines = self.triangles = self._key = None
-        self.labels = []
+        self.labels, self._pieces = [], Pieces()
         self._robots.clear()
         self.version += 1
 

@@ -1,4 +1,4 @@
-"""One look at the robot for all panels of a redraw: to see whether it has changed takes as long as drawing it."""
+"""The robot as what is drawn shows it: to see whether it has changed takes longer than to draw it."""
 
 from __future__ import annotations
 
@@ -7,36 +7,39 @@ from contextlib import contextmanager
 
 import bpy
 
-from ...properties.bridge import Binding, binding, binding_held
+from ...properties.bridge import Binding, binding, binding_held, last_binding
 from ...robokin import RobokinError
+from .marks import MARKS
 
-_bindings: dict[int, Binding] = {}  # by object
+_looked: dict[int, tuple[int, int]] = {}  # mark and scene at which each object was looked at, by whoever draws
+
+
+def shown_binding(obj: bpy.types.Object) -> Binding:
+    """The robot, looked at anew only where nobody else has: who keeps its limits looks at each one that was touched,
+    but for those that cannot be changed. Raises RobokinError."""
+    is_looked_after = obj.is_editable and not obj.data.is_editmode
+    mark = MARKS.unlooked if is_looked_after else MARKS.scene, bpy.context.scene.session_uid
+    if _looked.get(obj.session_uid) == mark:
+        return last_binding(obj)
+    found = binding(obj)
+    _looked[obj.session_uid] = mark
+    return found
 
 
 @contextmanager
 def redraw_cache(obj: bpy.types.Object | None) -> Iterator[None]:
-    """Inside, which draws, the robot is as the first panel of this redraw found it."""
+    """Inside, which draws, the robot is that one."""
     if obj is None or bpy.app.background:
         yield
         return
     try:
-        known = _bindings.get(obj.session_uid) or binding(obj)
+        known = shown_binding(obj)
     except RobokinError:  # which each panel tells in its own way
         yield
         return
-    _bindings[obj.session_uid] = known
-    if not bpy.app.timers.is_registered(_forget):
-        bpy.app.timers.register(_forget)
     with binding_held(obj, known):
         yield
 
 
-def _forget() -> None:
-    """Blender runs timers before it handles anything else after a redraw."""
-    _bindings.clear()
-
-
 def unregister() -> None:
-    _bindings.clear()
-    if bpy.app.timers.is_registered(_forget):
-        bpy.app.timers.unregister(_forget)
+    _looked.clear()

@@ -71,5 +71,5 @@ SPHERE.flags.writeable = False
 
 
 def rings(axes: Array) -> Array:
-    """The outlines of an ellipsoid with semi-axes (3, 3), one in each column: three ellipses."""
-    return SPHERE @ axes.T
+    """(..., n, 2, 3) outlines of ellipsoids with semi-axes (..., 3, 3), one in each column: three ellipses each."""
+    return SPHERE @ axes.swapaxes(-1, -2)[..., None, :, :]

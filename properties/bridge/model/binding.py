@@ -29,6 +29,7 @@ from .joint_bones import JointBone
 
 _cache: dict[tuple[int, str], tuple[ArmatureContent, Binding]] = {}
 _bindings: dict[int, Binding] = {}  # by object
+_unread: set[int] = set()  # objects that could not be read when they were last looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,8 @@ def binding(obj: bpy.types.Object) -> Binding:
     """The model with its bones and channels. Raises BridgeError, ModelError."""
     if obj is not None and obj.session_uid in _bindings:
         return _bindings[obj.session_uid]
+    if obj is not None:
+        _unread.add(obj.session_uid)  # unless all goes well
     content = armature_content(obj)
     key = (obj.data.session_uid, obj.data.name_full)
     cached = _cache.get(key)
@@ -105,6 +108,7 @@ def binding(obj: bpy.types.Object) -> Binding:
         _forget_removed()
     if cached is None or cached[0] != content:
         _cache[key] = cached = (content, _build(obj, content))
+    _unread.discard(obj.session_uid)
     return cached[1]
 
 
@@ -131,7 +135,7 @@ def last_binding(obj: bpy.types.Object) -> Binding:
     """The binding as it was last asked for, for showing values where something else has just asked: whether it still
     holds is not looked at, which takes most of the time. Raises BridgeError, ModelError."""
     cached = _cache.get((obj.data.session_uid, obj.data.name_full))
-    return cached[1] if cached is not None else binding(obj)
+    return cached[1] if cached is not None and obj.session_uid not in _unread else binding(obj)
 
 
 def _build(obj: bpy.types.Object, content: ArmatureContent) -> Binding:

@@ -11,8 +11,9 @@ import pytest
 import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
-from robokin_addon.panels.overlays import drawing, marks, popover, timeline
+from robokin_addon.panels.overlays import drawing, popover, timeline
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
+from robokin_addon.panels.prepared import marks
 from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
@@ -370,3 +371,27 @@ def test_labels_keep_out_of_what_lies_over_the_region(scene, sides, free):
         space_data=SimpleNamespace(show_gizmo_navigate=True),
     )
     assert drawing._uncovered(context) == free
+
+
+def test_nothing_is_made_anew_where_only_something_else_moves(overlays):
+    robot = add_robot(live=True)
+    add_target(robot)
+    other = bpy.data.objects.new("other", None)
+    bpy.context.scene.collection.objects.link(other)
+    show("axes", "limits", "center_of_mass", "manipulability", "task_errors")
+    before = look(overlays).version, overlays.lines
+    other.location.x += 1.0
+    assert (look(overlays).version, overlays.lines) == before
+    robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.1
+    assert look(overlays).version == before[0] + 1
+
+
+def test_a_center_of_mass_that_is_shown_again_is_the_present_one(overlays):
+    robot = add_robot()
+    show("center_of_mass")
+    before = segments(look(overlays)).copy()
+    show("names")
+    robot.location.x += 1.0
+    look(overlays)
+    show("center_of_mass")
+    assert segments(look(overlays)).mean(axis=(0, 1)) - before.mean(axis=(0, 1)) == pytest.approx([1.0, 0.0, 0.0])

@@ -74,6 +74,9 @@ def test_an_ellipsoid_is_the_image_of_the_unit_ball():
     assert np.einsum("ij,jk,ik->i", points, inverse, points) == pytest.approx(1.0)
     flat = semi_axes(np.diag([1.0, 2.0, 0.0]))
     assert np.linalg.norm(flat, axis=0) == pytest.approx([0.0, 1.0, 2.0])
+    several = semi_axes(np.array([A, np.diag([1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 1.0])[:3]]))
+    assert several[0] == pytest.approx(axes) and rings(several).shape == (2, *rings(axes).shape)
+    assert rings(several)[1] == pytest.approx(rings(several[1]))
 
 
 def test_the_hull_holds_all_points_and_turns_left():

@@ -6,17 +6,19 @@ from dataclasses import dataclass
 
 import bpy
 
+from ...properties.bridge import changes_in
 from ...properties.handlers import register_cache_factory
 
 
 @dataclass
 class Marks:
     """scene: raised by each update and frame.   armatures: when an armature's own data changed.   motions: when keys
-    did."""
+    did.   unlooked: when a robot may be another one and no handler has looked at it."""
 
     scene: int = 0
     armatures: int = 0
     motions: int = 0
+    unlooked: int = 0
 
 
 MARKS = Marks()
@@ -30,8 +32,10 @@ def mark_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         MARKS.motions += 1
 
 
-def mark_frame(*_: object) -> None:
+def mark_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     MARKS.scene += 1
+    if changes_in(depsgraph).armatures:
+        MARKS.unlooked += 1
 
 
 def mark_all(*_: object) -> None:
@@ -39,6 +43,7 @@ def mark_all(*_: object) -> None:
     MARKS.scene += 1
     MARKS.armatures += 1
     MARKS.motions += 1
+    MARKS.unlooked += 1
 
 
 register, unregister = register_cache_factory(

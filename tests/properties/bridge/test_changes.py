@@ -1,0 +1,82 @@
+"""What an update has changed of robots."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from robokin_addon.operators.live import events
+from robokin_addon.properties.bridge import changes, changes_in
+from support.blender.scene_robots import add_robot, add_target
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """What was read in each update."""
+    found = []
+
+    def spy(depsgraph):
+        found.append(real(depsgraph))
+        return found[-1]
+
+    real = changes._read
+    monkeypatch.setattr(changes, "_read", spy)
+    return found
+
+
+def test_an_update_is_read_once_for_all_handlers(scene, read):
+    robot, other = add_robot(live=True), add_robot()
+    add_target(robot)
+    bpy.context.view_layer.update()
+    read.clear()
+    robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.1
+    bpy.context.view_layer.update()
+    (found,) = read
+    assert found.robots == (robot,)
+    assert robot.session_uid in found.armatures and other.session_uid not in found.armatures and not found.scene
+    other.data.bones["panda_joint4"].robokin.locked = True
+    bpy.context.scene.gravity[2] = -1.0
+    bpy.context.view_layer.update()
+    assert len(read) == 2 and read[1].scene and other.data.session_uid in read[1].armatures
+
+
+def test_what_is_no_robot_is_none_of_them(scene, read):
+    robot = add_robot()
+    target = add_target(robot)
+    bpy.context.view_layer.update()
+    read.clear()
+    target.location.x += 0.1
+    bpy.context.view_layer.update()
+    assert read == [((), frozenset(), frozenset(), False)]
+
+
+def test_nothing_is_followed_where_nothing_is_live_and_something_else_moves(scene, monkeypatch):
+    robot = add_robot()
+    target = add_target(robot)
+    bpy.context.view_layer.update()
+    followed = []
+    real = events._follow
+    monkeypatch.setattr(events, "_follow", lambda *given, **options: (followed.append(1), real(*given, **options)))
+    target.location.x += 0.1
+    bpy.context.view_layer.update()
+    assert not followed
+    robot.robokin.live = True
+    robot.update_tag()
+    bpy.context.view_layer.update()
+    assert followed
+    followed.clear()
+    target.location.x += 0.1
+    bpy.context.view_layer.update()
+    assert followed
+
+
+def test_a_graph_is_looked_at_again_at_the_next_update(scene):
+    robot, target = add_robot(), bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(target)
+    bpy.context.view_layer.update()
+    seen = []
+    bpy.app.handlers.depsgraph_update_post.append(lambda _, graph: seen.append(changes_in(graph).robots))
+    for touched, robots in ((robot, (robot,)), (target, ()), (robot, (robot,))):
+        touched.update_tag()
+        bpy.context.view_layer.update()
+        assert seen.pop() == robots
+    bpy.app.handlers.depsgraph_update_post.pop()
