@@ -22,6 +22,7 @@ from ..data import COLLIDED, LATE, TrackOutcome
 from ..level_engines import state_at
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import CHUNK, Tracker
+from .moving import HALFWAY, LATER, passed
 from .native_safe_stop import safe_stop
 from .safe_stop import Look
 
@@ -51,6 +52,8 @@ class AvoidingTracker(Tracker):
     frame before has shown to be free. So where obstacles stand still, and the start is free, every frame is, and the
     places half-way between are.
 
+    Obstacles that move are taken to go on: what comes is evaded some frames before it is there.
+
     While the robot presses on what blocked it, hardly moves and misses its tasks there, some frames are followed with
     the clearance at once; without it again where limits on speed are why the tasks are missed.
     """
@@ -58,6 +61,7 @@ class AvoidingTracker(Tracker):
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
     _pressed: int | None  # the pair that the robot presses on, by its number
     _why: Near  # what was in the way when it began to
+    _obstacles: Array | None  # where they were in the last frame
     _collision: Diagnosis | None  # the collision that the robot has not caught up with
     _remaining: int  # so many frames are followed with the clearance at once
 
@@ -77,7 +81,7 @@ class AvoidingTracker(Tracker):
         self._chunk = 1  # frames that are followed together before they are looked at
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = self._pressed = self._collision = None
+        self._kept = self._pressed = self._collision = self._obstacles = None
         self._remaining = 0
         super()._stand(q, velocity, late)
 
@@ -122,9 +126,10 @@ class AvoidingTracker(Tracker):
         residuals[:, self._others] = found.residuals[:, : len(self._others)]
         remarks = list(found.remarks or [""] * len(targets))
         collisions = [self._collision]
-        kept, count, goes_on = self._kept, 0, True
+        kept, was, count, goes_on = self._kept, self._obstacles, 0, True
         for q, step, wanted in zip(places, steps, targets, strict=False):
-            look = self._stop.look(q, step, kept, wanted[self._at])
+            look = self._look(q, step, kept, was, wanted[self._at])
+            was = wanted[self._at]
             if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
                 break
             why = None if pressed is None else self._why
@@ -146,6 +151,7 @@ class AvoidingTracker(Tracker):
             outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
         self._stand(outcome.q[-1], steps[count - 1] / self.dt, late=0)
         self.memory, self._kept, self._collision = tracker.memory, kept, collisions[-1]
+        self._obstacles = targets[count - 1][self._at]
         if goes_on:
             self._pressed, self._remaining = pressed, remaining - count
         result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
@@ -158,21 +164,28 @@ class AvoidingTracker(Tracker):
         q, before = self.q, self.v
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
-        kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
+        kept, was, pressed, remaining = self._kept, self._obstacles, self._pressed, self._remaining - 1
         others, own = [wanted[i] for i in self._others], shares[self._others]
         influence = None if (own == self._free._own).all() else own
         with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
         near = None if pressed is None else self._led(self._near, *with_clearance)
         if pressed is None or near is None or near.codes[0] == LATE:
             found = self._led(self._free, others, influence, down_to, around)
-            look = self._stop.look(q, self._step(q, found.q[0]), kept, obstacles)
+            look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
             why = look.blocked or self._stop.nearest(kept)
         else:
             why = self._why
         if why is not None:
-            found = self._led(self._near, *with_clearance) if near is None else near
-            look, memory = self._stop.look(q, self._step(q, found.q[0]), kept, obstacles), self._near.memory
+            later = passed(was, obstacles, LATER)
+            if near is None and later is not None:
+                found = self._led(self._near, [*others, later], *with_clearance[1:])
+                look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, False)
+            if near is None and (later is None or look.blocked is not None):
+                near = self._led(self._near, *with_clearance)
+            if near is not None:
+                found, look = near, self._look(q, self._step(q, near.q[0]), kept, was, obstacles, False)
+            memory = self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         residuals[0, self._others] = found.residuals[0, : len(others)]
         there = found.q[0]
@@ -185,6 +198,7 @@ class AvoidingTracker(Tracker):
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
         self._stand(there, self._step(q, there) / self.dt, late=0)
         self.memory, self._kept, self._collision = memory, look.kept, collision
+        self._obstacles = obstacles
         if pressed is not None and remaining and self._presses(pressed, code, look.kept, self._step(q, there)):
             self._pressed, self._remaining = pressed, remaining
             self._why = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
@@ -254,6 +268,20 @@ class AvoidingTracker(Tracker):
 
     def _step(self, q: Array, there: Array) -> Array:
         return get_backend(self.backend).difference(self.model.tree, q, there)
+
+    def _look(
+        self, q: Array, step: Array, kept: Array, was: Array | None, obstacles: Array | None, is_later: bool = True
+    ) -> Look:
+        """`SafeStop.look` at obstacles that were at `was` (n, 4, 4) in the frame before: half-way too, and `is_later`:
+        where they come to."""
+        halfway, later = (passed(was, obstacles, frames) for frames in (HALFWAY, LATER))
+        look = self._stop.look(q, step, kept, obstacles)
+        if look.blocked is None and halfway is not None:
+            look = self._stop.look_halfway(look, q, step, kept, halfway)
+        if look.blocked is None and later is not None and is_later:
+            then = self._stop.look(q, step, kept, later)
+            look = replace(look, blocked=then.blocked, pair=then.pair)
+        return look
 
     def _slower(self, q: Array, last: Array, step: Array, kept: Array, obstacles: Array | None) -> Look:
         """A part of a step that is free, or the step of braking. last: (nv,) the step before."""

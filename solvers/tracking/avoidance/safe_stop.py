@@ -7,7 +7,7 @@ collision states: Fraichard and Asama 2004).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,18 +67,26 @@ class SafeStop:
         sample, pair = (int(i) for i in np.unravel_index(int(over.argmin()), over.shape))
         return Look(places[1], kept[1], self.task.collisions.near(pair, kept[sample, pair]), pair)
 
+    def look_halfway(self, look: Look, q: Array, step: Array, before: Array, obstacles: Array) -> Look:
+        """A look that is free, or blocked half-way of the step, where the obstacles are there."""
+        kept = self.kept(self.moved(q, 0.5 * step)[None], obstacles)[0]
+        pair = int((kept - self.needed(before)).argmin())
+        if kept[pair] >= self.needed(before)[pair] - _ROUNDING:
+            return look
+        return replace(look, blocked=self.task.collisions.near(pair, kept[pair]), pair=pair)
+
     def _stopping(self, q: Array, step: Array) -> Array:
         """(n, nq) the configurations half-way and at the end of each step."""
         found: list[Array] = []
         while len(found) < 2 * LONGEST:
-            found += [self._moved(q, 0.5 * step), self._moved(q, step)]
+            found += [self.moved(q, 0.5 * step), self.moved(q, step)]
             q = found[-1]
             step = self.limits.coasting(q, step)
             if abs(step).max(initial=0.0) <= _STANDS:
                 break
         return np.array(found)
 
-    def _moved(self, q: Array, step: Array) -> Array:
+    def moved(self, q: Array, step: Array) -> Array:
         """The configuration after a step; wheeled bases roll."""
         there = self._backend.integrate(self.model.tree, q, step)
         for base in self.limits.bases:
