@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import bpy
+from mathutils import Matrix
 
 from ...properties.bridge import Binding, binding
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
@@ -17,13 +18,15 @@ from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
 from ...scene.bake.retime import set_limits
 from ...scene.bake.start import present_values
-from ...scene.tasks.new_targets import new_target
+from ...scene.posing.move_end import pose_at_end
+from ...scene.tasks.new_targets import new_target, robot_size
 from ..common import RobotOperator
 from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
 from ..tasks.entries import MoveEntryOperator, RemoveEntryOperator
 from ..tasks.tasks import tip_pose
 
+SIDE = 0.05  # of the robot's size: how far a circle's via is at least beside its way
 _LABELS = {identifier: label for identifier, label, *_ in MOVE_KINDS}
 
 
@@ -67,13 +70,34 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         if self.kind == "CURVE":  # of the selection, or to be chosen
             curve = next((each for each in bpy.context.selected_objects if each.type == "CURVE"), None)
             return found | ({"target": curve} if curve is not None else {})
+        if self.end == "CURSOR":
+            pose.translation = bpy.context.scene.cursor.location
+        places = {"target": pose}
+        if self.kind == "CIRCLE":
+            places["via"] = _beside(_last_end(obj, robot, bone), pose, robot_size(obj))
         with all_or_nothing():
-            for role in ("via", "target") if self.kind == "CIRCLE" else ("target",):
-                if role == "target" and self.end == "CURSOR":
-                    pose.translation = bpy.context.scene.cursor.location
-                found[role] = made = new_target(obj, robot, "POSE", bone, pose)
+            for role, place in places.items():
+                found[role] = made = new_target(obj, robot, "POSE", bone, place)
                 collections_for(obj)[0].objects.link(made)
         return found
+
+
+def _last_end(obj: bpy.types.Object, robot: Binding, bone: str) -> Matrix:
+    """World pose of the tip where the last move ends; the present one without moves, or where it has no end yet."""
+    try:
+        q = pose_at_end(obj, obj.robokin.moves[-1])[0]
+    except (IndexError, RobokinError):
+        q = None
+    return tip_pose(obj, robot, bone, q)
+
+
+def _beside(start: Matrix, end: Matrix, size: float) -> Matrix:
+    """Beside the middle of the way, along the axis of the tip that is most across it: an arc leads over it."""
+    way = end.translation - start.translation
+    across = min((end.col[i].to_3d() for i in range(3)), key=lambda axis: abs(axis @ way))
+    via = end.copy()
+    via.translation = end.translation - 0.5 * way + max(0.25 * way.length, SIDE * size) * across
+    return via
 
 
 class ROBOKIN_OT_move_remove(RemoveEntryOperator, bpy.types.Operator):

@@ -17,6 +17,7 @@ from ...properties.selected.selection import selected_bones
 from ...properties.selected.tips import possible_tips
 from ...properties.task_kinds import ITEMS, KINDS
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
+from ...robokin.arrays import Array
 from ...robokin.structure.short_names import short_names
 from ...scene.animation.lists import add_entry, remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target
@@ -62,12 +63,12 @@ def new_task(
         raise
 
 
-def tip_pose(obj: bpy.types.Object, robot: Binding, bone: str) -> Matrix:
-    """World pose of the link frame of a bone in the present pose, without scale."""
+def tip_pose(obj: bpy.types.Object, robot: Binding, bone: str, q: Array | None = None) -> Matrix:
+    """World pose of the link frame of a bone at q (nq,), else in the present pose, without scale."""
     links = robot.link_of_bone
     if bone not in links:
         raise UnknownNameError("bone of the robot", bone, links)
-    frames = forward_kinematics(robot.model, read_configuration(obj, robot))
+    frames = forward_kinematics(robot.model, read_configuration(obj, robot) if q is None else q)
     return to_blender(obj, frames[links[bone]], None, robot)
 
 

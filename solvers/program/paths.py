@@ -127,8 +127,8 @@ def _rotations(R: Array, share: Array) -> Array:
 
 
 def _arc(start: Array, via: Array, end: Array, share: Array) -> Array:
-    """Points of the circle through three points, from the first over the second to the third. A full turn where start
-    and end are one: then via is opposite."""
+    """Points of the circle through three points, from the first over the second to the third. Raises
+    ConfigurationError where the first is the third, or all are on one line."""
     if np.linalg.norm(end - start) < 1e-9:
         raise ConfigurationError("a circle ends elsewhere than it starts: take two halves")
     a, b = via - start, end - start

@@ -254,14 +254,22 @@ def test_a_joint_move_of_five_joints_ends_at_the_cursor_and_turns_as_it_can(scen
     np.testing.assert_allclose(there, scene.cursor.location, atol=1e-4)
 
 
-def test_a_circle_to_the_cursor_goes_by_the_tip_and_a_curve_has_its_own_end(scene, robot):
+def test_a_new_circle_is_an_arc_at_once(scene, robot):
+    """From where the last move ends, also to the cursor; without one it is as soon as its end is moved."""
     with bpy.context.temp_override(object=robot):
         bpy.ops.robokin.move_add(kind="CIRCLE")
-        scene.cursor.location = (0.4, 0.1, 0.4)
+        shifted(robot.robokin.moves[0].target, 0.05, 0.1, -0.05)
+        scene.cursor.location = (0.4, -0.1, 0.4)
+        bpy.context.view_layer.update()
         bpy.ops.robokin.move_add(kind="CIRCLE", end="CURSOR")
-    present, circle = robot.robokin.moves
-    assert (circle.target.location - scene.cursor.location).length < 1e-6
-    assert circle.via.location == present.via.location != circle.target.location
+        bpy.ops.robokin.move_add(kind="CIRCLE")  # back to the present pose
+    assert called(bpy.ops.robokin.bake_moves, robot) == {"FINISHED"}
+    first, second, third = (move.target.matrix_world.translation for move in robot.robokin.moves)
+    assert (second - scene.cursor.location).length < 1e-6
+    assert (robot.robokin.moves[2].via.location - (second + third) / 2).length > 0.05
+
+
+def test_a_curve_has_its_own_end_and_a_circle_asks_for_one(scene):
     for kind, names in {"CIRCLE": ["kind", "end"], "CURVE": ["kind"]}.items():
         settings = Mock(kind=kind)
         ROBOKIN_OT_move_add.draw(settings, None)
