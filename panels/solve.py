@@ -110,7 +110,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             failures = [item for item in settings.check_failures if item.status]
             _draw_failures(context, layout, failures, "CHECK", is_present)
             if is_present and failures:
-                _draw_check_remedies(layout, failures)
+                _draw_check_remedies(layout, settings, failures)
         body = options(layout, "robokin_check_options")
         if body is not None:
             body.prop(settings, "markers")
@@ -163,14 +163,17 @@ def _draw_edited(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
         what = "1 frame breaks" if edited.count == 1 else f"{edited.count} frames break"
         box.label(text=f"{what} a task or a limit", icon="ERROR")
         _draw_failures(context, layout, list(edited.rows), "EDITED", True)
-        _draw_check_remedies(layout, list(edited.rows))
+        _draw_check_remedies(layout, obj.robokin.solver, list(edited.rows))
     if edited.unseen:
         draw_text(context, layout, f"Not judged until Check: {', '.join(edited.unseen)}", "INFO")
 
 
-def _draw_check_remedies(layout: bpy.types.UILayout, failures: list) -> None:
+def _draw_check_remedies(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, failures: list) -> None:
     column = layout.column(align=True)
-    column.operator("robokin.solve_again", icon="FILE_REFRESH")
+    if all(failure.status == "COLLISION" for failure in failures) and not settings.avoid_collisions:
+        column.prop(settings, "avoid_collisions")  # without it nothing is solved in another way
+    else:
+        column.operator("robokin.solve_again", icon="FILE_REFRESH")
     if all(failure.status == "LIMIT" for failure in failures):
         column.operator("robokin.smooth", icon="SMOOTHCURVE")
     if _too_fast(failures):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Euler, Matrix, Vector
 
 from ...properties.bridge import Binding, read_configuration, to_blender
 from ...properties.task_kinds import KINDS
@@ -21,6 +23,14 @@ def robot_size(obj: bpy.types.Object) -> float:
     return float(np.linalg.norm(np.ptp(points, axis=0))) * obj.matrix_world.median_scale
 
 
+def rounded(pose: Matrix, size: float) -> tuple[Vector, Euler]:
+    """Location and rotation without what single precision adds ("-0 m", "0.000009 degrees"): to a millionth of the
+    size at most, and to 1e-4 degrees."""
+    digits = 6 - math.floor(math.log10(size)) if size > 0.0 else 6
+    location = Vector([round(x, digits) + 0.0 for x in pose.translation])
+    return location, Euler([math.radians(round(math.degrees(angle), 4) + 0.0) for angle in pose.to_euler()])
+
+
 def new_target(obj: bpy.types.Object, robot: Binding, kind: str, tip: str, pose: Matrix) -> bpy.types.Object:
     """An object that a new task of the kind can follow, not linked yet. pose: of the tip in the world."""
     name, size = f"{robot.link_of_bone[tip] if KINDS[kind].tip else KINDS[kind].label} target", robot_size(obj)
@@ -35,7 +45,7 @@ def new_target(obj: bpy.types.Object, robot: Binding, kind: str, tip: str, pose:
     target.empty_display_type = "ARROWS"
     target.empty_display_size = 0.1 * size
     target.show_in_front = True
-    target.matrix_world = pose
+    target.location, target.rotation_euler = rounded(pose, size)
     target[MADE] = True
     return target
 

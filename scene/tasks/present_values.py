@@ -15,6 +15,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial.se3 import inverse
 from ...robokin.units import coordinate_units
+from .new_targets import robot_size, rounded
 from .root_frames import metres_per_world_unit
 from .solver_tasks import SolverTasks
 from .targets import needs_target, targets_now
@@ -43,8 +44,7 @@ def take_present(context: bpy.types.Context, obj: bpy.types.Object, robot: Bindi
         T = None if needs_target(task) else present_target(context, obj, robot, task)
         if T is None:
             return False
-        pose = to_blender(obj, T, None, robot)
-        task.location, task.rotation = pose.translation, pose.to_euler()
+        task.location, task.rotation = rounded(to_blender(obj, T, None, robot), robot_size(obj))
     return True
 
 

@@ -69,3 +69,19 @@ def test_solve_does_not_say_again_what_live_says(scene):
     bpy.context.view_layer.update()
     assert "Follows its targets" in draw()["ROBOKIN_PT_tasks"]["labels"]
     assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Options"]
+
+
+def test_solve_again_is_offered_for_collisions_once_they_are_avoided(robot):
+    bpy.context.scene.frame_end = 2
+    bpy.ops.robokin.check()
+    settings = robot.robokin.solver
+    store_failures(settings.check_failures, [(1, 2, Status.COLLISION, "links in each other")])
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+
+    def offered():
+        drawn = draw_page()["ROBOKIN_PT_check"]
+        return "robokin.solve_again" in drawn["operators"], "avoid_collisions" in drawn["props"]
+
+    assert offered() == (False, True)
+    settings.avoid_collisions = True
+    assert offered() == (True, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import bpy
@@ -41,6 +42,23 @@ def test_a_target_appears_at_the_tip_selected_and_sized_to_the_robot(robot):
     assert robot.robokin.tasks[0].target == target and robot.robokin.tasks[0].tip == TOOL
     assert max(world_error(robot, TOOL, target)) < 1e-5
     assert 0.05 < target.empty_display_size < 0.3
+
+
+def test_fields_of_a_new_target_show_no_rounding(scene):
+    """Of a tip that single precision turns by a hair: no "-0 m", no "0.000009 degrees"."""
+    with bpy.context.temp_override():
+        bpy.ops.robokin.add_robot(robot="mobile_arm")
+    robot = bpy.context.object
+    pose = {"shoulder_pan": 139, "shoulder_lift": -70, "elbow": 72, "wrist_1": -182, "wrist_2": -49, "wrist_3": 90}
+    for joint, degrees in pose.items():
+        robot.pose.bones[joint].rotation_euler[1] = math.radians(degrees)
+    bpy.context.view_layer.update()
+    bpy.ops.robokin.task_add()
+    bpy.ops.robokin.target_add()
+    task, target = robot.robokin.tasks[0], bpy.context.object
+    numbers = [*task.location, *task.rotation, *target.location, *target.rotation_euler]
+    assert min(map(abs, numbers)) == 0.0
+    assert all(abs(number) > 1e-6 or str(number) == "0.0" for number in numbers)
 
 
 def select_bone(robot, name, on=True):

@@ -264,7 +264,7 @@ def test_a_new_circle_is_an_arc_at_once(scene, robot):
         bpy.ops.robokin.move_add(kind="CIRCLE", end="CURSOR")
         bpy.ops.robokin.move_add(kind="CIRCLE")  # back to the present pose
     assert called(bpy.ops.robokin.bake_moves, robot) == {"FINISHED"}
-    first, second, third = (move.target.matrix_world.translation for move in robot.robokin.moves)
+    _, second, third = (move.target.matrix_world.translation for move in robot.robokin.moves)
     assert (second - scene.cursor.location).length < 1e-6
     assert (robot.robokin.moves[2].via.location - (second + third) / 2).length > 0.05
 

@@ -71,7 +71,7 @@ def world(obj):
 
 
 def angle(a, b):
-    return math.acos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1))
+    return math.atan2(np.linalg.norm(np.cross(a, b)), a @ b)
 
 
 def mesh_object(name, mesh):
