@@ -93,10 +93,10 @@ def _last_end(obj: bpy.types.Object, robot: Binding, bone: str) -> Matrix:
 
 def _beside(start: Matrix, end: Matrix, size: float) -> Matrix:
     """Beside the middle of the way, along the axis of the tip that is most across it: an arc leads over it."""
-    way = end.translation - start.translation
-    across = min((end.col[i].to_3d() for i in range(3)), key=lambda axis: abs(axis @ way))
+    chord = end.translation - start.translation
+    across = min((end.col[i].to_3d() for i in range(3)), key=lambda axis: abs(axis @ chord))
     via = end.copy()
-    via.translation = end.translation - 0.5 * way + max(0.25 * way.length, SIDE * size) * across
+    via.translation = end.translation - 0.5 * chord + max(0.25 * chord.length, SIDE * size) * across
     return via
 
 
