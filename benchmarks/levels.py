@@ -67,7 +67,8 @@ def circle(T: Array, frames: int, radius: float) -> Array:
 
 class Problem:
     """Tasks of a robot. make(model, q): what makes those that a pose meets, anew at each call.
-    path(model, q, frames): targets of a path from it.   criteria: to prefer among motions.   displacement: [rad or m] of the poses that are drawn around the bent one."""
+    path(model, q, frames): targets of a path from it.   criteria: to prefer among motions.
+    displacement: [rad or m] of the poses that are drawn around the bent one."""
 
     def __init__(
         self,
