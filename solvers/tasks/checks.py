@@ -207,7 +207,7 @@ def is_matrix(value: object) -> bool:
     if type(value) in (tuple, list) and len(value) != 4:  # type: ignore[arg-type]
         return False
     try:
-        return np.shape(value) == (4, 4)  # type: ignore[arg-type]
+        return np.shape(value) == (4, 4)  # type: ignore
     except ValueError:  # ragged lists
         return False
 

@@ -80,7 +80,7 @@ class TipTasks:
         self.remaining = np.zeros((len(forms), 6))
         self._weights = self.records["weights"].copy()
         self._poses, self._numbers = list(self.targets.reshape(-1, 4, 4)), list(self.targets)
-        self._stays = [False] * len(forms)
+        self._stays: list[bool | None] = [False] * len(forms)
         self.goes, self.shape = [False] * len(forms), 0
         self._are_whole = all(form.kind in WHOLE for form in forms)
         self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
@@ -92,10 +92,10 @@ class TipTasks:
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Returns False for targets that the kernel does not know."""
+        stays: list[bool | None] = [False] * len(targets)
         if self._are_whole and not any(map(_IS_NONE, targets)):
             for pose, target in zip(self._poses, targets, strict=True):
                 pose[...] = target
-            stays = [False] * len(targets)
         else:
             own = zip(self.tasks, targets, self._numbers, strict=True)
             stays = [task.tip_target(target, numbers) for task, target, numbers in own]
