@@ -212,22 +212,21 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
     length = length_scale(support.tree, records)
     for record, task in zip(records, tasks, strict=True):
         record["weights"] = task.weights * np.repeat((1.0 / length, 1.0), 3)
-    return _with_ranges(limits, support, records, length)
+    return _with_ranges(model, limits, support, records, length)
 
 
 def compile_whole(model: RobotModel, limits: PositionLimits, used: Array, length: float) -> IKData:
     """The whole robot, without tips, for tasks in levels. used: (nq,) bool, the coordinates that restarts draw."""
     tree = replace(model.tree, lower=limits.lower, upper=limits.upper)
-    data = _with_ranges(
-        limits, Support(tree, np.arange(model.nq), model.rolling_bases), np.zeros(0, TASK_RECORD), length
-    )
+    support = Support(tree, np.arange(model.nq), model.rolling_bases)
+    data = _with_ranges(model, limits, support, np.zeros(0, TASK_RECORD), length)
     no_tips = replace(tree, frame_node=np.zeros(0, np.int32), frame_placement=np.zeros((0, 12)))
     # Whole turns matter to tasks on joint values.
     periodic = np.zeros(model.nq, bool)
     return replace(data, tree=no_tips, half_range=np.where(used, data.half_range, 0.0), periodic=periodic)
 
 
-def _with_ranges(limits: PositionLimits, support: Support, records: Array, length: float) -> IKData:
+def _with_ranges(model: RobotModel, limits: PositionLimits, support: Support, records: Array, length: float) -> IKData:
     """Where solves start and restart, and how columns are damped."""
     tree = support.tree
     lower, upper = tree.lower, tree.upper
@@ -236,19 +235,17 @@ def _with_ranges(limits: PositionLimits, support: Support, records: Array, lengt
         middle = np.where(finite, 0.5 * lower + 0.5 * upper, 0.0)
     middle = np.minimum(np.maximum(middle, lower), upper)
     half_range = np.where(finite, 0.5 * (upper - lower), 0.0)
-    damping, about_middle = np.ones(tree.nv), finite.copy()
+    damping = np.where(model.is_length[robot_columns(model, support)], 1.0 / length**2, 1.0)
+    about_middle = finite.copy()
     periodic = np.isinf(lower) & np.isinf(upper)
     moving = {int(tree.iq[node]) for node in with_ancestors(tree, tree.frame_node.tolist())}
     for node, motion in enumerate(map(MotionPrimitive, tree.motion)):
-        iq, iv = int(tree.iq[node]), int(tree.iv[node])
+        iq = int(tree.iq[node])
         if motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL) and not finite[iq]:
             half_range[iq] = np.pi
             if np.isfinite(lower[iq]) or np.isfinite(upper[iq]):  # the turn next to its one bound
                 middle[iq] = lower[iq] + np.pi if np.isfinite(lower[iq]) else upper[iq] - np.pi
                 about_middle[iq] = True
-        elif motion in (MotionPrimitive.TRANSLATION, MotionPrimitive.FREE):
-            lengths = 1 if motion is MotionPrimitive.TRANSLATION else 3
-            damping[iv : iv + lengths] = 1.0 / length**2
         if motion is MotionPrimitive.ROTATION:
             if finite[iq] and half_range[iq] > MANY_TURNS:
                 half_range[iq], about_middle[iq] = NEAR_TURNS, False
@@ -285,11 +282,12 @@ def _with_ranges(limits: PositionLimits, support: Support, records: Array, lengt
     )
 
 
-def robot_columns(model: RobotModel, data: IKData) -> Array:
+def robot_columns(model: RobotModel, support: Support | IKData) -> Array:
     """(nv of the support,) where its columns lie in the robot's v."""
+    tree = support.tree
     first_v = {int(iq): int(iv) for iq, iv in zip(model.tree.iq, model.tree.iv, strict=True)}
-    columns = np.zeros(data.tree.nv, np.int64)
-    for iq, iv, motion in zip(data.tree.iq, data.tree.iv, data.tree.motion, strict=True):
+    columns = np.zeros(tree.nv, np.int64)
+    for iq, iv, motion in zip(tree.iq, tree.iv, tree.motion, strict=True):
         width = MotionPrimitive(motion).nv
-        columns[iv : iv + width] = first_v[int(data.q_index[iq])] + np.arange(width)
+        columns[iv : iv + width] = first_v[int(support.q_index[iq])] + np.arange(width)
     return columns

@@ -20,7 +20,7 @@ def _case(seed: int) -> tuple[RobotModel, list[Task], np.ndarray]:
         if seed % 2:  # without free joints it is harder to meet
             types = tuple(kind for kind in types if kind not in ("floating", "test_ball", "planar"))
         model = random_robot(seed, int(rng.integers(2, 14)), str(rng.choice(["fixed", "floating", "planar"])), types)
-        model.tree  # noqa: B018 - compiled while the types exist
+        _ = model.tree, model.is_length  # found while the types exist
     q = random_configuration(model, rng)
     tasks = []
     for _ in range(rng.integers(1, 4)):
