@@ -51,6 +51,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.set_joint", text="Set Joint Limits and Type...", icon="CON_ROTLIMIT")
         layout.operator("robokin.obstacle", text="Mark as Obstacle (Collision)", icon="MESH_CUBE")
         layout.operator("robokin.duplicate_move", icon="DUPLICATE")
+        layout.operator("robokin.delete_robot", icon="TRASH")
         layout.operator("robokin.make_robot", text="Make Robot from Armature")
         layout.operator("robokin.convert_rig", text="Convert Rig to Robot")
 

@@ -1,6 +1,6 @@
 """Blender's own keys, where they would do to a robot what nobody wants: R and G turn and slide a joint along its own
-axis, as far as the mouse goes; Shift D takes the meshes along. Everywhere else, and in a keymap that has them for
-another thing, the keys are Blender's."""
+axis, as far as the mouse goes; Shift D, X and Delete take the meshes along. Everywhere else, and in a keymap that has
+them for another thing, the keys are Blender's."""
 
 from __future__ import annotations
 
@@ -107,10 +107,12 @@ class ROBOKIN_OT_duplicate_whole(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_KEYS: tuple[tuple[str, type, dict, dict], ...] = (
-    ("Pose", ROBOKIN_OT_transform_joint, {"type": "R"}, {"kind": "R"}),
-    ("Pose", ROBOKIN_OT_transform_joint, {"type": "G"}, {"kind": "G"}),
-    ("Object Mode", ROBOKIN_OT_duplicate_whole, {"type": "D", "shift": True}, {}),
+_KEYS: tuple[tuple[str, str, dict, dict], ...] = (
+    ("Pose", "robokin.transform_joint", {"type": "R"}, {"kind": "R"}),
+    ("Pose", "robokin.transform_joint", {"type": "G"}, {"kind": "G"}),
+    ("Object Mode", "robokin.duplicate_whole", {"type": "D", "shift": True}, {}),
+    ("Object Mode", "robokin.delete_robot", {"type": "X"}, {}),
+    ("Object Mode", "robokin.delete_robot", {"type": "DEL"}, {}),
 )
 _items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
 
@@ -119,9 +121,9 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     keys = bpy.context.window_manager.keyconfigs.addon
-    for name, cls, event, settings in _KEYS if keys is not None else ():
+    for name, operator, event, settings in _KEYS if keys is not None else ():
         keymap = keys.keymaps.new(name=name)
-        item = keymap.keymap_items.new(cls.bl_idname, value="PRESS", **event)
+        item = keymap.keymap_items.new(operator, value="PRESS", **event)
         for key, value in settings.items():
             setattr(item.properties, key, value)
         _items.append((keymap, item))

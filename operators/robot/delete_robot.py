@@ -1,0 +1,55 @@
+"""Delete Robot: what is selected, and of robots all that belongs to them. X and Delete alone would leave meshes that no
+click selects, and markers of a check."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...properties.bridge import is_robot
+from ...properties.bridge.visuals.link_visuals import SHOWS
+from ...scene.bake.check_markers import clear_markers
+from ...scene.tasks.new_targets import MADE
+from ..tools.blender_keys import has_key
+
+
+def delete_robot(obj: bpy.types.Object) -> None:
+    """Its meshes, the targets made for it that no other robot follows, and the markers of its check go with it."""
+    clear_markers(obj)
+    others = [other for other in bpy.data.objects if is_robot(other) and other != obj]
+    shared = {task.target for other in others for task in other.robokin.tasks}
+    targets = {task.target for task in obj.robokin.tasks if task.target is not None and MADE in task.target}
+    meshes = [child for child in obj.children_recursive if SHOWS in child]
+    holders = {collection for mesh in meshes for collection in mesh.users_collection}
+    bpy.data.batch_remove([obj, *meshes, *(targets - shared)])
+    bpy.data.batch_remove([holder for holder in holders if not (holder.objects or holder.children)])
+
+
+class ROBOKIN_OT_delete_robot(bpy.types.Operator):
+    """Delete what is selected; robots with their meshes, the targets made for them, and the markers of their checks"""
+
+    bl_idname = "robokin.delete_robot"
+    bl_label = "Delete Robot"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        robots = list(filter(is_robot, context.selected_objects)) if context.mode == "OBJECT" else []
+        return bool(robots) and all(robot.library is robot.override_library is None for robot in robots)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type in ("X", "DEL") and not has_key(context, "Object Mode", event, "object.delete"):
+            return {"PASS_THROUGH"}
+        if event.type == "X":
+            return context.window_manager.invoke_confirm(self, event, title="Delete selected objects?")
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for robot in filter(is_robot, context.selected_objects):
+            delete_robot(robot)
+        if context.selected_objects:
+            bpy.ops.object.delete()
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_delete_robot,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
