@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from modulefinder import ModuleFinder
+from types import CodeType
 
 
 def exports(
     package: str, renamed: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """The package's `__getattr__`, `__dir__` (PEP 562) and `__all__`. The names are those that it imports for type
-    checkers, read from its source, so that each stands there once. None may be called as one of its modules, since
-    that is what the name then stands for.   renamed: {name of the version before: present name}, with a
-    DeprecationWarning."""
-    module_of = _imports(package)
+    checkers, read from its compiled code, so that each stands there once, and a copy without sources has them. None may
+    be called as one of its modules, since that is what the name then stands for.   renamed: {name of the version
+    before: present name}, with a DeprecationWarning."""
+    module_of = _imports(package, sys._getframe(1).f_code)
 
     def load(name: str) -> object:
         if renamed and name in renamed:
@@ -35,15 +35,12 @@ def exports(
     return load, listed, sorted(module_of)
 
 
-def _imports(package: str) -> dict[str, str]:
+def _imports(package: str, code: CodeType) -> dict[str, str]:
     """{name: the module, relative to the package, that it is imported from}; of `*` all that a module exports."""
-    tree = ast.parse(inspect.getsource(sys.modules[package]))
-    (choice,) = (node for node in tree.body if isinstance(node, ast.If))
     found: dict[str, str] = {}
-    for node in choice.body:
-        assert isinstance(node, ast.ImportFrom)
-        module = "." * node.level + (node.module or "")
-        for each in node.names:
-            names = import_module(module, package).__all__ if each.name == "*" else [each.name]
-            found |= dict.fromkeys(names, module)
+    for kind, said in ModuleFinder().scan_opcodes(code):
+        if kind == "relative_import" and exports.__name__ not in said[1]:
+            module = "." * said[0] + said[2]
+            for name in said[1]:
+                found |= dict.fromkeys(import_module(module, package).__all__ if name == "*" else [name], module)
     return found

@@ -102,7 +102,7 @@ class TipTasks:
             if None in stays:
                 return False
         if stays != self._stays:
-            self.stays[...] = self._stays = stays
+            self.stays[...], self._stays = np.array(stays, bool), stays
         if self._distances or self._going:
             self._find_shape(targets)
         return True

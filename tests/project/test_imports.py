@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import compileall
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from robokin_addon import solvers
+from robokin_addon import robokin, solvers
 from robokin_addon.cli.main import COMMANDS
 from support.robots import robot
 
@@ -78,6 +80,20 @@ def test_a_package_exports_what_type_checkers_read(package: str) -> None:
     assert sorted(read) == loaded.__all__
     assert set(loaded.__all__) <= set(dir(loaded))
     assert all(getattr(loaded, name) is not None for name in loaded.__all__)
+
+
+def test_a_copy_without_sources_exports_the_same(tmp_path: Path) -> None:
+    package = tmp_path / "robokin_addon"
+    package.mkdir()
+    for part in ("robokin", "solvers"):
+        shutil.copytree(ROOT / part, package / part, ignore=shutil.ignore_patterns("__pycache__"))
+    compileall.compile_dir(package, quiet=1, legacy=True)
+    for source in package.rglob("*.py"):
+        source.unlink()
+    statements = "from robokin_addon import robokin, solvers; print(*robokin.__all__, *solvers.__all__, solvers.track)"
+    run = subprocess.run([sys.executable, "-c", statements], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(" ".join([*robokin.__all__, *solvers.__all__]))
 
 
 def _tree(package: str) -> ast.Module:
