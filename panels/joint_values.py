@@ -12,7 +12,7 @@ from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
 
-NAMES = 0.42  # of the width of a row
+NAMES = 0.5  # of the width of a row
 MOST = 12  # rows that are shown at once
 
 

@@ -41,7 +41,7 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
         found = yield from dynamics_steps(context.scene, obj, robot, motion, frames[0])
         columns = chosen_columns(obj, robot, found, self.given("curves", obj.robokin.solver.dynamics_curves))
         count = key_columns(obj, DYNAMICS, frames, columns)
-        self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Dynamics")
+        self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, groups Dynamics")
 
 
 class ROBOKIN_OT_key_singularities(ModalOperator, FramesOperator, bpy.types.Operator):

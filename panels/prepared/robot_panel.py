@@ -207,10 +207,10 @@ def lines(context: bpy.types.Context, text: str, indent: int = 0, units: int = 0
 def clipped(context: bpy.types.Context, text: str, share: float) -> str:
     """`text` with its middle left out where it is too long for this share of a list's row: names of joints differ at
     their ends."""
-    count = max(8, int(share * _letters(context, 40)))
+    count = max(8, int(share * _letters(context, 80)))  # less tabs, margins, padlock
     if len(text) <= count:
         return text
-    tail = count // 2
+    tail = (count + 1) // 2
     return f"{text[: count - tail - 1]}\u2026{text[-tail:]}"
 
 

@@ -21,17 +21,19 @@ def key_columns(
 ) -> int:
     """A curve for each column (its unit, and values (F,)), in place of those that were keyed before; how many they are.
 
-    of: the property, such as `DYNAMICS`, and the group of its curves. What has no value in a frame, as the zero-moment
+    of: the property, such as `DYNAMICS`, and the group of its curves, to which each unit adds its own. What has no value in a frame, as the zero-moment
     point of a robot in the air, has no key there.
     """
     clear_columns(obj, of)
     name, group = of
     obj[name] = dict.fromkeys(columns, 0.0)
-    for column, (_, values) in columns.items():
+    for column, (unit, values) in columns.items():
         there = np.isfinite(values)
         if there.any():
             path = f'["{name}"]["{bpy.utils.escape_identifier(column)}"]'
-            write_numbers(obj, path, np.asarray(frames)[there].tolist(), values[there], group)
+            write_numbers(
+                obj, path, np.asarray(frames)[there].tolist(), values[there], f"{group} [{unit}]" if unit else group
+            )
     return len(columns)
 
 

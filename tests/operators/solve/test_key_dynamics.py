@@ -56,8 +56,9 @@ def test_curves_are_what_the_motion_takes(scene, robot):
         assert bpy.ops.robokin.key_dynamics() == {"FINISHED"}
     found = ours(robot)
     assert len(found) == len(expected.columns())
-    for name, (_, values) in expected.columns().items():
+    for name, (unit, values) in expected.columns().items():
         curve = found[f'{PREFIX}["{name}"]']
+        assert curve.group.name == f"Dynamics [{unit}]"
         assert [curve.evaluate(frame) for frame in range(1, 21)] == pytest.approx(values, rel=1e-5, abs=1e-5), name
     scene.frame_set(7)
     shown = robot["robokin_dynamics"]["panda_joint2 effort"]
