@@ -23,7 +23,8 @@ from ...properties.handlers import add_handler, going_on, remove_handler
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.spatial.swing_twist import from_swing_and_twist, swing_and_twist
-from ...scene.animation.curves import auto_keying, own_keys
+from ...scene.animation.auto_keys import auto_keying, keyed_by_itself
+from ...scene.animation.curves import channel_key, own_keys
 from ...scene.animation.frames import fcurves
 from ...scene.animation.screw_keys import follow_keys
 
@@ -73,11 +74,12 @@ def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:
 def _key(obj: bpy.types.Object, changed: list[Channel], robot: Binding) -> None:
     """The end of a transform has keyed what it left before this was changed; what it did not key stays so, but that
     the slide of a screw is keyed where its angle is."""
-    keyed = {(channel.bone, channel.q) for key, channel in own_keys(robot).items() if key in fcurves(obj)}
+    found, wanted = fcurves(obj), keyed_by_itself(bpy.context, obj, robot) if changed else set()
+    keyed = {(channel.bone, channel.q) for key, channel in own_keys(robot).items() if key in found}
     for channel in changed:
         along = channel.role == COUPLED and (channel.bone, channel.q) in keyed
-        options = set() if along else {"INSERTKEY_AVAILABLE"}
-        obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index, options=options)
+        if along or channel_key(channel) in found.keys() & wanted:
+            obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index)
 
 
 def transform_running() -> bool:

@@ -14,7 +14,7 @@ from ...properties.postures import (
 )
 from ...properties.solver_settings import POSES
 from ...robokin.arrays import Array
-from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.animation.auto_keys import auto_key
 from ...scene.bake.start import present_values
 from ..common import RobotOperator
 
@@ -22,8 +22,7 @@ from ..common import RobotOperator
 def take_pose(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, q: Array) -> None:
     """Pose the robot, and key it where the user has what is posed keyed."""
     write_configuration(obj, q, robot)
-    if auto_keying(context, obj):
-        key_channels(obj, context.scene.frame_current_final, robot)
+    auto_key(context, obj, robot)
 
 
 class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):

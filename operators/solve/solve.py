@@ -11,7 +11,8 @@ from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...properties.results.result_text import in_scene_units, status_words
 from ...robokin import RobokinError
-from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.animation.auto_keys import auto_key, auto_keying
+from ...scene.animation.curves import key_channels
 from ...scene.posing.solve import solve_steps
 from ..common import check_report, write_json
 from ..handlers.scene_marks import pose_mark
@@ -45,7 +46,9 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         if self.report_path:
             write_json(self.report_path, result.to_dict() | {"q": robot.model.joint_values(result.q)})
         write_configuration(obj, result.q, robot)
-        if keyed:
+        if keyed and auto_keying(context, obj) and not obj.robokin.solver.key:
+            auto_key(context, obj, robot)
+        elif keyed:
             key_channels(obj, context.scene.frame_current_final, robot)
         reason = solved.store(obj)
         obj.robokin.solver.solve_mark = pose_mark(obj, robot)

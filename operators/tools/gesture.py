@@ -18,7 +18,7 @@ from ...properties.handlers import posing_paused
 from ...properties.selected.active_robot import active_robot
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.animation.auto_keys import auto_key
 from ...scene.tasks.snap_targets import snap_targets
 from ...solvers.posing.on_screen import View
 from ..common import RobotOperator
@@ -42,8 +42,7 @@ NAVIGATION = (
 def settle(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """After a pose was made by hand: it is keyed where the user has what is posed keyed, and the targets of a robot
     that follows them go along, or it would go back to them."""
-    if auto_keying(context, obj):
-        key_channels(obj, context.scene.frame_current_final)
+    auto_key(context, obj)
     if obj.robokin.live and any(task.enabled for task in obj.robokin.tasks):
         snap_targets(context, obj)
 

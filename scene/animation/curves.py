@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import bpy
 import numpy as np
@@ -162,23 +163,22 @@ def _kept_before(robot: Binding, existing: dict[Key, bpy.types.FCurve], frames: 
     return before
 
 
-def key_channels(obj: bpy.types.Object, frame: float, robot: Binding | None = None) -> None:
-    """Key every channel that follows from q as it stands; quaternions with the sign that their curves have there."""
-    found, robot = animation.fcurves(obj), robot or binding(obj)
+def key_channels(
+    obj: bpy.types.Object, frame: float, robot: Binding, chosen: Set[Key] | None = None, **given: Any
+) -> None:
+    """Key every channel that follows from q as it stands, or those that are chosen; quaternions with the sign that
+    their curves have there. given: more for `keyframe_insert`."""
+    found = animation.fcurves(obj)
     for bone, modes in robot.modes.items():
         path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].rotation_quaternion'
         if modes == ("QUATERNION",) and all((path, i) in found for i in range(4)):
             shown = np.array([found[path, i].evaluate(frame) for i in range(4)])
             if shown @ np.array(obj.pose.bones[bone].rotation_quaternion) < 0.0:
                 obj.pose.bones[bone].rotation_quaternion.negate()
-    for channel in robot.written_channels:
-        bone = obj.pose.bones[channel.bone]
-        bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
-
-
-def auto_keying(context: bpy.types.Context, obj: bpy.types.Object) -> bool:
-    """Whether the user has what is posed keyed, where it can be."""
-    return context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj)
+    for key, channel in own_keys(robot).items():
+        if chosen is None or key in chosen:
+            bone = obj.pose.bones[channel.bone]
+            bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone, **given)
 
 
 def show_curves(obj: bpy.types.Object, frame: float, robot: Binding) -> None:

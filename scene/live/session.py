@@ -20,7 +20,7 @@ from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array, farthest
-from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.animation.auto_keys import auto_key
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.obstacle_shapes import AwaitedError
 from ...scene.posing.solve import ending
@@ -183,8 +183,8 @@ class Session:
             self.q = q
             return False
         self._write(obj, result.q)
-        if last is not None and not event.is_frame and auto_keying(bpy.context, obj):
-            key_channels(obj, event.scene.frame_current_final)
+        if last is not None and not event.is_frame:
+            auto_key(bpy.context, obj, self.robot)
         return True
 
     def _shows_bake(self, obj: bpy.types.Object, event: Event, read: Read, worlds: Worlds) -> bool:

@@ -218,9 +218,8 @@ def test_no_pose_is_made_in_a_render_and_what_is_not_baked_is_reported(scene, ro
     assert "in another pose" in rendering.unbaked(scene, robot)
 
 
-def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target):
+def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target, auto_keying):
     circle(target, 40)
-    scene.tool_settings.use_keyframe_insert_auto = True
     scene.frame_set(5)
     assert not fcurves(robot)  # no frame is keyed by going there
     robot.robokin.live = False
@@ -244,10 +243,9 @@ def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target):
     assert len(curves['pose.bones["panda_joint2"].rotation_euler', 1].keyframe_points) == count
 
 
-def test_a_cancelled_drag_leaves_no_trace(scene, robot, target, monkeypatch):
+def test_a_cancelled_drag_leaves_no_trace(robot, target, monkeypatch, auto_keying):
     dragging = [True]
     monkeypatch.setattr(events, "transform_running", lambda: dragging[0])
-    scene.tool_settings.use_keyframe_insert_auto = True
     start, before = target.location.copy(), read_configuration(robot).tolist()
     for i in range(1, 6):
         target.location = start

@@ -181,11 +181,9 @@ def test_a_limit_that_is_dragged_comes_back_when_cancelled(panda, monkeypatch):
     assert drag.send(("RIGHTMOUSE", -0.4, {})) == {"CANCELLED"} and settings.upper == before
 
 
-def test_automatic_keying_keys_a_drag(panda, scene, monkeypatch):
-    scene.tool_settings.use_keyframe_insert_auto = True
+def test_automatic_keying_keys_a_drag(panda, auto_keying):
     assert bpy.ops.robokin.drag_joint(angle=-1.0) == {"FINISHED"}
     assert panda.animation_data.action is not None
-    scene.tool_settings.use_keyframe_insert_auto = False
 
 
 def test_a_robot_that_follows_targets_keeps_the_value_and_its_targets_go_along(panda):

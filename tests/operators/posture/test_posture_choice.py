@@ -152,10 +152,9 @@ def choosing(monkeypatch, puma):
     return SimpleNamespace(run=run, views=views, drawn=drawn)
 
 
-def test_one_is_chosen_by_the_wheel_and_kept(puma, choosing):
+def test_one_is_chosen_by_the_wheel_and_kept(puma, choosing, auto_keying):
     target = add_target(puma, tip_of(puma))
     q = read_configuration(puma)
-    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     assert choosing.run("WHEELDOWNMOUSE", "RIGHT_ARROW", "WHEELUPMOUSE", "RET") == {"FINISHED"}
     assert not choosing.drawn and choosing.views.headers[-1] is None and choosing.views.texts[-1] is None
     assert any("Posture 2 of" in text and "elbow" in text for text in choosing.views.headers if text)

@@ -167,13 +167,8 @@ def test_a_damaged_posture_is_said(panda, values):
     assert read_configuration(panda)[:4] == pytest.approx([before[0], before[1], 0.25, before[3]], abs=NEAR)
 
 
-def test_applying_keys_where_keys_are_wanted(panda):
-    tools = bpy.context.scene.tool_settings
-    tools.use_keyframe_insert_auto = True
-    try:
-        bpy.ops.robokin.posture_apply(name="Start")
-    finally:
-        tools.use_keyframe_insert_auto = False
+def test_applying_keys_where_keys_are_wanted(panda, auto_keying):
+    bpy.ops.robokin.posture_apply(name="Start")
     assert panda.animation_data is not None and panda.animation_data.action is not None
 
 

@@ -104,11 +104,10 @@ def test_keys_are_made_when_asked_for_at_the_present_frame(scene, robot):
     assert {curve.keyframe_points[0].co[0] for curve in curves.values()} == {17.0}
 
 
-def test_auto_keying_keys_what_is_solved_and_what_is_reset(scene, robot):
+def test_auto_keying_keys_what_is_solved_and_what_is_reset(scene, robot, auto_keying):
     from robokin_addon.scene.animation.frames import fcurves
 
     add_target(robot).location.z -= 0.05
-    scene.tool_settings.use_keyframe_insert_auto = True
     scene.frame_set(3)
     solve(robot)
     scene.frame_set(8)

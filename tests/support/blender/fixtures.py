@@ -3,6 +3,7 @@ makes its own; and no test may leave a fault that a handler went on after."""
 
 from __future__ import annotations
 
+import bpy
 import pytest
 from robokin_addon.properties.handlers import reported_faults
 
@@ -20,6 +21,17 @@ def handlers_work():
 def robot(scene):
     scene.frame_start, scene.frame_end = 1, 40
     return add_robot()
+
+
+@pytest.fixture
+def auto_keying(scene):
+    """It is on, and the preferences leave no channel out; Blender's own keep curves from being made."""
+    edit = bpy.context.preferences.edit
+    before = edit.use_auto_keyframe_insert_needed, edit.use_keyframe_insert_available
+    scene.tool_settings.use_keyframe_insert_auto = True
+    edit.use_auto_keyframe_insert_needed = edit.use_keyframe_insert_available = False
+    yield edit
+    edit.use_auto_keyframe_insert_needed, edit.use_keyframe_insert_available = before
 
 
 @pytest.fixture

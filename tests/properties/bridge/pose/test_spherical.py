@@ -297,7 +297,7 @@ def test_the_sign_goes_on_from_the_frame_before(scene):
     scene.frame_set(5)
     assert bone.rotation_quaternion.w < 0.0
     bone.rotation_quaternion.negate()
-    key_channels(obj, 8)
+    key_channels(obj, 8, binding(obj))
     assert fcurves(obj)['pose.bones["ball"].rotation_quaternion', 0].evaluate(8) < 0.0
 
 
