@@ -21,17 +21,41 @@ from .bridge.record.snapshot import metres_per_unit
 from .bridge.record.stored import KEY, ROBOT_KEY
 from .bridge.rig.hand_posing import refresh_rigs
 
-TYPES = tuple(
-    (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())
-)
+_DOES = {
+    "fixed": "Does not move",
+    "revolute": "Turns about one axis, between two limits: elbows, most axes of arms",
+    "continuous": "Turns about one axis without end: wheels",
+    "prismatic": "Slides along one axis, between two limits: rails, fingers of grippers",
+    "planar": "Moves on a plane: along two axes, and turns about the third",
+    "floating": "Moves and turns freely: the base of what walks, flies or swims",
+    "screw": "Turns, and slides along its axis in a fixed ratio: nuts on bolts",
+    "cylindrical": "Turns about one axis, and slides along it",
+    "universal": "Turns about two axes, one after the other: cardan shafts",
+    "gimbal": "Turns about three axes, one after the other",
+    "spherical": "Turns any way inside a cone, as a ball in a socket: shoulders, hips",
+    "wheeled": "Drives on two wheels: forward, back and around, never sideways",
+}
+TYPES = tuple((t.name, t.label, _DOES[t.name], i) for i, t in enumerate(JOINT_TYPES.values()))
 
 
 _BOUNDS = (
-    ("lower", "Lower", "lower limit [rad or m]", {"precision": 4}),
-    ("upper", "Upper", "upper limit [rad or m]", {"precision": 4}),
-    ("velocity", "Velocity", "highest speed [rad/s or m/s]", {"min": 0.0}),
-    ("effort", "Effort", "highest torque or force [N m or N]", {"min": 0.0}),
-    ("acceleration", "Acceleration", "highest acceleration [rad/s2 or m/s2]", {"min": 0.0}),
+    ("lower", "Lower", "Least value: neither a hand nor a solver takes the joint below", "rad or m", {"precision": 4}),
+    (
+        "upper",
+        "Upper",
+        "Greatest value: neither a hand nor a solver takes the joint above",
+        "rad or m",
+        {"precision": 4},
+    ),
+    ("velocity", "Velocity", "Highest speed: no bake is faster", "rad/s or m/s", {"min": 0.0}),
+    (
+        "effort",
+        "Effort",
+        "Highest torque or force of the drive: it holds where Efforts is on",
+        "N m or N",
+        {"min": 0.0},
+    ),
+    ("acceleration", "Acceleration", "Highest acceleration, also of braking", "rad/s2 or m/s2", {"min": 0.0}),
 )
 
 
@@ -98,27 +122,25 @@ def _switch(name: str, description: str) -> object:
     return bpy.props.BoolProperty(name=name, description=description, update=_edited)
 
 
-def _angle(name: str, field: str) -> object:
-    return bpy.props.FloatProperty(name=name, description=f"{name} of the joint", subtype="ANGLE", **_view(field, _one))
+def _angle(name: str, description: str, field: str) -> object:
+    return bpy.props.FloatProperty(name=name, description=description, subtype="ANGLE", **_view(field, _one))
 
 
-def _length(name: str, field: str, unit: str = "LENGTH") -> object:
-    return bpy.props.FloatProperty(
-        name=name, description=f"{name} of the joint", unit=unit, precision=4, **_view(field, _metres)
-    )
+def _length(name: str, description: str, field: str, unit: str = "LENGTH") -> object:
+    return bpy.props.FloatProperty(name=name, description=description, unit=unit, precision=4, **_view(field, _metres))
 
 
 def _bounds(freedom: int) -> dict[str, object]:
     """The fields of the bounds of a degree of freedom, and the views of its position limits."""
-    which = f" of degree of freedom {freedom + 1}" if freedom else ""
+    which = f" (degree of freedom {freedom + 1})" if freedom else ""
     fields: dict[str, object] = {}
-    for name, label, what, options in _BOUNDS:
+    for name, label, what, unit, options in _BOUNDS:
         field = bound_field(name, freedom)
-        fields[f"use_{field}"] = _switch(f"{label} Limit", f"There is a limit: {what}{which}")
-        fields[field] = _number(label, f"{what}{which}", **options)
+        fields[f"use_{field}"] = _switch(f"{label} Limit", f"There is such a limit. {what}{which}")
+        fields[field] = _number(label, f"{what}{which} [{unit}]", **options)
         if name in _LENGTH_UNITS:
-            fields[f"{field}_angle"] = _angle(label, field)
-            fields[f"{field}_length"] = _length(label, field, _LENGTH_UNITS[name])
+            fields[f"{field}_angle"] = _angle(label, f"{what}{which}", field)
+            fields[f"{field}_length"] = _length(label, f"{what}{which}", field, _LENGTH_UNITS[name])
     return fields
 
 
@@ -130,7 +152,9 @@ def _order(kind: JointType) -> object:
 
 
 def _axis(name: str, default: tuple[float, float, float]) -> object:
-    description = f"{name} about which the joint turns, from parent to child, in the frame of its link at rest"
+    description = (
+        f"{name.capitalize()} about which the joint turns, from parent to child, in the frame of its link at rest"
+    )
     return bpy.props.FloatVectorProperty(
         name=name, description=description, size=3, default=default, precision=4, update=_edited
     )
@@ -163,11 +187,11 @@ class RobokinJoint(bpy.types.PropertyGroup):
     wheel_left: _wheel("Left Wheel")
     wheel_right: _wheel("Right Wheel")
     wheel_radius: _number("Wheel Radius", "Radius of the two wheels [m]", min=0.0, precision=5)
-    wheel_radius_length: _length("Wheel Radius", "wheel_radius")
+    wheel_radius_length: _length("Wheel Radius", "Radius of the two wheels", "wheel_radius")
     wheel_separation: _number("Track Width", "Distance between the two wheels [m]", min=0.0, precision=5)
-    wheel_separation_length: _length("Track Width", "wheel_separation")
+    wheel_separation_length: _length("Track Width", "Distance between the two wheels", "wheel_separation")
     pitch: _number("Pitch", "Advance of a screw per angle [m/rad]", precision=5)
-    pitch_length: _length("Pitch", "pitch")
+    pitch_length: _length("Pitch", "Advance of a screw per radian", "pitch")
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]", min=0.0)
     friction: _number("Friction", "Dry friction [N m or N]", min=0.0)
     rotor_inertia: _number("Rotor Inertia", "Reflected inertia of the drive [kg m2 or kg]", min=0.0)
@@ -184,8 +208,8 @@ class RobokinJoint(bpy.types.PropertyGroup):
     )
     mimic_multiplier: _number("Multiplier", "Position = multiplier * followed joint + offset", default=1.0)
     mimic_offset: _number("Offset", "Position = multiplier * followed joint + offset [rad or m]")
-    mimic_offset_angle: _angle("Offset", "mimic_offset")
-    mimic_offset_length: _length("Offset", "mimic_offset")
+    mimic_offset_angle: _angle("Offset", "Position = multiplier * followed joint + offset", "mimic_offset")
+    mimic_offset_length: _length("Offset", "Position = multiplier * followed joint + offset", "mimic_offset")
     locked: _switch("Lock", "Solve, Live and Bake leave the joint where it is; by hand it can still be moved")
     link: bpy.props.StringProperty(name="Link", description="Name of the rigid body that moves with the bone")
     mass: bpy.props.FloatProperty(name="Mass", description="Mass of the link [kg]", min=0.0, precision=4)

@@ -21,8 +21,8 @@ def key_columns(
 ) -> int:
     """A curve for each column (its unit, and values (F,)), in place of those that were keyed before; how many they are.
 
-    of: the property, such as `DYNAMICS`, and the group of its curves, to which each unit adds its own. What has no value in a frame, as the zero-moment
-    point of a robot in the air, has no key there.
+    of: the property, such as `DYNAMICS`, and the group of its curves, to which each unit adds its own. What has no
+    value in a frame, as the zero-moment point of a robot in the air, has no key there.
     """
     clear_columns(obj, of)
     name, group = of

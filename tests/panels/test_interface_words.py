@@ -70,3 +70,16 @@ def test_words_are_blenders(addon):
             assert not tooltip.rstrip().endswith("."), (where, tooltip)
             found = BRITISH.search(f"{label} {tooltip}")
             assert not found, (where, found.group(0))
+
+
+def test_tooltips_say_more_than_the_label():
+    """Not "Lower of the joint", nor "Revolute joint: 1 degrees of freedom"."""
+    for cls in classes():
+        for where, label, tip in texts(cls):
+            rest = re.sub(
+                r"\d+ degrees of freedom|\bof the joint\b|\bjoint\b|[\W\d]",
+                "",
+                (tip or "").lower().replace(label.lower(), ""),
+            )
+            assert not tip or rest, (where, tip)
+            assert "1 degrees" not in (tip or ""), (where, tip)
