@@ -151,7 +151,7 @@ def fixed_new(value: object) -> object:
     if type(value) is np.ndarray:
         value.setflags(write=False)
         return value
-    return fixed_value(value, True)
+    return value if type(value) is tuple else fixed_value(value, True)
 
 
 def fixed_value(value: object, is_whole: bool) -> object:
