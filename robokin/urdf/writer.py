@@ -104,15 +104,16 @@ def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, s
     shape, T, centre = geometry.shape, geometry.placement, np.zeros(3)
     if not isinstance(shape, RoundedBox | Hull):
         return geometry, ""
-    own = f'<{OWN} radius="{_number(shape.radius)}"'
+    own, mesh = f'<{OWN} radius="{_number(shape.radius)}"', None
     if isinstance(shape, RoundedBox):
         size, own = np.array(shape.size), f"{own}/>"
     else:
         low, high = shape.points.min(axis=0), shape.points.max(axis=0)
-        size, centre = high - low, np.zeros(3) if shape in meshes else 0.5 * (low + high)
+        mesh = meshes.get(shape)
+        size, centre = high - low, np.zeros(3) if mesh else 0.5 * (low + high)
         own = f'{own} points="{_numbers((shape.points - centre).ravel())}"/>'
     x, y, z = (size + 2.0 * shape.radius).tolist()
-    around = meshes[shape] if shape in meshes else Box((x, y, z))
+    around: Shape = mesh or Box((x, y, z))
     return replace(geometry, shape=around, placement=T @ placement(np.eye(3), centre)), own
 
 

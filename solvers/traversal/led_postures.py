@@ -104,7 +104,7 @@ def nearest_in_time(
     """Yield the share now and then; return (F, nq) from the posture `start` (nq,) in frames of dt [s], inside the
     limits and on the path or, where that was not found, as near to it as can be: the more its distance from there
     costs, the nearer it comes. (F,) bool, which frames miss it."""
-    near = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
+    near: Array | None = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
     q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
     if missed.any():
         near = None
@@ -121,7 +121,7 @@ def _led(
 ) -> Generator[int, None, tuple[Array, Array]]:
     """`nearest_in_time` of the motion that is made better, near (F, nq). weight: what the distance from the path costs;
     0: the path is held."""
-    poses = _poses(along)
+    poses = [list(frame) for frame in _poses(along)]
     tracked = start_near(along.model, [along.task], poses, start, dt, None, 0, "auto", near)
     yield 0
     part = TrackedFrames([along.task], tracked, np.ones((len(poses), 1)), poses, soft=[weight])

@@ -116,11 +116,12 @@ def cheapest_sequence(
     skips: Sequence[int] = (1,),
     skippable: Array | None = None,
     names: Sequence[Array] | None = None,
+    apart: float = APART,
 ) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the path from the postures `first` (k, nq) at s[0], through one of each
     of the layers, or skipping some: by so many, in which the joints go straight. skippable: (n,) bool, up to which
-    some may be skipped; None: all. names: (k,) of the branches in each layer, which are not leapt between; None: they
-    may be. Raises TaskError where the tool cannot come to the end."""
+    some may be skipped; None: all. names: (k,) of the branches in each layer, which are not leapt between, by more
+    than `apart` [rad, m]; None: they may be. Raises TaskError where the tool cannot come to the end."""
     costs, own, parents = [np.zeros(len(first))], [first], [np.full((len(first), 2), -1)]
     known = None if names is None else [along.nearest(layers[0], first, names[0]), *names[1:]]
     for i in range(1, len(s)):
@@ -133,7 +134,7 @@ def cheapest_sequence(
             here = along.unwound(np.broadcast_to(layers[i], (len(own[at]), *layers[i].shape)), own[at][:, None])
             total = costs[at][:, None] + cost(s[at], s[i], own[at][:, None], here)
             if known is not None:
-                is_far = abs(here - own[at][:, None]).max(axis=-1) > APART
+                is_far = abs(here - own[at][:, None]).max(axis=-1) > apart
                 total += LEAPING * (is_far & (known[at][:, None] != known[i]))
             chosen = total.argmin(axis=0)
             least = total[chosen, np.arange(count)]

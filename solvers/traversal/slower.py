@@ -9,7 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ..progress import scaled
-from .postures_along import LEAPING, PosturesAlong, PostureSequence, cheapest_sequence
+from .postures_along import APART, LEAPING, PosturesAlong, PostureSequence, cheapest_sequence
 
 STEP = 0.04  # [rad] between two postures of the path
 FINEST = 1e-12  # frames between two poses, at least
@@ -35,28 +35,29 @@ def slower_sequence(
     s = np.arange(float(along.path.frames))
     s[1:-1][along.at(s)[1][1:-1]] += ASIDE
     layers, names, _ = along.named_at(s)
-    for number in range(PASSES):
-        low, high = number / PASSES, (number + 1) / PASSES
-        sequence = yield from scaled(cheapest_sequence(along, s.tolist(), layers, first, cost, names=names), low, high)
-        wide = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0) > STEP
-        wide &= np.diff(sequence.s) > FINEST
-        if not wide.any():
-            break
-        at = np.flatnonzero(wide)
-        new = 0.5 * (sequence.s[at] + sequence.s[at + 1])
-        found, called, hidden = along.named_at(new)
-        if hidden.any():
-            new[hidden] += 0.2 * (sequence.s[at + 1] - new)[hidden]
-            found, called, _ = along.named_at(new)
-        order = np.argsort(np.concatenate((s, new)), kind="stable")
-        s = np.concatenate((s, new))[order]
-        both, all_names = [*layers, *found], [*names, *called]
-        layers, names = [both[k] for k in order], [all_names[k] for k in order]
-    leaps = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0) > LEAP
-    if leaps.any():
-        where = sequence.s[int(np.argmax(leaps))]
-        raise TaskError(
-            f"{along.task.name}: at frame {where:.4g} of its path the joints would have to leap, as a limit is in the "
-            "way of turning on: start in another posture, or deviate"
-        )
-    return sequence
+    for stage, apart in enumerate((APART, LEAP)):  # then not between branches that come near each other and do not meet
+        for number in range(PASSES):
+            low, high = (0.5 * (stage + k / PASSES) for k in (number, number + 1))
+            cheapest = cheapest_sequence(along, s.tolist(), layers, first, cost, names=names, apart=apart)
+            sequence = yield from scaled(cheapest, low, high)
+            steps = abs(np.diff(sequence.q, axis=0)).max(axis=1, initial=0.0)
+            wide = (steps > STEP) & (np.diff(sequence.s) > FINEST)
+            if not wide.any():
+                break
+            at = np.flatnonzero(wide)
+            new = 0.5 * (sequence.s[at] + sequence.s[at + 1])
+            found, called, hidden = along.named_at(new)
+            if hidden.any():
+                new[hidden] += 0.2 * (sequence.s[at + 1] - new)[hidden]
+                found, called, _ = along.named_at(new)
+            order = np.argsort(np.concatenate((s, new)), kind="stable")
+            s = np.concatenate((s, new))[order]
+            both, all_names = [*layers, *found], [*names, *called]
+            layers, names = [both[k] for k in order], [all_names[k] for k in order]
+        if not (steps > LEAP).any():
+            return sequence
+    where = sequence.s[int(np.argmax(steps > LEAP))]
+    raise TaskError(
+        f"{along.task.name}: at frame {where:.4g} of its path the joints would have to leap, as a limit is in the "
+        "way of turning on: start in another posture, or deviate"
+    )

@@ -129,16 +129,30 @@ def test_arms_of_other_proportions_turn_on_in_the_wrist(lengths: tuple, offset: 
     assert 8 < led(model, poses, start, "slow-down").added < 60
 
 
-def test_a_slow_arm_is_on_its_path_beside_the_shoulder() -> None:
-    """Half-way between frames the tool runs ahead by more than a frame of the slow path: no frame counts as late."""
-    model = jointed(0.3, 0.7, 1.1, 0.2, 1.2, 0.2)
-    q = np.array([-0.498, 0.0, 1.34, -0.621, 0.543, -0.3])
+def test_branches_that_come_near_each_other_are_not_leapt_between() -> None:
+    """The elbow begins nearly stretched: down would be better later, but the two are 0.1 rad apart and never meet."""
+    model = jointed(0.079, 0.466, 0.532, 0.072, 1.118, 0.156)
+    q = np.array([0.085, -1.092, 0.619, 0.586, 0.434, 0.178])
+    q[1] = over_the_base(model, q, -2.1, -1.9)
+    poses = line(model, q, np.array([-0.426, 0.478, -0.445]), 1e-3 * np.array([0.823, 0.265, -0.503]))
+    assert 0 < led(model, poses, started(model, poses, q), "slow-down").added < 60
+
+
+def over_the_base(model: RobotModel, q: np.ndarray, low: float, high: float) -> float:
+    """The second joint's angle between two that has the wrist above the first axis."""
 
     def ahead(angle: float) -> float:
         wrist = forward_kinematics(model, [q[0], angle, *q[2:]])["l5"][:3, 3]
         return float(wrist[0] * np.cos(q[0]) + wrist[1] * np.sin(q[0]))
 
-    q[1] = brentq(ahead, -2.5, -2.2, xtol=1e-15)
+    return float(brentq(ahead, low, high, xtol=1e-15))
+
+
+def test_a_slow_arm_is_on_its_path_beside_the_shoulder() -> None:
+    """Half-way between frames the tool runs ahead by more than a frame of the slow path: no frame counts as late."""
+    model = jointed(0.3, 0.7, 1.1, 0.2, 1.2, 0.2)
+    q = np.array([-0.498, 0.0, 1.34, -0.621, 0.543, -0.3])
+    q[1] = over_the_base(model, q, -2.5, -2.2)
     poses = line(model, q, np.array([-0.636, -0.331, -0.697]), 1e-4 * np.array([0.722, 0.063, -0.689]))
     found = led(model, poses, started(model, poses, q), "slow-down")
     assert 0 < found.added < 60 and found.deviation[::2, 0].max() < 1e-5
