@@ -32,11 +32,9 @@ class ROBOKIN_UL_link_pairs(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         start = common_start({name for pair in data.link_pairs for name in (pair.link_a, pair.link_b)})
         layout.use_property_split = False
-        row = layout.split(factor=0.72)
-        left = row.row(align=True)
-        left.prop(item, "may_touch", text="")
-        left.label(text=f"{item.link_a[start:]} \u2013 {item.link_b[start:]}")
-        row.label(text=item.reason)
+        row = layout.row(align=True)
+        row.prop(item, "may_touch", text="")
+        row.label(text=f"{item.link_a[start:]} \u2013 {item.link_b[start:]}")
 
 
 class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
@@ -98,6 +96,7 @@ class ROBOKIN_PT_shapes(RobotPanel, bpy.types.Panel):
     bl_idname = "ROBOKIN_PT_shapes"
     bl_parent_id = "ROBOKIN_PT_collisions"
     page = "ROBOT"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         overlays = context.scene.robokin.overlays
@@ -161,6 +160,9 @@ def _draw_pairs(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> N
         buttons = row.column(align=True)
         buttons.operator("robokin.link_pair_add", text="", icon="ADD")
         buttons.operator("robokin.link_pair_remove", text="", icon="REMOVE")
+        if 0 <= robot.active_link_pair < len(robot.link_pairs):
+            reason = robot.link_pairs[robot.active_link_pair].reason
+            layout.label(text=f"Why: {reason or 'not said'}", icon="INFO")
     layout.operator("robokin.find_touching", icon="LINENUMBERS_ON")
 
 

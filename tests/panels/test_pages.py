@@ -125,3 +125,20 @@ def test_a_selected_bone_moves_no_button_of_solve(scene):
     robot.data.bones.active = robot.data.bones["panda_joint4"]
     added = set(shown("TASKS", object=robot)) - set(before)
     assert added == {"bone_joint", "bone_link"}  # of the Properties editor
+
+
+def test_collisions_of_a_seven_axis_arm_fit_too(scene, folded):
+    """Unfolded, with obstacles and pairs of links, below a folded joint. Of the pairs five are shown at once."""
+    robot = add_robot()
+    robot.data.bones.active = robot.data.bones["panda_joint4"]
+    for i in range(3):
+        bpy.ops.mesh.primitive_cube_add(size=0.1, location=(2.0, i, 0.0))
+        bpy.context.object.robokin.is_obstacle = True
+    for i in range(20):
+        pair = robot.robokin.link_pairs.add()
+        pair.link_a, pair.link_b, pair.reason = "panda_link1", f"panda_link{i + 2}", "Adjacent"
+    found = shown("ROBOT", object=robot)
+    drawn = found["collisions"]
+    assert "Why: Adjacent" in drawn["labels"] and bpy.types.ROBOKIN_PT_shapes.bl_options == {"DEFAULT_CLOSED"}
+    rows = 5 * 1.4 + rows_of(found["robot"]) + rows_of(drawn) - 2 * 20 + 5
+    assert 20 < rows and rows * 20 < 850
