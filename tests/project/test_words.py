@@ -114,7 +114,7 @@ def test_left_is_a_side() -> None:
     for path, node in nodes():
         given[path] |= names_given(node)
     sides = {path for path, names in given.items() if {"right", "x"} & names}
-    assert {path for path, names in given.items() if "left" in names} - sides == {"panels/collisions.py"}
+    assert {path for path, names in given.items() if "left" in names} - sides == set()
 
 
 def test_docstrings_name_what_exists() -> None:
