@@ -48,6 +48,9 @@ $(VENV)/.kernel: $(KERNEL) $(VENV)/.with-build
 demo: $(VENV)/.with-blender $(VENV)/.with-demo $(VENV)/.kernel
 	$(BIN)/python examples/demo.py
 
+# Matrices are small here and two workers share the cores: threads of NumPy's library would only wait for each other.
+test test-slow: export OPENBLAS_NUM_THREADS := 1
+
 test: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 	$(BIN)/python -m pytest -m 'not slow and not smoke and not window' -n 2
 
