@@ -33,8 +33,8 @@ def auto_key(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding |
 
 
 def keyed_by_itself(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding) -> set[Key]:
-    """The robot's channels that auto-keying keys at the present frame, as they stand: a quaternion as a whole, the slide
-    of a screw with its angle. Blender leaves out the same ones, but warns of each in the console."""
+    """The robot's channels that auto-keying keys at the present frame: a quaternion as a whole, the slide of a screw
+    with its angle. Blender leaves out the same ones, but warns of each in the console."""
     edit, tool, frame = context.preferences.edit, context.scene.tool_settings, context.scene.frame_current_final
     replaces, found, own = tool.auto_keying_mode == "REPLACE_KEYS", fcurves(obj), own_keys(robot)
     chosen = _in_keying_set(context, obj, robot) if tool.use_keyframe_insert_keyingset else own.keys()

@@ -38,7 +38,7 @@ def moved(robot, frame=5):
 
 
 def test_all_channels_are_keyed(robot):
-    assert moved(robot) == dict.fromkeys(own_keys(binding(robot)), [5.0])
+    assert moved(robot) == {key: [5.0] for key in own_keys(binding(robot))}
 
 
 def test_only_insert_available_keys_no_channel_without_a_curve(robot, edit):
