@@ -40,7 +40,9 @@ class ROBOKIN_OT_delete_robot(bpy.types.Operator):
         if event.type in ("X", "DEL") and not has_key(context, "Object Mode", event, "object.delete"):
             return {"PASS_THROUGH"}
         if event.type == "X":
-            return context.window_manager.invoke_confirm(self, event, title="Delete selected objects?")
+            return context.window_manager.invoke_confirm(
+                self, event, title="Delete selected objects?", confirm_text="Delete"
+            )
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
