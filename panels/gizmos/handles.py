@@ -29,6 +29,7 @@ OUTSIDE = 1.6  # of the ring of its bone: how far out the handles are
 LEAST = 55.0  # [pixels] radius of the smallest handle
 KNOB = 0.085  # of the radius: half the size of a knob
 TINTS = ((0.95, 0.36, 0.36, 0.95), (0.5, 0.82, 0.3, 0.95), (0.35, 0.6, 1.0, 0.95))  # of several freedoms
+BEYOND = 0.3  # of the radius: from the end of a rail to the knob of its limit, so that the value is free at its limit
 LOWER, VALUE, UPPER = "LOWER", "VALUE", "UPPER"
 
 
@@ -144,9 +145,9 @@ def _slide(
     own = Pieces([(_at(frame, shape), tint)])
     own.add(_knob(here / size, knobs, colors.NEEDLE))
     found = [Handle(i + 1, VALUE, _at(frame, np.array([ends[0], here, ends[1]])), own)]
-    for end, at in ((LOWER, lower), (UPPER, upper)):
+    for end, at, beyond in ((LOWER, lower, -BEYOND), (UPPER, upper, BEYOND)):
         if has_limits and np.isfinite(at):
-            point = np.array([0.0, 0.0, at / size])
+            point = np.array([0.0, 0.0, at / size + beyond])
             found.append(Handle(i + 1, end, _at(knobs, point[None]), _knob(point, knobs, tint)))
     return found
 

@@ -107,3 +107,18 @@ def test_one_view_looks_at_two_robots(scene):
         view.look(obj)
         model, index = view.structure.robot.model, view.structure.robot.model.joint_index("panda_joint4")
         assert model.joints[index].upper[0] == pytest.approx(-1.0 if obj == second else -0.0698, abs=1e-3)
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_a_slide_at_its_limit_is_taken_hold_of_by_its_value(scene, end):
+    robot = add_robot()
+    joint = binding(robot).joint_of_bone["panda_finger_joint1"]
+    robot.pose.bones["panda_finger_joint1"].location[1] = float((joint.lower, joint.upper)[end][0])
+    bpy.context.view_layer.update()
+    handles = handles_of(robot, "panda_finger_joint1")
+    (value,) = (handle for handle in handles if handle.end == "VALUE")
+    here = value.grip[1] / PIXEL  # seen along an axis that is across the slide
+    grips = [handle.grip[:, 1:] / PIXEL for handle in handles]
+    assert handles[under(grips, tuple(here[1:]), 9.0)].end == "VALUE"
+    for handle, grip in zip(handles, grips, strict=True):
+        assert handles[under(grips, tuple(grip[0]), 9.0)] is handle or handle.end == "VALUE"
