@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..properties.overrides import takes_changes
 from ..properties.results.result_text import in_scene_units
 from ..properties.selected.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
@@ -53,7 +54,7 @@ class RobotOperator(ReportingOperator):
         if obj is None:
             cls.poll_message_set(why_no_robot(context))
             return False
-        if not obj.is_editable:
+        if not takes_changes(obj):
             cls.poll_message_set(f"{obj.name!r} is linked from another file: make a library override first")
             return False
         if obj.data.is_editmode:  # also where another object that shows the armature is in Edit Mode

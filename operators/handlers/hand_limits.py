@@ -20,6 +20,7 @@ from ...properties.bridge import Binding, Channel, binding, changes_in, clamp_po
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
 from ...properties.handlers import add_handler, going_on, remove_handler
+from ...properties.overrides import takes_changes
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.spatial.swing_twist import from_swing_and_twist, swing_and_twist
@@ -43,7 +44,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
     touched = changes_in(depsgraph).robots
     dragging = bool(touched or _last) and transform_running()
     for obj in touched:
-        if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:
+        if obj.pose is not None and not obj.data.is_editmode and takes_changes(obj):
             # A robot that is none for now, or a channel that is not a number: the panel says why.
             with going_on("keeping limits"), suppress(RobokinError):
                 _look_after(obj, dragging, auto_keying(bpy.context, obj))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.overrides import takes_changes
 from ...robokin.arrays import Array
 from .handle_gizmo import HandleGroup
 from .handles import Handle, joint_handles
@@ -21,7 +22,7 @@ def shown_bone(context: bpy.types.Context) -> bpy.types.Bone | None:
         return None
     settings = context.scene.robokin.overlays
     is_shown = settings.show and settings.joint_gizmo and not settings.shape_gizmo
-    return obj.data.bones.active if is_shown and obj.is_editable else None
+    return obj.data.bones.active if is_shown and takes_changes(obj) else None
 
 
 class ROBOKIN_GGT_joint(HandleGroup, bpy.types.GizmoGroup):

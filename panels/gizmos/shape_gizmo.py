@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.overrides import takes_changes
 from ...properties.selected.active_shape import active_shape
 from ...robokin.arrays import Array
 from ..shapes.colors import faded
@@ -37,7 +38,7 @@ class ROBOKIN_GGT_shape(HandleGroup, bpy.types.GizmoGroup):
         obj, settings = context.object, context.scene.robokin.overlays
         if obj is None or context.mode not in ("POSE", "OBJECT") or obj.type != "ARMATURE":
             return None
-        if ROBOT_KEY not in obj.data or not (settings.show and settings.shape_gizmo and obj.is_editable):
+        if ROBOT_KEY not in obj.data or not (settings.show and settings.shape_gizmo and takes_changes(obj)):
             return None
         bone = obj.data.bones.active
         return obj.session_uid, "" if bone is None else bone.name, obj.robokin.active_shape

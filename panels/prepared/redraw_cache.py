@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import bpy
 
 from ...properties.bridge import Binding, binding, binding_held, last_binding
+from ...properties.overrides import takes_changes
 from ...robokin import RobokinError
 from .marks import MARKS
 
@@ -17,7 +18,7 @@ _looked: dict[int, tuple[int, int]] = {}  # mark and scene at which each object 
 def shown_binding(obj: bpy.types.Object) -> Binding:
     """The robot, looked at anew only where nobody else has: who keeps its limits looks at each one that was touched,
     but for those that cannot be changed. Raises RobokinError."""
-    is_looked_after = obj.is_editable and not obj.data.is_editmode
+    is_looked_after = takes_changes(obj) and not obj.data.is_editmode
     mark = MARKS.unlooked if is_looked_after else MARKS.scene, bpy.context.scene.session_uid
     if _looked.get(obj.session_uid) == mark:
         return last_binding(obj)

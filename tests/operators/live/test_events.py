@@ -378,9 +378,16 @@ def test_a_robot_of_a_system_override_stands_and_says_nothing(robot, target, sce
     robot = next(o for o in bpy.data.objects if o.type == "ARMATURE" and o.override_library)
     assert robot.override_library.is_system_override
     assert events.live_robots(bpy.context.scene) == [] and readouts.live(robot) is None
+    bpy.context.view_layer.objects.active = robot
+    assert not bpy.ops.robokin.home.poll()
+    bone = robot.pose.bones["panda_joint4"]
+    bone.rotation_euler[1] = 9.0
+    update()
+    assert bone.rotation_euler[1] == 9.0  # no handler writes into it
     robot.override_library.is_system_override = False
     robot.update_tag()
     update()
+    assert bpy.ops.robokin.home.poll() and bone.rotation_euler[1] < 0.0
     assert events.live_robots(bpy.context.scene) == [robot] and readouts.live(robot) is not None
 
 
