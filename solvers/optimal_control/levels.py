@@ -15,7 +15,9 @@ from .sqp import MotionOptimum, optimise
 
 WIDTHS = (1e-1, 1e-2, 1e-3)  # [rad, L] of `LevelResidual`: what cannot be had pulls less and less, the rest is met
 LEVEL_ITERATIONS = 20  # of a level that the start misses
-STALLED = 3, 0.02  # steps in a row that gain, relative, no more than this: what cannot be had is not sought long
+# Steps in a row that gain, relative, no more than this, or, where the KKT residual falls, than that: what cannot be had
+# is not sought long.
+STALLED = 3, 0.02, 2e-5
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 LEAST = 1e-6  # relative: a level whose residual falls by no more than this stays as it is
 SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost

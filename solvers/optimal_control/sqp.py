@@ -34,7 +34,7 @@ RESTORATIONS = 2  # steps that take back the residual of tasks that bend
 NOTHING = 1e-9  # [rad, L] of all frames: residual of rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
-STALLED = 10, 1e-8  # steps in a row that gain, relative, no more than this
+STALLED = 10, 1e-8, -np.inf  # steps in a row that gain, relative, no more than this
 CUT = 0.5  # share of a step, or of what it promises, below which the next one is damped ...
 LEAST_DAMPING, STIFFER = 1e-9, 10.0  # ... by so much at first, relative, as `ADDED`, then by so many times more
 BENT = 3.0  # times what multipliers say that it costs: what taking back a residual may gain at most
@@ -63,10 +63,11 @@ def optimise(
     constraints: MotionRows,
     cost: MotionCost,
     iterations: int = ITERATIONS,
-    stalled: tuple[int, float] = STALLED,
+    stalled: tuple[int, float, float] = STALLED,
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached.
-    stalled: so many steps in a row that gain, relative, no more than so much end it."""
+    stalled: so many steps in a row that gain, relative, no more than so much end it, and where the KKT residual falls,
+    no more than the second share."""
     here = LocalProgram.of(start, constraints.at(start), cost)
     z = np.zeros(len(here.rows))
     passed = [(max(LARGEST_RESIDUAL, here.residual), -np.inf)]
@@ -105,11 +106,12 @@ def optimise(
     return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
 
 
-def _has_stalled(history: list[tuple[float, float]], steps: int, still: float) -> bool:
+def _has_stalled(history: list[tuple[float, float]], steps: int, still: float, unchanged: float) -> bool:
     """Whether the last steps brought neither less cost nor a smaller residual. history: both of each step."""
     last, before = np.array(history[-steps:]), np.array(history[:-steps])
-    gained = before[-1, 0] - last[:, 0].min()
-    return bool(gained <= still * abs(before[-1, 0]) and last[:, 1].min() > 0.9 * before[:, 1].min())
+    gained, size = before[-1, 0] - last[:, 0].min(), float(abs(before[-1, 0]))
+    is_nearer = last[:, 1].min() <= 0.9 * before[:, 1].min()
+    return bool(gained <= (unchanged if is_nearer else still) * size)
 
 
 def _directions(here: LocalProgram, z: Array, damping: float) -> Iterator[BandedQPResult | None]:

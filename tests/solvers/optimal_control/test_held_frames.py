@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics
-from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik
+from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik, track
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, panda
@@ -76,3 +76,23 @@ def test_of_two_that_are_too_far_apart_for_the_time_between_one_is_met(is_pose):
     assert found.residuals[[24, 26], 0, 0].max() < 0.35  # they are half a metre apart
     assert_inside(found)
     assert_met_where_said(found, targets)
+
+
+@pytest.mark.parametrize(("frames", "radius"), [(250, 0.28), pytest.param(1000, 0.25, marks=pytest.mark.slow)])
+def test_frames_that_can_come_no_nearer_are_held_so_that_the_optimum_is_found(frames, radius):
+    """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""
+    model, tip = panda()[0], "panda_link8"
+    q = model.limits.middle(model.neutral())
+    q[:7] = 0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5
+    T = forward_kinematics(model, q)[tip]
+    angle = np.linspace(0.0, 2.0 * np.pi, frames)
+    path = np.tile(T, (len(angle), 1, 1))
+    path[:, 0, 3] += radius * np.sin(angle)
+    path[:, 2, 3] += radius * (np.cos(angle) - 1.0)
+    task = PoseTask(tip, T)
+    tracked = track(model, [task], path[:, None], q, 0.04)
+    found = optimize_motion(model, [task], path, q, 0.04, "acceleration")
+    assert (~tracked.converged).sum() > 20
+    assert found.is_optimal and found.cost_after < found.cost_before
+    assert found.converged[tracked.converged].all()
+    assert_inside(found)
