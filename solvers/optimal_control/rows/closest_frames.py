@@ -34,7 +34,7 @@ class ClosestFrames:
 
     @classmethod
     def of(cls, level: int, blocks: list[RowBlock], missed: Array, here: DiscreteMotion) -> ClosestFrames:
-        """Those of `missed` (F,) bool that are as near as they can come."""
+        """The frames among `missed` (F,) bool that are as near as they can come."""
         n, limits = here.steps.shape[1], here.grid.limits
         index = np.flatnonzero(missed)
         if not len(index) or any(block.bend is None or block.J.shape[1] > 1 for block in blocks):
