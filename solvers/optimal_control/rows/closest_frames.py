@@ -21,13 +21,13 @@ NEAREST = 1e-3  # [rad, L] from where it is nearest that a frame may be
 
 @dataclass(frozen=True, eq=False)
 class ClosestFrames:
-    """index: (K,) frames.   held: (K, n) bool, coordinates that press on a limit of their position, and stay as in q
+    """index: (K,) frames.   pressed: (K, n) bool, coordinates that press on a limit of their position, and stay as in q
     (K, nq).   off: (K, n) the step to where each is nearest.   room: (K,) how far from there, in the measure of
     `_newton`, the residual grows by SLACK."""
 
     level: int
     index: Array
-    held: Array
+    pressed: Array
     q: Array
     off: Array
     room: Array
@@ -48,13 +48,13 @@ class ClosestFrames:
         found = cls(level, index, at_lower | at_upper, here.q[index], np.zeros((len(index), n)), room)
         _, off, curvature = found._newton(blocks, here)
         own = (abs(off).max(axis=1, initial=0.0) <= NEAREST) & (curvature >= -FLAT)
-        return cls(level, index[own], found.held[own], found.q[own], off[own], room[own])
+        return cls(level, index[own], found.pressed[own], found.q[own], off[own], room[own])
 
     def block(self, blocks: list[RowBlock], here: DiscreteMotion) -> RowBlock:
         S, step, _ = self._newton(blocks, here)
         count, n = step.shape
         side = np.einsum("kij,kj->ki", S, step - self.off)
-        room = np.where(self.held, 0.0, self.room[:, None])
+        room = np.where(self.pressed, 0.0, self.room[:, None])
         frame = np.repeat(self.index, n)
         return RowBlock(
             S.reshape(count * n, 1, n),
@@ -69,15 +69,15 @@ class ClosestFrames:
         """The root (K, n, n) of the Hessian of half the squared residual, the step (K, n) to where that is least, the
         least eigenvalue (K,) over the largest."""
         gradient, G = (each[self.index] for each in _derivatives(blocks, len(here)))
-        either = self.held[:, :, None] | self.held[:, None, :]
+        either = self.pressed[:, :, None] | self.pressed[:, None, :]
         values, V = np.linalg.eigh(np.where(either, 0.0, G))
         most = np.maximum(abs(values).max(axis=1, initial=0.0), 1e-300)
         bends = values > FLAT * most[:, None]
-        along = np.einsum("kji,kj->ki", V, np.where(self.held, 0.0, gradient))
+        along = np.einsum("kji,kj->ki", V, np.where(self.pressed, 0.0, gradient))
         step = -np.einsum("kij,kj->ki", V, np.where(bends, along, 0.0) / np.where(bends, values, 1.0))
         root = np.sqrt(np.where(bends, values, 0.0))
-        S = np.einsum("kij,kj,klj->kil", V, root, V) + self.held[:, :, None] * np.eye(self.held.shape[1])
-        step = np.where(self.held, here.grid.difference(here.q[self.index], self.q), step)
+        S = np.einsum("kij,kj,klj->kil", V, root, V) + self.pressed[:, :, None] * np.eye(self.pressed.shape[1])
+        step = np.where(self.pressed, here.grid.difference(here.q[self.index], self.q), step)
         return S, step, values.min(axis=1, initial=0.0) / most
 
 
