@@ -3,25 +3,38 @@ click selects, and markers of a check."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import bpy
 
 from ...properties.bridge import is_robot
 from ...properties.bridge.visuals.link_visuals import SHOWS
 from ...scene.bake.check_markers import clear_markers
-from ...scene.tasks.new_targets import MADE
+from ...scene.tasks.new_targets import MADE, is_unused
 from ..tools.blender_keys import has_key
 
 
 def delete_robot(obj: bpy.types.Object) -> None:
-    """Its meshes, the targets made for it that no other robot follows, and the markers of its check go with it."""
+    """Its meshes, the targets made for it that nothing else needs, and the markers of its check go with it."""
     clear_markers(obj)
-    others = [other for other in bpy.data.objects if is_robot(other) and other != obj]
-    shared = {task.target for other in others for task in other.robokin.tasks}
-    targets = {task.target for task in obj.robokin.tasks if task.target is not None and MADE in task.target}
-    meshes = [child for child in obj.children_recursive if SHOWS in child]
+    followed = [each for task in obj.robokin.tasks for each in (task.target, task.surface)]
+    followed += [each for move in obj.robokin.moves for each in (move.target, move.via)]
+    targets = {each for each in followed if each is not None and MADE in each}
+    meshes = list(_meshes(obj))
     holders = {collection for mesh in meshes for collection in mesh.users_collection}
-    bpy.data.batch_remove([obj, *meshes, *(targets - shared)])
-    bpy.data.batch_remove([holder for holder in holders if not (holder.objects or holder.children)])
+    bpy.data.batch_remove([obj, *meshes])
+    bpy.data.batch_remove([target for target in targets if is_unused(target)])
+    empty = [each for each in holders if not (each.objects or each.children or each.is_embedded_data)]
+    bpy.data.batch_remove(empty)
+
+
+def _meshes(parent: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """The objects that show its links; those of robots that hang on it are theirs."""
+    for child in parent.children:
+        if not is_robot(child):
+            if SHOWS in child:
+                yield child
+            yield from _meshes(child)
 
 
 class ROBOKIN_OT_delete_robot(bpy.types.Operator):
@@ -46,7 +59,7 @@ class ROBOKIN_OT_delete_robot(bpy.types.Operator):
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        for robot in filter(is_robot, context.selected_objects):
+        for robot in list(filter(is_robot, context.selected_objects)):
             delete_robot(robot)
         if context.selected_objects:
             bpy.ops.object.delete()

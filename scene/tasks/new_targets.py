@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 
 import bpy
 import numpy as np
@@ -56,7 +57,12 @@ def is_spare(obj: bpy.types.Object, target: bpy.types.Object) -> bool:
         return False
     if any(task.target == target or task.surface == target for task in obj.robokin.tasks):
         return False
-    users = bpy.data.user_map(subset={target})[target] - {obj}
+    return is_unused(target, {obj})
+
+
+def is_unused(target: bpy.types.Object, but: Set[bpy.types.Object] = frozenset()) -> bool:
+    """Whether nothing but these needs an object."""
+    users = bpy.data.user_map(subset={target})[target] - but
     return all(isinstance(user, (bpy.types.Collection, bpy.types.Scene)) for user in users)
 
 

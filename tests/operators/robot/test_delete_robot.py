@@ -34,16 +34,65 @@ def test_a_robot_goes_with_its_meshes_targets_and_markers(scene):
     assert not ROBOKIN_OT_delete_robot.poll(bpy.context)
 
 
-def test_a_target_that_another_robot_follows_stays(scene):
-    for _ in range(2):
+def pumas(scene, count):
+    for _ in range(count):
         assert bpy.ops.robokin.add_robot(robot="puma560") == {"FINISHED"}
-    first, second = (obj for obj in scene.objects if obj.type == "ARMATURE")
-    target = add_target(first, tip="tool_joint")
-    second.robokin.tasks.add().target = target
+    return [obj for obj in scene.objects if obj.type == "ARMATURE"]
+
+
+def delete(scene, *chosen):
     for obj in scene.objects:
-        obj.select_set(obj == first)
+        obj.select_set(obj in chosen)
     assert bpy.ops.robokin.delete_robot() == {"FINISHED"}
-    assert second.robokin.tasks[0].target == target and target.name in scene.objects
+
+
+def test_a_target_that_something_else_needs_stays(scene):
+    for needs in ("task", "move", "constraint"):
+        first, second = pumas(scene, 2)
+        target = add_target(first, tip="tool_joint")
+        if needs == "constraint":
+            second.constraints.new("DAMPED_TRACK").target = target
+        else:
+            getattr(second.robokin, f"{needs}s").add().target = target
+        delete(scene, first)
+        assert target.name in scene.objects, needs
+        delete(scene, second, target)
+
+
+def test_all_that_is_selected_goes_and_the_objects_of_moves_too(scene):
+    """A selected target is gone with its robot already, when it is its turn."""
+    kept = set(scene.objects.keys())
+    first, second = pumas(scene, 2)
+    targets = [add_target(each, tip="tool_joint") for each in (first, second)]
+    with bpy.context.temp_override(object=first, active_object=first):
+        assert bpy.ops.robokin.move_add(kind="CIRCLE") == {"FINISHED"}
+    delete(scene, first, second, *targets)
+    assert set(scene.objects.keys()) == kept
+
+
+def test_a_robot_on_a_robot_keeps_its_meshes(scene):
+    for _ in range(2):
+        assert bpy.ops.robokin.import_urdf(filepath=str(robot("panda"))) == {"FINISHED"}
+    first, second = (obj for obj in scene.objects if obj.type == "ARMATURE")
+    second.parent, second.parent_type, second.parent_bone = first, "BONE", "panda_joint4"
+    stays = {second, *second.children_recursive}
+    delete(scene, first)
+    assert set(scene.objects) == stays
+
+
+def test_the_scenes_own_collection_stays(scene):
+    """Blender crashes where it is removed."""
+    for collection in list(scene.collection.children):
+        bpy.data.collections.remove(collection)
+    assert bpy.ops.robokin.import_urdf(filepath=str(robot("panda"))) == {"FINISHED"}
+    for obj in list(scene.objects):
+        obj.users_collection[0].objects.unlink(obj)
+        scene.collection.objects.link(obj)
+    for collection in list(bpy.data.collections):
+        bpy.data.collections.remove(collection)
+    bpy.context.view_layer.update()
+    delete(scene, bpy.data.objects["panda"])
+    assert not scene.objects and scene.collection.is_embedded_data
 
 
 def test_x_asks_and_another_key_is_blenders(scene, monkeypatch):
