@@ -211,13 +211,15 @@ class RobokinJoint(bpy.types.PropertyGroup):
     mimic_offset_angle: _angle("Offset", "Position = multiplier * followed joint + offset", "mimic_offset")
     mimic_offset_length: _length("Offset", "Position = multiplier * followed joint + offset", "mimic_offset")
     locked: _switch("Lock", "Solve, Live and Bake leave the joint where it is; by hand it can still be moved")
-    link: bpy.props.StringProperty(name="Link", description="Name of the rigid body that moves with the bone")
-    mass: bpy.props.FloatProperty(name="Mass", description="Mass of the link [kg]", min=0.0, precision=4)
+    link: bpy.props.StringProperty(
+        name="Link", description="Name of the rigid body that moves with the bone", update=_edited
+    )
+    mass: _number("Mass", "Mass of the link [kg]", min=0.0, precision=4)
     mass_shown: bpy.props.FloatProperty(
         name="Mass", description="Mass of the link", unit="MASS", min=0.0, precision=4, **_view("mass", _kilograms)
     )
     com: bpy.props.FloatVectorProperty(
-        name="Center of Mass", description="In the frame of the link [m]", size=3, precision=4
+        name="Center of Mass", description="In the frame of the link [m]", size=3, precision=4, update=_edited
     )
     com_length: bpy.props.FloatVectorProperty(
         name="Center of Mass",
@@ -232,6 +234,7 @@ class RobokinJoint(bpy.types.PropertyGroup):
         description="Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the center of mass, along the link's axes [kg m2]",
         size=6,
         precision=6,
+        update=_edited,
     )
 
 

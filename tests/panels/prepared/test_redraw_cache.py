@@ -52,6 +52,14 @@ def test_a_robot_that_was_changed_is_the_new_one(robot, looks):
     assert shown_binding(robot).metres_per_unit == 2.0
 
 
+@pytest.mark.parametrize(("field", "value"), [("mass", 7.0), ("com", (0, 0, 1)), ("inertia", [1.0, 0, 0, 1, 0, 1])])
+def test_a_link_that_a_script_changes_is_the_new_one(robot, field, value):
+    first = shown_binding(robot)
+    setattr(robot.data.bones["panda_joint4"].robokin, field, value)
+    bpy.context.view_layer.update()
+    assert shown_binding(robot) is not first
+
+
 def test_in_another_scene_it_is_the_robot_of_that_scene(robot):
     first, other = bpy.context.scene, bpy.data.scenes.new("other")
     other.unit_settings.scale_length = 0.5
