@@ -11,7 +11,7 @@ from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...properties.results.result_text import in_scene_units, status_words
 from ...robokin import RobokinError
-from ...scene.animation.auto_keys import auto_key, auto_keying
+from ...scene.animation.auto_keys import auto_key
 from ...scene.animation.curves import key_channels
 from ...scene.posing.solve import solve_steps
 from ..common import check_report, write_json
@@ -36,7 +36,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
         seed = self.given("seed", obj.robokin.solver.seed)
-        keyed = self.given("key", obj.robokin.solver.key or auto_keying(context, obj))
+        keyed = self.given("key", obj.robokin.solver.key)
         if keyed and not takes_keys(obj):
             name = obj.animation_data.action.name
             raise RobokinError(f"action {name!r} is linked from another file: no keys can be written into it")
@@ -46,10 +46,10 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         if self.report_path:
             write_json(self.report_path, result.to_dict() | {"q": robot.model.joint_values(result.q)})
         write_configuration(obj, result.q, robot)
-        if keyed and auto_keying(context, obj) and not obj.robokin.solver.key:
-            auto_key(context, obj, robot)
-        elif keyed:
+        if keyed:
             key_channels(obj, context.scene.frame_current_final, robot)
+        else:
+            auto_key(context, obj, robot)
         reason = solved.store(obj)
         obj.robokin.solver.solve_mark = pose_mark(obj, robot)
         said = f"{status_words(result.status, reason)}: {in_scene_units(context.scene, reason)}"

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import in_limits
+from robokin_addon.scene.animation.curves import own_keys
+from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 from support.blender.scene_robots import (
     READY,
@@ -92,8 +94,6 @@ def test_residuals_are_in_units_of_the_scene(scene):
 
 
 def test_keys_are_made_when_asked_for_at_the_present_frame(scene, robot):
-    from robokin_addon.scene.animation.frames import fcurves
-
     add_target(robot).location.z -= 0.05
     scene.frame_set(17)
     solve(robot)
@@ -104,9 +104,17 @@ def test_keys_are_made_when_asked_for_at_the_present_frame(scene, robot):
     assert {curve.keyframe_points[0].co[0] for curve in curves.values()} == {17.0}
 
 
-def test_auto_keying_keys_what_is_solved_and_what_is_reset(scene, robot, auto_keying):
-    from robokin_addon.scene.animation.frames import fcurves
+def test_keys_that_are_asked_for_are_all_made_with_auto_keying_too(robot, auto_keying):
+    """Only Insert Available, which is on at first, leaves none out."""
+    auto_keying.use_keyframe_insert_available = True
+    add_target(robot).location.z -= 0.05
+    solve(robot)
+    assert not fcurves(robot)
+    solve(robot, key=True)
+    assert len(fcurves(robot)) == len(own_keys(binding(robot)))
 
+
+def test_auto_keying_keys_what_is_solved_and_what_is_reset(scene, robot, auto_keying):
     add_target(robot).location.z -= 0.05
     scene.frame_set(3)
     solve(robot)
