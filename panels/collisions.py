@@ -12,7 +12,7 @@ from ..properties.selected.active_shape import shape_bone
 from ..robokin import RobokinError
 from ..robokin.model.geometry import Box, Capsule, Cylinder, Hull, Mesh, RoundedBox, Shape, Sphere
 from ..robokin.structure.short_names import common_start
-from .prepared.robot_panel import RobotPanel
+from .prepared.robot_panel import RobotPanel, options
 
 _SHOWN = 8  # obstacles listed, and shapes
 _KINDS = {
@@ -52,8 +52,9 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         count = sum(len(link.collisions) for link in links)
         text = f"{count} shapes on {len(links)} links" if links else "No link has a collision shape"
         layout.label(text=text, icon="MESH_CAPSULE")
-        if links:
-            _draw_pairs(layout, obj.robokin)
+        pairs = options(layout, "robokin_link_pairs", "May Touch") if links else None
+        if pairs is not None:
+            _draw_pairs(pairs, obj.robokin)
         layout.operator_menu_enum("robokin.fit_collisions", "shape", icon="MOD_MESHDEFORM")
         if any(isinstance(each.shape, Mesh) for link in links for each in link.collisions):
             menu = layout.operator_menu_enum("robokin.fit_collisions", "shape", text="Fit to Collision Meshes")
@@ -154,7 +155,6 @@ def _draw_shape(layout: bpy.types.UILayout, shown: bpy.types.PropertyGroup, shap
 
 def _draw_pairs(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> None:
     if robot.link_pairs:
-        layout.label(text="May touch:")
         row = layout.row()
         row.template_list("ROBOKIN_UL_link_pairs", "", robot, "link_pairs", robot, "active_link_pair", rows=3)
         buttons = row.column(align=True)

@@ -68,11 +68,13 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         body = options(layout, f"robokin_freedom_{freedom + 1}", f"Limits of {name}") if name else layout
         if body is None:
             continue
-        for bounds in (_LIMITS, _RATES):
-            _draw_bounds(body.column(align=True), settings, freedom, is_length, bounds)
+        _draw_bounds(body.column(align=True), settings, freedom, is_length, _LIMITS)
         if not is_length:
             operator = body.operator("robokin.limits_from_arc", text="Limits from Two Angles", icon="CON_ROTLIMIT")
             operator.bone, operator.freedom = summary.bone, freedom + 1
+        rates = body if name else options(body, "robokin_joint_rates", "Rates and Effort")
+        if rates is not None:
+            _draw_bounds(rates.column(align=True), settings, freedom, is_length, _RATES)
 
 
 def _draw_unreadable(

@@ -52,9 +52,9 @@ class ROBOKIN_PT_many_joints(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         count = len(context.selected_pose_bones_from_active_object)
-        column = layout.column(align=True)
-        column.operator("robokin.set_joint", text=f"Set {count} Joints..." if count > 1 else "Set Joint...")
-        column.operator("robokin.copy_joint", icon="COPYDOWN")
+        row = layout.row(align=True)
+        row.operator("robokin.set_joint", text=f"Set {count} Joints..." if count > 1 else "Set Joint...")
+        row.operator("robokin.copy_joint", text="Copy to Selected", icon="COPYDOWN")
 
 
 CLASSES = (ROBOKIN_PT_make_robot, ROBOKIN_PT_many_joints)

@@ -198,6 +198,8 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
     def apply(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
         self._value = self._wanted(context, event)
         self._put(context, obj, binding(obj), self._freedom, self._q, self._value)
+        if self.end != "VALUE":
+            write_configuration(obj, self._q)  # a limit pushes its joint, and lets it come back
 
     def _wanted(self, context: bpy.types.Context, event: bpy.types.Event) -> float:
         typed = self._number(context)
@@ -227,12 +229,11 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         self._key(context, obj)
 
     def put_back(self, obj: bpy.types.Object) -> None:
-        if self._before is None:
-            write_configuration(obj, self._q)
-            return
-        settings, (field, value, used) = obj.data.bones[self.bone].robokin, self._before
-        setattr(settings, field, value)
-        setattr(settings, f"use_{field}", used)
+        if self._before is not None:
+            settings, (field, value, used) = obj.data.bones[self.bone].robokin, self._before
+            setattr(settings, field, value)
+            setattr(settings, f"use_{field}", used)
+        write_configuration(obj, self._q)
 
 
 def _turned_to(axis: Array) -> Array:

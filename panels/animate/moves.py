@@ -48,10 +48,9 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
         row.operator("robokin.bake_moves", icon="ACTION")
         if len(robot.moves) > 1:
             row.operator("robokin.bake_moves", text="Active").which = "ACTIVE"
-        body = options(layout, "robokin_moves_limits", "Limits of Drives and Tools")
+        body = options(layout, "robokin_moves_options")
         if body is not None:
-            for name in ("efforts", "retime_power", "retime_tool_speed", "retime_tool_acceleration"):
-                body.prop(robot.solver, name)
+            _draw_options(body, robot)
         preview = readouts.moves(obj)
         if preview is not None and preview.problem:
             start = "From the present pose" if preview.start is None else f"From frame {preview.start}"
@@ -59,7 +58,7 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
 
 
 def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item: bpy.types.PropertyGroup) -> None:
-    column = layout.column()
+    column = layout.column(align=True)
     column.prop(item, "kind")
     if item.kind == "JOINT":
         column.prop_search(item, "posture", robot, "postures", icon="POSE_HLT")
@@ -68,12 +67,21 @@ def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item:
         column.prop(item, "target")
         if item.kind == "CIRCLE":
             column.prop(item, "via")
-        if item.kind != "JOINT":
-            column.prop(item, "tool_speed")
     column.prop(item, "speed")
-    column.prop(item, "progress")
-    column.prop(item, "blend")
-    column.prop(item, "wait")
+
+
+def _draw_options(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> None:
+    """What is rare of the active move, then of all."""
+    if 0 <= robot.active_move < len(robot.moves):
+        item = robot.moves[robot.active_move]
+        if item.kind != "JOINT":
+            layout.prop(item, "tool_speed")
+        for name in ("blend", "wait", "progress"):
+            layout.prop(item, name)
+    limits = options(layout, "robokin_moves_limits", "Limits of Drives and Tools")
+    if limits is not None:
+        for name in ("efforts", "retime_power", "retime_tool_speed", "retime_tool_acceleration"):
+            limits.prop(robot.solver, name)
 
 
 CLASSES = (ROBOKIN_UL_moves, ROBOKIN_PT_moves)

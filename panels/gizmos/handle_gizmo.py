@@ -140,7 +140,8 @@ class HandleGroup:
             """What handles are of, beside the scene; None where there are none. Asked for at every redraw."""
 
         def handles(self, context: bpy.types.Context, perspective: Array, width: float) -> list[Grip]:
-            """perspective: (4, 4) of the view.   width: [pixels] of the region. Raises RobokinError."""
+            """perspective: (4, 4) of the view.   width: [pixels at a UI scale of 1] of the region. Raises
+            RobokinError."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -157,7 +158,8 @@ class HandleGroup:
     def _prepare(self, context: bpy.types.Context) -> None:
         shown, region = self.shown(context), context.region
         perspective = np.array(context.region_data.perspective_matrix, float)
-        key = MARKS.scene, shown, region.width, region.height, perspective.tobytes()
+        scale = context.preferences.system.ui_scale
+        key = MARKS.scene, shown, region.width, region.height, scale, perspective.tobytes()
         if key == self.key:
             return
         self.key = key
@@ -165,7 +167,7 @@ class HandleGroup:
         if shown is not None:
             try:
                 self.view.look(context.object)
-                handles = self.handles(context, perspective, region.width)
+                handles = self.handles(context, perspective, region.width / scale)
             except RobokinError:  # the panel says why it cannot be read
                 handles = []
         grips = [seen(handle.grip, perspective, region.width, region.height) for handle in handles]

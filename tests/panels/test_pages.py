@@ -127,7 +127,7 @@ def test_a_selected_bone_moves_no_button_of_solve(scene):
     assert added == {"bone_joint", "bone_link"}  # of the Properties editor
 
 
-def test_collisions_of_a_seven_axis_arm_fit_too(scene, folded):
+def test_collisions_of_a_seven_axis_arm_fit_too(scene):
     """Unfolded, with obstacles and pairs of links, below a folded joint. Of the pairs five are shown at once."""
     robot = add_robot()
     robot.data.bones.active = robot.data.bones["panda_joint4"]
@@ -142,3 +142,36 @@ def test_collisions_of_a_seven_axis_arm_fit_too(scene, folded):
     assert "Why: Adjacent" in drawn["labels"] and bpy.types.ROBOKIN_PT_shapes.bl_options == {"DEFAULT_CLOSED"}
     rows = 5 * 1.4 + rows_of(found["robot"]) + rows_of(drawn) - 2 * 20 + 5
     assert 20 < rows and rows * 20 < 850
+
+
+HEADER, ROW, SCREEN = 28, 24, 894  # [pixels] of a panel, of what is in it, and of the sidebar at 1080, in the window
+
+
+def height_of(found, closed):
+    """[pixels] of a page of the sidebar."""
+    elsewhere = {"bone_joint", "bone_link", "text_tables"}
+    return sum(
+        HEADER + ROW * drawn["rows"] * (name not in closed) for name, drawn in found.items() if name not in elsewhere
+    )
+
+
+def test_a_circle_of_moves_fits_too(scene, folded):
+    robot = add_robot()
+    add_target(robot)
+    for _ in range(2):
+        assert bpy.ops.robokin.move_add(kind="CIRCLE") == {"FINISHED"}
+    found = shown("ANIMATE", object=robot)
+    assert "via" in found["moves"]["props"]
+    assert 600 < height_of(found, {"dynamics", "retarget"}) < SCREEN
+
+
+def test_a_joint_and_its_collisions_fit_together(scene, folded):
+    robot = add_robot()
+    bpy.ops.object.mode_set(mode="POSE")
+    robot.data.bones.active = robot.data.bones["panda_joint4"]
+    pair = robot.robokin.link_pairs.add()
+    pair.link_a, pair.link_b = "panda_link1", "panda_link3"
+    chosen = [robot.pose.bones["panda_joint4"]]
+    found = shown("ROBOT", object=robot, selected_pose_bones_from_active_object=chosen)
+    assert {"joint", "collisions", "many_joints"} <= set(found)
+    assert 600 < height_of(found, {"link", "shapes", "tables"}) < SCREEN

@@ -181,6 +181,21 @@ def test_a_limit_that_is_dragged_comes_back_when_cancelled(panda, monkeypatch):
     assert drag.send(("RIGHTMOUSE", -0.4, {})) == {"CANCELLED"} and settings.upper == before
 
 
+def test_a_limit_dragged_past_its_joint_gives_the_pose_back(panda, monkeypatch):
+    start, drag = read_configuration(panda), Drag(panda, monkeypatch, end="UPPER")
+    steps = [("MOUSEMOVE", angle, {}) for angle in (-1.0, -2.0, -2.5)]
+    for step in steps:
+        drag.send(step)
+        bpy.context.view_layer.update()
+    assert read_configuration(panda)[3] == pytest.approx(start[3] - 0.57, abs=0.02)  # pushed
+    drag.send(("MOUSEMOVE", -1.0, {}))
+    bpy.context.view_layer.update()
+    assert read_configuration(panda) == pytest.approx(start, abs=1e-6)
+    drag.send(steps[-1], ("ESC", -2.5, {}))
+    bpy.context.view_layer.update()
+    assert read_configuration(panda) == pytest.approx(start, abs=1e-6)
+
+
 def test_automatic_keying_keys_a_drag(panda, auto_keying):
     assert bpy.ops.robokin.drag_joint(angle=-1.0) == {"FINISHED"}
     assert panda.animation_data.action is not None

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.panels.gizmos.handle_gizmo import HandleGroup
 from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, joint_handles
 from robokin_addon.panels.gizmos.joint_gizmo import MOST, ROBOKIN_GGT_joint, shown_bone
 from robokin_addon.panels.gizmos.on_screen import distance_to, pixel_size, seen, under
@@ -122,3 +123,24 @@ def test_a_slide_at_its_limit_is_taken_hold_of_by_its_value(scene, end):
     assert handles[under(grips, tuple(here[1:]), 9.0)].end == "VALUE"
     for handle, grip in zip(handles, grips, strict=True):
         assert handles[under(grips, tuple(grip[0]), 9.0)] is handle or handle.end == "VALUE"
+
+
+@pytest.mark.parametrize("ui_scale", [1.0, 2.0])
+def test_handles_are_larger_with_the_rest_of_the_window(ui_scale):
+    """A pixel that is of the window's 2x scale is two of the screen."""
+    widths = []
+    group = SimpleNamespace(
+        key=None,
+        own=[],
+        view=SimpleNamespace(look=lambda obj: None),
+        shown=lambda context: (1,),
+        handles=lambda context, perspective, width: widths.append(width) or [],
+    )
+    context = SimpleNamespace(
+        object=None,
+        region=SimpleNamespace(width=800, height=600),
+        region_data=SimpleNamespace(perspective_matrix=np.eye(4)),
+        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=ui_scale)),
+    )
+    HandleGroup._prepare(group, context)
+    assert widths == [800 / ui_scale]

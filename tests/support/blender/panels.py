@@ -21,7 +21,8 @@ LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if is
 class FakeLayout:
     """Takes everything a UILayout does; checks that what it is asked to draw exists."""
 
-    def __init__(self, drawn=None):
+    def __init__(self, drawn=None, is_row=False):
+        self.__dict__.update(parts=[], is_row=is_row)
         self.__dict__["drawn"] = (
             {
                 "labels": [],
@@ -37,30 +38,46 @@ class FakeLayout:
             else drawn
         )
 
-    def _inside(self, *_, **__):
-        return FakeLayout(self.drawn)
+    @property
+    def rows(self):
+        """How many of the height of a button all that is inside takes."""
+        heights = [part if isinstance(part, int) else part.rows for part in self.parts]
+        return max(heights, default=0) if self.is_row else sum(heights)
 
-    row = column = box = split = grid_flow = _inside
+    def _inside(self, is_row):
+        self.parts.append(FakeLayout(self.drawn, is_row))
+        return self.parts[-1]
+
+    def column(self, **_):
+        return self._inside(False)
+
+    def row(self, **_):
+        return self._inside(True)
+
+    box, split, grid_flow = column, row, row
 
     def panel(self, name, default_closed=False):
-        return FakeLayout(self.drawn), FakeLayout(self.drawn)  # unfolded
+        return self.row(), self.column()  # unfolded
 
     def separator(self, **_):
         pass
 
     def label(self, text="", icon="NONE"):
         assert icon in _icons()
+        self.parts.append(1)
         self.drawn["labels"].append(text)
         self.drawn["words"].add(text)
 
     def prop(self, data, name, index=-1, text=None, icon="NONE", **_):
         assert name in data.bl_rna.properties, f"{data} has no {name}"
         assert icon in _icons()
+        self.parts.append(1)
         self.drawn["props"].append((name, index) if index >= 0 else name)
         self.drawn["texts"].append(text)
         self._read(data.bl_rna.properties[name], text)
 
     def progress(self, factor=0.0, text=""):
+        self.parts.append(1)
         self.drawn["bars"].append(factor)
 
     def _read(self, item, text=None):
@@ -71,15 +88,20 @@ class FakeLayout:
 
     def prop_search(self, data, name, owner, collection, text=None, **_):
         assert name in data.bl_rna.properties and hasattr(owner, collection)
+        self.parts.append(1)
         self.drawn["props"].append(name)
         self._read(data.bl_rna.properties[name], text)
 
-    def template_list(self, list_type, _, data, name, active_data, active_name, **__):
+    def template_list(self, list_type, _, data, name, active_data, active_name, rows=5, **__):
+        self.parts.append(rows + 1)
         assert hasattr(bpy.types, list_type) and name in data.bl_rna.properties
         for i, item in enumerate(getattr(data, name)):
-            LISTS[list_type].draw_item(None, bpy.context, self, data, item, 0, active_data, active_name, i, 0)
+            LISTS[list_type].draw_item(
+                None, bpy.context, FakeLayout(self.drawn), data, item, 0, active_data, active_name, i, 0
+            )
 
     def operator(self, name, text=None, icon="NONE", **_):
+        self.parts.append(1)
         self.drawn["texts"].append(text)
         assert icon in _icons()
         self.drawn["operators"].append(name)
@@ -160,5 +182,5 @@ def draw_page(**override):
                     panel.draw_robot = lambda *args, cls=cls: cls.draw_robot(None, *args)
                 with writes_refused():
                     cls.draw(panel, bpy.context)
-                found[cls.bl_idname] = layout.drawn
+                found[cls.bl_idname] = layout.drawn | {"rows": layout.rows}
     return found
