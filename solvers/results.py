@@ -23,7 +23,7 @@ class Status(enum.StrEnum):
     LIMIT = "LIMIT"  # converges once the bounds of the named joints are freed
     TASK_CONFLICT = "TASK_CONFLICT"  # each named task (each part of a single one) alone converges, not all
     SINGULAR = "SINGULAR"  # J'e is about 0, e is not, and J has fewer singular values above the threshold than around
-    COLLISION = "COLLISION"  # converges where the named links come nearer than their margin
+    COLLISION = "COLLISION"  # converges where the named links come nearer than their margin, or would soon
     MAX_ITERATIONS = "MAX_ITERATIONS"  # none of the others was shown
     EMPTY = "EMPTY"  # there is no task
 

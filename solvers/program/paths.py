@@ -129,7 +129,7 @@ def _rotations(R: Array, share: Array) -> Array:
 def _arc(start: Array, via: Array, end: Array, share: Array) -> Array:
     """Points of the circle through three points, from the first over the second to the third. Raises
     ConfigurationError where the first is the third, or all are on one line."""
-    if np.linalg.norm(end - start) < 1e-9:
+    if np.linalg.norm(end - start) <= 1e-4 * np.linalg.norm(via - start):  # rounding would say in which plane
         raise ConfigurationError("a circle ends elsewhere than it starts: take two halves")
     a, b = via - start, end - start
     normal = np.cross(a, b)

@@ -269,6 +269,14 @@ def test_a_new_circle_is_an_arc_at_once(scene, robot):
     assert (robot.robokin.moves[2].via.location - (second + third) / 2).length > 0.05
 
 
+def test_a_circle_whose_end_is_where_it_begins_is_refused(robot):
+    """Also where single precision puts its object beside the tip by a hair: that is no plane to go round in."""
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.move_add(kind="CIRCLE")
+        with pytest.raises(RuntimeError, match="take two halves"):
+            bpy.ops.robokin.bake_moves()
+
+
 def test_a_curve_has_its_own_end_and_a_circle_asks_for_one(scene):
     for kind, names in {"CIRCLE": ["kind", "end"], "CURVE": ["kind"]}.items():
         settings = Mock(kind=kind)
