@@ -165,17 +165,12 @@ def optimize_steps(
     try:
         for count, there in by_levels(constraints, start):  # noqa: B007 - the last one counts
             yield count
+        constraints.hold(there)
         if there is not start:
             best = reached = MotionOptimum(there, wanted.value(there), np.inf, constraints.at(there), 0)
-        for closest in (True, False):
-            constraints.hold(there, closest=closest)
-            known, best = best, reached
-            for now in with_last(optimise(there, constraints, wanted)):
-                best = better(best, now, reached)
-                yield now.iterations
-            if best.is_optimal or not constraints.closest:
-                break
-            best = min(known, best, key=lambda each: each.cost)
+        for now in with_last(optimise(there, constraints, wanted)):
+            best = better(best, now, reached)
+            yield now.iterations
     except Stop:
         stopped = True
         if best is before and there is not start:

@@ -14,14 +14,12 @@ import numpy as np
 from ....robokin.arrays import Array
 from ...qp.sparse_rows import SparseRows
 from ..discretization import DiscreteMotion
-from .closest_frames import ClosestFrames
-from .row_blocks import FIRST, RowBlock, RowSource
+from .row_blocks import RowBlock, RowSource
 
 
 class MotionRows:
     """What sources ask of a motion. last: levels below this one count for nothing, until it is set back.
-    free: (F,) bool of each source, frames whose whole rows are not held.   closest: of each level, frames that stay as
-    near as they can come."""
+    free: (F,) bool of each source, frames whose whole rows are not held."""
 
     def __init__(self, sources: Sequence[RowSource]) -> None:
         self.sources, self.last = list(sources), math.inf
@@ -29,7 +27,6 @@ class MotionRows:
         self.reach = max([source.reach for source in sources], default=0)
         self.least: list[RowBlock] | None = None
         self.free: list[Array] = []
-        self.closest: list[ClosestFrames] = []
 
     def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
         if self not in here.known:
@@ -39,21 +36,10 @@ class MotionRows:
     def at(self, here: DiscreteMotion) -> LinearisedRows:
         return LinearisedRows(self, here, self.blocks(here))
 
-    def hold(self, here: DiscreteMotion, but: int | None = None, closest: bool = False) -> None:
-        """Ask from now on for residuals that are no larger than here, but for frames that a level misses. closest: of
-        frames that can come no nearer, that they stay so."""
+    def hold(self, here: DiscreteMotion, but: int | None = None) -> None:
+        """Ask from now on for residuals that are no larger than here, but for frames that a level misses."""
         self.least = self.blocks(here)
-        found = [self.closest_of(here, level) for level in self.levels if closest and level != FIRST]
-        self.closest = [each for each in found if len(each.index)]
         self.free = [(source.level == but) & source.missed(here) for source in self.sources]
-        for own, source in zip(self.free, self.sources, strict=True):
-            for frames in self.closest:
-                own[frames.index] |= source.level == frames.level
-
-    def closest_of(self, here: DiscreteMotion, level: int) -> ClosestFrames:
-        """Frames that a level misses, and that can come no nearer."""
-        missed = np.any([source.missed(here) for source in self.sources if source.level == level], axis=0)
-        return ClosestFrames.of(level, self.of_level(here, level), missed, here)
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)
@@ -84,11 +70,6 @@ class LinearisedRows:
                 sides.append(
                     (np.where(is_free, -np.inf, block.lower - low), np.where(is_free, np.inf, block.upper - high))
                 )
-        for closest in constraints.closest:
-            if closest.level <= constraints.last:
-                own = closest.block(constraints.of_level(here, closest.level), here)
-                self.blocks = [*self.blocks, own]
-                sides.append((own.lower, own.upper))
         none = np.zeros(0)
         self.lower, self.upper = (np.concatenate([none, *(own[i] for own in sides)]) for i in (0, 1))
 
