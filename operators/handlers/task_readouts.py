@@ -13,6 +13,7 @@ from ...properties.results.readouts import TaskReadout
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
+from ...scene.live.told import Told
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.shown_shapes import missing_shapes, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, check_task
@@ -24,6 +25,7 @@ from ...solvers.singularities.measure import Singularities
 from ...solvers.singularities.tool import tools_of
 from ...solvers.tasks import FrameTask, Task
 from ...solvers.velocity.task_levels import TaskLevels
+from ..live.events import told_now
 from .scene_marks import pose_mark
 
 _last: dict = {}
@@ -31,26 +33,40 @@ _last: dict = {}
 
 def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     """One for each task of the list; None where it has none: of a velocity, of what is counted from the start of a
-    solve, where the influence is not 1. Computed anew only when something has changed."""
+    solve, where the influence is not 1. Computed anew only when something has changed, and never what Live has just
+    found. Which singularity is near is told of the active task."""
+    settings = obj.robokin
     try:
         with binding_held(obj) as robot:
-            key = obj.session_uid, pose_mark(obj, robot), len(obj.robokin.tasks), obj.robokin.solver.singularity
+            told = told_now(obj, robot)
+            state = pose_mark(obj, robot) if told is None else told
+            key = obj.session_uid, state, len(settings.tasks), settings.active_task, settings.solver.singularity
             if _last.get("key") != key:
-                _last.update(key=key, shown=_computed(obj, robot))
+                _last.update(key=key, shown=_computed(obj, robot) if told is None else _told(obj, robot, told))
             return _last["shown"]
     except RobokinError:
-        return [None] * len(obj.robokin.tasks)
+        return [None] * len(settings.tasks)
+
+
+def _told(obj: bpy.types.Object, robot: Binding, told: Told) -> Sequence[TaskReadout | None]:
+    shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
+    q = read_configuration(obj, robot)
+    for place, form, residuals in zip(told.places, told.forms, told.residuals, strict=True):
+        if _has_readout(obj.robokin.tasks[place]):
+            shown[place] = _readout(obj, robot.model, place, form, residuals, told.unit, q)
+    return shown
 
 
 def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | None]:
     shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
-    places = {task.path_from_id(): i for i, task in enumerate(obj.robokin.tasks)}
-    tasks = []
+    places, tasks = [], []
     for i, task in enumerate(obj.robokin.tasks):
         if task.enabled:
             try:
                 check_task(obj, task, robot)
-                tasks += [task] if _has_readout(task) and not missing_shapes(obj, [task]) else []
+                if _has_readout(task) and not missing_shapes(obj, [task]):
+                    places.append(i)
+                    tasks.append(task)
             except RobokinError as error:
                 shown[i] = TaskReadout(0.0, 0.0, False, str(error))
     if not tasks:
@@ -61,13 +77,20 @@ def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | N
     levels = TaskLevels(model, wanted)
     residuals = finish(motion_residuals(levels, motion_targets(levels, None, motion), motion))[0]
     for i, task, own in zip(counting, wanted, residuals, strict=True):
-        parts = list(zip(task.parts, own, strict=False))
-        length = next((r / unit for part, r in parts if part.is_length), 0.0)
-        angle = next((r for part, r in parts if not part.is_length), 0.0)
-        met = all(r <= part.tolerance for part, r in parts)
-        near = _near(obj, model, task, motion.q[0])
-        shown[places[tasks[i].path_from_id()]] = TaskReadout(float(length), float(angle), met, "", *near)
+        shown[places[i]] = _readout(obj, model, places[i], task, own, unit, motion.q[0])
     return shown
+
+
+def _readout(
+    obj: bpy.types.Object, model: RobotModel, place: int, task: Task, residuals: Array, unit: float, q: Array
+) -> TaskReadout:
+    """place: of the task in the list.   residuals: (2,) of its parts.   unit: metres in a Blender unit."""
+    parts = list(zip(task.parts, residuals.tolist(), strict=False))
+    length = next((r / unit for part, r in parts if part.is_length), 0.0)
+    angle = next((r for part, r in parts if not part.is_length), 0.0)
+    met = all(r <= part.tolerance for part, r in parts)
+    near = _near(obj, model, task, q) if place == obj.robokin.active_task else (None, "")
+    return TaskReadout(length, angle, met, "", *near)
 
 
 def _near(obj: bpy.types.Object, model: RobotModel, task: Task, q: Array) -> tuple[float | None, str]:

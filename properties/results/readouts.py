@@ -40,8 +40,8 @@ class LiveReadout:
 class TaskReadout:
     """The residual of a task in the present pose. position: Blender units.   orientation: radians.   reached: it is
     within its tolerances.   problem: why it cannot be asked for at all.   singular_value: the smallest of its tip's
-    Jacobian; None of what is no pose, position or orientation.   singularity: which one is near, in words; "" when none
-    is."""
+    Jacobian; None of what is no pose, position or orientation, or not active.   singularity: which one is near, in
+    words; "" when none is."""
 
     position: float
     orientation: float

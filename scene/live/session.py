@@ -36,6 +36,7 @@ from .drag import Drag
 from .inputs import RobotFields, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
 from .memory import read_memory, write_memory
 from .root_frame import RootFrame
+from .told import Told
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot with a residual, which creeps towards its least
@@ -94,6 +95,7 @@ class Session:
         self.awaits = False
         self.robot: Binding | None = None
         self.q: Array | None = None  # as it was read last, or written
+        self.told: Told | None = None  # of the pose `q`
         self._pose: PoseArrays | None = None
         self._read: Read | None = None  # what was followed last
         self._root: tuple[bytes, RootFrame] | None = None
@@ -122,7 +124,7 @@ class Session:
             if str(error) != self.problem:
                 self.problem = str(error)
                 clear_result(obj)
-            self._read = self.q = None
+            self._read = self.q = self.told = None
             return False
 
     def _bound(self, obj: bpy.types.Object, is_touched: bool) -> Binding:
@@ -162,6 +164,7 @@ class Session:
         if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
             self._read = read
             return self._end_drag(obj, read, event)
+        self.told = None
         if self._shows_bake(obj, event, read, worlds):
             self._read, self.q = read, q
             return False
@@ -222,6 +225,7 @@ class Session:
         if not is_back or (not event.is_dragging and drag.is_confirmed()):
             return False
         drag.put_back(obj)
+        self.told = None
         self._write(obj, q)
         return True
 
@@ -253,7 +257,8 @@ class Session:
     ) -> SolveResult | None:
         """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
-        counting = [one for one in self._task_contexts(obj, tasks, task_worlds) if one.influence > 0.0]
+        contexts = self._task_contexts(obj, tasks, task_worlds)
+        counting = [one for one in contexts if one.influence > 0.0]
         if not counting:
             clear_result(obj)
             return None
@@ -266,6 +271,9 @@ class Session:
         blocking = () if result.converged else (*descent.blocking(result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
         store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
+        places = [i for i, one in zip(self._read.fields.followed, contexts, strict=True) if one.influence > 0.0]
+        unit, residuals = counting[0].unit, result.residual_array
+        self.told = Told(self._read.fields, self._read.worlds, places, wanted, residuals, unit)
         return result
 
     def _task_contexts(
