@@ -48,37 +48,46 @@ class UnderMouse:
         return self._last[2]
 
 
+class Content:
+    """What a gizmo shows. It is kept apart, since Blender is slow to set what a gizmo itself has. index: which of the
+    grips is its own."""
+
+    def __init__(self, index: int) -> None:
+        self.handle: Grip | None = None
+        self.index, self.under_mouse = index, UnderMouse([])
+        self.batches: list[tuple[Any, Any, float, tuple[float, ...] | None]] = []
+        self.operates: tuple[str, dict[str, Any]] | None = None
+
+
 class ROBOKIN_GT_handle(bpy.types.Gizmo):
     bl_idname = "ROBOKIN_GT_handle"
 
-    __slots__ = ("batches", "handle", "index", "operates", "under_mouse")
+    __slots__ = ("content",)
 
     def setup(self) -> None:
-        self.handle: Grip | None = None
-        self.index, self.under_mouse = 0, UnderMouse([])
-        self.batches: list[tuple[Any, Any, float, tuple[float, ...] | None]] = []
-        self.operates: tuple[str, dict[str, Any]] | None = None
-        self.use_draw_modal = True
+        self.use_draw_modal = self.hide = True
 
-    def show(self, handle: Grip | None, index: int, under_mouse: UnderMouse) -> None:
-        """index: which of the grips is its own."""
-        self.handle, self.index, self.under_mouse = handle, index, under_mouse
-        self.batches = []
-        self.hide = handle is None
-        if handle is not None and handle.operates is not None and self.operates != handle.operates:
-            self.operates = handle.operates
-            settings = self.target_set_operator(self.operates[0])
-            for name, value in self.operates[1].items():
+    def show(self, content: Content, handle: Grip | None, under_mouse: UnderMouse) -> None:
+        """content: its own, at hand."""
+        if (handle is None) != (content.handle is None):
+            self.hide = handle is None
+        content.handle, content.under_mouse, content.batches = handle, under_mouse, []
+        operates = None if handle is None else handle.operates
+        if operates is not None and content.operates != operates:
+            content.operates = operates
+            settings = self.target_set_operator(operates[0])
+            for name, value in operates[1].items():
                 setattr(settings, name, value)
 
     def test_select(self, context: bpy.types.Context, location: tuple[float, float]) -> int:
-        if self.handle is None:
+        content = self.content
+        if content.handle is None:
             return -1
         near = NEAR * context.preferences.system.ui_scale
-        return 0 if self.under_mouse.at(tuple(location), near) == self.index else -1
+        return 0 if content.under_mouse.at(tuple(location), near) == content.index else -1
 
     def draw(self, context: bpy.types.Context) -> None:
-        if self.handle is None:
+        if self.content.handle is None:
             return
         with going_on("drawing a gizmo"):
             gpu.state.blend_set("ALPHA")
@@ -89,16 +98,17 @@ class ROBOKIN_GT_handle(bpy.types.Gizmo):
                 gpu.state.blend_set("NONE")
 
     def _draw(self, context: bpy.types.Context) -> None:
-        assert self.handle is not None
-        if not self.batches:
-            self.batches = _batches(self.handle.pieces)
+        content, is_highlight = self.content, self.is_highlight
+        assert content.handle is not None
+        if not content.batches:
+            content.batches = _batches(content.handle.pieces)
         preferences = context.preferences
-        width = (THIN if self.handle.operates is None else WIDTH) + (WIDER if self.is_highlight else 0.0)
-        for shader, batch, wider, color in self.batches:
+        width = (THIN if content.handle.operates is None else WIDTH) + (WIDER if is_highlight else 0.0)
+        for shader, batch, wider, color in content.batches:
             shader.bind()
             if color is not None:
                 bright = (*preferences.themes[0].user_interface.gizmo_hi, 1.0)
-                shader.uniform_float("color", bright if self.is_highlight and not wider else color)
+                shader.uniform_float("color", bright if is_highlight and not wider else color)
             if wider >= 0.0:
                 shader.uniform_float("viewportSize", (context.region.width, context.region.height))
                 shader.uniform_float("lineWidth", (width + wider) * preferences.system.ui_scale)
@@ -149,7 +159,11 @@ class HandleGroup:
 
     def setup(self, context: bpy.types.Context) -> None:
         self.view, self.key = RobotView(), None
-        self.own = [self.gizmos.new(ROBOKIN_GT_handle.bl_idname) for _ in range(self.most)]
+        self.own = []
+        for i in range(self.most):
+            gizmo, content = self.gizmos.new(ROBOKIN_GT_handle.bl_idname), Content(i)
+            gizmo.content = content
+            self.own.append((gizmo, content))
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         with going_on("preparing a gizmo"):
@@ -172,8 +186,9 @@ class HandleGroup:
                 handles = []
         grips = [seen(handle.grip, perspective, region.width, region.height) for handle in handles]
         under_mouse = UnderMouse(grips)
-        for i, gizmo in enumerate(self.own):
-            gizmo.show(handles[i] if i < len(handles) else None, i, under_mouse)
+        for i, (gizmo, content) in enumerate(self.own):
+            if i < len(handles) or content.handle is not None:
+                gizmo.show(content, handles[i] if i < len(handles) else None, under_mouse)
 
 
 CLASSES = (ROBOKIN_GT_handle,)

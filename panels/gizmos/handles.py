@@ -14,13 +14,14 @@ from ..overlays.pieces import Pieces
 from ..overlays.robot_view import RobotView, Structure
 from ..shapes import colors
 from ..shapes.joints import (
+    KNOB_EDGES,
+    KNOB_FACES,
     arc_fan,
     cone_border,
     limit_arc,
     nearness,
     radius_at,
     rail,
-    slider,
     swing_cone,
 )
 from ..shapes.lines import arrow, circle, on_circle, polyline
@@ -94,10 +95,8 @@ def _tint(structure: Structure, node: int, value: float, tint: tuple[float, ...]
 
 def _knob(point: Array, frame: Array, tint: tuple[float, ...]) -> Pieces:
     """An octahedron about a point of the frame."""
-    shape = 5.0 * KNOB * slider() + point
-    ends = KNOB * np.array([[1.0, 0, 0], [0, 1.0, 0], [-1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0], [0, 0, -1.0]]) + point
-    faces = [[a, b, c] for a, b in ((0, 1), (1, 2), (2, 3), (3, 0)) for c in (4, 5)]
-    return Pieces([(_at(frame, shape), tint)], [(_at(frame, ends[np.array(faces)]), colors.faded(tint, 0.8))])
+    edges, faces = KNOB * KNOB_EDGES + point, KNOB * KNOB_FACES + point
+    return Pieces([(_at(frame, edges), tint)], [(_at(frame, faces), colors.faded(tint, 0.8))])
 
 
 def _turn(

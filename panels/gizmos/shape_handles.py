@@ -13,6 +13,7 @@ from ...robokin.collision.shape_handles import MOVES, shape_handles
 from ...robokin.model.geometry import Geometry, Hull, Mesh, Shape
 from ..overlays.pieces import Pieces
 from ..shapes import colors
+from ..shapes.joints import KNOB_EDGES, KNOB_FACES
 from ..shapes.lines import arrow, moved
 from ..shapes.solids import outline
 
@@ -75,11 +76,8 @@ def dot_of(bone: str, index: int, geometry: Geometry, link: Array, pixel: float,
 
 def knob(point: Array, size: float, tint: tuple[float, ...]) -> Pieces:
     """An octahedron."""
-    ends = point + size * np.array([[1.0, 0, 0], [0, 1.0, 0], [-1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0], [0, 0, -1.0]])
-    around = [(0, 1), (1, 2), (2, 3), (3, 0)]
-    faces = np.array([[a, b, c] for a, b in around for c in (4, 5)])
-    edges = np.array([*around, *((a, c) for a in range(4) for c in (4, 5))])
-    return Pieces([(ends[edges], colors.faded(tint, 0.9))], [(ends[faces], colors.faded(tint, 0.8))])
+    edges, faces = size * KNOB_EDGES + point, size * KNOB_FACES + point
+    return Pieces([(edges, colors.faded(tint, 0.9))], [(faces, colors.faded(tint, 0.8))])
 
 
 def _outlined(shape: Shape) -> Array | None:

@@ -8,11 +8,12 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ..shapes import colors
-from ..shapes.joints import limit_arc, nearness, radius_at, rail, slider, swing_cone
+from ..shapes.joints import KNOB_EDGES, limit_arc, nearness, radius_at, rail, swing_cone
 from ..shapes.lines import arrow, on_circle
 from .pieces import Pieces
 from .robot_view import RobotView, Structure
 
+SLIDER = 0.2 * KNOB_EDGES  # what moves on a rail; 1 is the size of the joint
 OUTSIDE = 1.18  # of its ring: how far out the range of a joint is drawn
 
 
@@ -39,7 +40,6 @@ class JointOverlays:
         self._structure = structure
         self._axes = Carried(self._each(_axis))
         self._ranges = Carried(self._each(_range) | self._cones())
-        self._slider = slider()
         tree = structure.robot.model.tree
         single = structure.turns | structure.slides
         self._lengths = structure.slides
@@ -87,9 +87,9 @@ class JointOverlays:
         sliding = self._sliders[shown[self._sliders]]
         if len(sliding):
             frames = view.nodes[sliding]
-            local = at.sizes[sliding, None, None, None] * self._slider
+            local = at.sizes[sliding, None, None, None] * SLIDER
             own = local @ frames[:, None, :3, :3].swapaxes(2, 3) + frames[:, None, None, :3, 3]
-            tint = np.repeat(colors.blend(colors.NEEDLE, colors.BAD, near[sliding]), len(self._slider), axis=0)
+            tint = np.repeat(colors.blend(colors.NEEDLE, colors.BAD, near[sliding]), len(SLIDER), axis=0)
             found.lines.append((own.reshape(-1, 2, 3), tint))
         return found
 

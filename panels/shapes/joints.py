@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ...robokin.arrays import Array
@@ -14,6 +16,11 @@ GAP = 0.09  # between the turns of a spiral
 TICK = 0.1  # half the length of the mark at a limit
 WIDEST = 4.0 * TURN  # of a range that is drawn whole; wider ones count as free
 NEAR = 0.05  # of its range: a joint that is nearer to its limit is shown red
+_ENDS = np.array([[1.0, 0, 0], [0, 1.0, 0], [-1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0], [0, 0, -1.0]])
+_AROUND = [(0, 1), (1, 2), (2, 3), (3, 0)]
+KNOB_FACES = _ENDS[[[a, b, c] for a, b in _AROUND for c in (4, 5)]]  # (8, 3, 3) an octahedron about the origin
+KNOB_EDGES = _ENDS[[*_AROUND, *((a, c) for a in range(4) for c in (4, 5))]]  # (12, 2, 3)
+KNOB_FACES.flags.writeable = KNOB_EDGES.flags.writeable = False
 NEAREST = np.radians(10.0)  # of wide ranges, at most
 
 
@@ -27,8 +34,10 @@ def radius_at(angles: Array | float, lower: Array | float, upper: Array | float)
     return 1.0 + np.where((wide > TURN) & (wide <= WIDEST), GAP, 0.0) * np.asarray(angles) / TURN
 
 
+@lru_cache(maxsize=64)
 def limit_arc(lower: float, upper: float) -> Array:
-    """The range of a turning joint with a mark at each limit; a circle without limits, a spiral of several turns."""
+    """The range of a turning joint with a mark at each limit; a circle without limits, a spiral of several turns. It
+    is kept, since handles are made anew at each redraw of a robot that moves: not to be written to."""
     if not upper - lower <= WIDEST:
         marks = [_tick(angle) for angle in (lower, upper) if np.isfinite(angle)]
         return joined(circle(), *marks)
@@ -41,6 +50,7 @@ def _tick(angle: float, pitch: float = 0.0) -> Array:
     return polyline(on_circle(np.array([angle, angle]), radius + TICK * np.array([-1.0, 1.0])))
 
 
+@lru_cache(maxsize=64)
 def arc_fan(lower: float, upper: float, inner: float = 0.0) -> Array:
     """(n, 3, 3) triangles of the sector between two angles, from the inner radius to 1; at most a turn of it."""
     span = min(upper - lower, TURN)
@@ -65,14 +75,6 @@ def rail(lower: float, upper: float, size: float) -> Array:
             back = 0.15 * size * np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]) - [0.0, 0.0, np.sign(at) * 0.3 * size]
             shapes.append(np.array([[tip, tip + side] for side in back]))
     return joined(*shapes)
-
-
-def slider() -> Array:
-    """What moves on a rail: a small octahedron about the origin, of size 1."""
-    ends = 0.2 * np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-    top = np.array([0.0, 0.0, 0.2])
-    edges = [[a, b] for a, b in zip(ends, np.roll(ends, 1, axis=0), strict=True)]
-    return np.array([*edges, *([end, side] for end in ends for side in (top, -top))])
 
 
 def cone_border(a: float, b: float, basis: Array, count: int = 64) -> Array:

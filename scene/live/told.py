@@ -32,6 +32,4 @@ class Told:
             return False
         places = self.fields.places([obj.robokin.tasks[i] for i in self.fields.followed])
         every = {(obj, ""), *(place for own in places for place in own.values())}
-        return all(
-            self.worlds[owner.session_uid, bone] == world_matrix((owner, bone)).tobytes() for owner, bone in every
-        )
+        return self.worlds == kept_worlds({place: world_matrix(place) for place in every})

@@ -77,7 +77,7 @@ def pose_while_paused(robot, target) -> None:
 
 def edit_while_paused(robot, target) -> None:
     with posing_paused():
-        robot.robokin.tasks[0].position_tolerance = 10.0
+        robot.robokin.tasks[0].position_tolerance, robot.robokin.tasks[0].orientation_tolerance = 10.0, 3.0
         bpy.context.view_layer.update()
 
 
@@ -88,10 +88,16 @@ def show_another_frame(robot, target) -> None:
     bpy.context.scene.frame_set(10)
 
 
-def follow_afterwards(robot, target) -> None:
-    """Blender moves the target after Live has posed the robot."""
-    copied = target.constraints.new("COPY_LOCATION")
-    copied.target, copied.subtarget, copied.use_offset = robot, "panda_joint3", True
+def move_after_live(robot, target) -> None:
+    """A script's own handler does, in the update in which Live has looked."""
+    handlers = bpy.app.handlers.depsgraph_update_post
+
+    def move(scene, depsgraph) -> None:
+        handlers.remove(move)
+        target.location.x += 0.2
+
+    handlers.append(move)
+    target.location = (0.4, 0.0, 0.5)
 
 
 def bake_and_go_back(robot, target) -> None:
@@ -109,7 +115,7 @@ def bake_and_go_back(robot, target) -> None:
         pose_while_paused,
         show_another_frame,
         bake_and_go_back,
-        follow_afterwards,
+        move_after_live,
         edit_while_paused,
         lambda robot, target: robot.robokin.tasks.remove(0),
         lambda robot, target: robot.robokin.tasks.add(),
