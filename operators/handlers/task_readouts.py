@@ -13,7 +13,7 @@ from ...properties.results.readouts import TaskReadout
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
-from ...scene.live.told import Told
+from ...scene.live.residuals import LiveResiduals
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.shown_shapes import missing_shapes, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, check_task
@@ -25,7 +25,7 @@ from ...solvers.singularities.measure import Singularities
 from ...solvers.singularities.tool import tools_of
 from ...solvers.tasks import FrameTask, Task
 from ...solvers.velocity.task_levels import TaskLevels
-from ..live.events import told_now
+from ..live.events import residuals_now
 from .scene_marks import pose_mark
 
 _last: dict = {}
@@ -38,22 +38,22 @@ def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     settings = obj.robokin
     try:
         with binding_held(obj) as robot:
-            told = told_now(obj, robot)
-            state = pose_mark(obj, robot) if told is None else told
+            live = residuals_now(obj, robot)
+            state = pose_mark(obj, robot) if live is None else live
             key = obj.session_uid, state, len(settings.tasks), settings.active_task, settings.solver.singularity
             if _last.get("key") != key:
-                _last.update(key=key, shown=_computed(obj, robot) if told is None else _told(obj, robot, told))
+                _last.update(key=key, shown=_computed(obj, robot) if live is None else _of_live(obj, robot, live))
             return _last["shown"]
     except RobokinError:
         return [None] * len(settings.tasks)
 
 
-def _told(obj: bpy.types.Object, robot: Binding, told: Told) -> Sequence[TaskReadout | None]:
+def _of_live(obj: bpy.types.Object, robot: Binding, live: LiveResiduals) -> Sequence[TaskReadout | None]:
     shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
     q = read_configuration(obj, robot)
-    for place, form, residuals in zip(told.places, told.forms, told.residuals, strict=True):
+    for place, form, residuals in zip(live.places, live.forms, live.values, strict=True):
         if _has_readout(obj.robokin.tasks[place]):
-            shown[place] = _readout(obj, robot.model, place, form, residuals, told.unit, q)
+            shown[place] = _readout(obj, robot.model, place, form, residuals, live.unit, q)
     return shown
 
 

@@ -15,9 +15,9 @@ from ...properties.results.readouts import LiveReadout, not_live
 from ...robokin.arrays import farthest
 from ...scene.live.chains import Moves, in_order
 from ...scene.live.readout import live_readout
+from ...scene.live.residuals import LiveResiduals
 from ...scene.live.robots import live_robots
 from ...scene.live.session import SAME, Event, Session
-from ...scene.live.told import Told
 from ..handlers.hand_limits import transform_running
 from . import rendering
 
@@ -137,13 +137,13 @@ def _readout(obj: bpy.types.Object) -> LiveReadout | None:
     return None if session is None else live_readout(obj, session.problem)
 
 
-def told_now(obj: bpy.types.Object, robot: Binding) -> Told | None:
+def residuals_now(obj: bpy.types.Object, robot: Binding) -> LiveResiduals | None:
     """What following has found, where the robot, its tasks and targets are as they were then."""
     session = _sessions.get(obj.session_uid)
-    if session is None or session.told is None or session.robot is not robot or _state["is_anew"]:
+    if session is None or session.residuals is None or session.robot is not robot or _state["is_anew"]:
         return None
-    is_there = session.told.holds(obj) and farthest(read_configuration(obj, robot), session.q) <= SAME
-    return session.told if is_there else None
+    is_there = session.residuals.holds(obj) and farthest(read_configuration(obj, robot), session.q) <= SAME
+    return session.residuals if is_there else None
 
 
 _HANDLERS = (

@@ -35,8 +35,8 @@ from ...solvers.tasks.protocols import is_counted_from_start
 from .drag import Drag
 from .inputs import RobotFields, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
 from .memory import read_memory, write_memory
+from .residuals import LiveResiduals
 from .root_frame import RootFrame
-from .told import Told
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot with a residual, which creeps towards its least
@@ -95,7 +95,7 @@ class Session:
         self.awaits = False
         self.robot: Binding | None = None
         self.q: Array | None = None  # as it was read last, or written
-        self.told: Told | None = None  # of the pose `q`
+        self.residuals: LiveResiduals | None = None  # of the pose `q`
         self._pose: PoseArrays | None = None
         self._read: Read | None = None  # what was followed last
         self._root: tuple[bytes, RootFrame] | None = None
@@ -124,7 +124,7 @@ class Session:
             if str(error) != self.problem:
                 self.problem = str(error)
                 clear_result(obj)
-            self._read = self.q = self.told = None
+            self._read = self.q = self.residuals = None
             return False
 
     def _bound(self, obj: bpy.types.Object, is_touched: bool) -> Binding:
@@ -164,7 +164,7 @@ class Session:
         if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
             self._read = read
             return self._end_drag(obj, read, event)
-        self.told = None
+        self.residuals = None
         if self._shows_bake(obj, event, read, worlds):
             self._read, self.q = read, q
             return False
@@ -225,7 +225,7 @@ class Session:
         if not is_back or (not event.is_dragging and drag.is_confirmed()):
             return False
         drag.put_back(obj)
-        self.told = None
+        self.residuals = None
         self._write(obj, q)
         return True
 
@@ -273,7 +273,7 @@ class Session:
         store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
         places = [i for i, one in zip(self._read.fields.followed, contexts, strict=True) if one.influence > 0.0]
         unit, residuals = counting[0].unit, result.residual_array
-        self.told = Told(self._read.fields, self._read.worlds, places, wanted, residuals, unit)
+        self.residuals = LiveResiduals(self._read.fields, self._read.worlds, places, wanted, residuals, unit)
         return result
 
     def _task_contexts(

@@ -14,16 +14,15 @@ from .inputs import RobotFields, kept_worlds, read_lists
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class LiveResiduals:
     """fields, worlds: what was followed.   places: in the list, of the tasks that count.   forms: of these, in the
-    solver's form.   residuals: (tasks, 2) of their parts in the pose that was written.   unit: metres in a Blender
-    unit."""
+    solver's form.   values: (tasks, 2) residuals of their parts.   unit: metres in a Blender unit."""
 
     fields: RobotFields
     worlds: dict[tuple[int, str], bytes]
     places: Sequence[int]
     forms: Sequence[Task]
-    residuals: Array
+    values: Array
     unit: float
 
     def holds(self, obj: bpy.types.Object) -> bool:
