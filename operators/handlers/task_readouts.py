@@ -34,7 +34,7 @@ _last: dict = {}
 def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     """One for each task of the list; None where it has none: of a velocity, of what is counted from the start of a
     solve, where the influence is not 1. Computed anew only when something has changed, and never what Live has just
-    found. Which singularity is near is told of the active task."""
+    found. Which singularity is near is shown of the active task."""
     settings = obj.robokin
     try:
         with binding_held(obj) as robot:
