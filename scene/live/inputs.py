@@ -20,7 +20,7 @@ from ...robokin.arrays import Array
 from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
 from ...scene.posing.solve import velocities_left_out
-from ...scene.surroundings import still_collisions
+from ...scene.surroundings import Surroundings, still_collisions
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shapes import has_shape
 from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count
@@ -176,6 +176,29 @@ def read_worlds(
             else:
                 found[place] = world_now(scene, depsgraph.view_layer, place, f"task {task.name!r}")[0]
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a pose follows from. fields, scene, worlds: as they are read here.   around: what it keeps away from."""
+
+    fields: RobotFields
+    scene: tuple
+    worlds: dict[tuple[int, str], bytes]
+    around: Surroundings | None = None
+
+    def is_as(self, other: Read | None) -> bool:
+        return other is not None and (
+            self.worlds == other.worlds
+            and self.fields.numbers == other.fields.numbers
+            and self.problem == other.problem
+            and (other.around is None if self.around is None else self.around.is_as(other.around))
+        )
+
+    @property
+    def problem(self) -> tuple:
+        """What the problem is made of, beside the robot."""
+        return self.fields.settings, self.scene
 
 
 def kept_worlds(worlds: Worlds) -> dict[tuple[int, str], bytes]:

@@ -24,7 +24,7 @@ from ...scene.animation.auto_keys import auto_key
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.obstacle_shapes import AwaitedError
 from ...scene.posing.solve import ending
-from ...scene.surroundings import Surroundings, Watch
+from ...scene.surroundings import Watch
 from ...scene.tasks.ad_hoc import Place
 from ...scene.tasks.shown_shapes import shown_shape
 from ...solvers import ClearanceTask, IKProblem, SolveResult, Task
@@ -33,7 +33,7 @@ from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from .drag import Drag
-from .inputs import RobotFields, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
+from .inputs import Read, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
 from .memory import read_memory, write_memory
 from .residuals import LiveResiduals
 from .root_frame import RootFrame
@@ -62,29 +62,6 @@ class Event:
     is_anew: bool = False
     is_frame: bool = False
     is_dragging: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Read:
-    """What a pose follows from. fields, scene, worlds: as `inputs` reads them.   around: what it keeps away from."""
-
-    fields: RobotFields
-    scene: tuple
-    worlds: dict[tuple[int, str], bytes]
-    around: Surroundings | None = None
-
-    def is_as(self, other: Read | None) -> bool:
-        return other is not None and (
-            self.worlds == other.worlds
-            and self.fields.numbers == other.fields.numbers
-            and self.problem == other.problem
-            and (other.around is None if self.around is None else self.around.is_as(other.around))
-        )
-
-    @property
-    def problem(self) -> tuple:
-        """What the problem is made of, beside the robot."""
-        return self.fields.settings, self.scene
 
 
 class Session:
