@@ -69,8 +69,11 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
+    from ...solvers.motion.files import WITH_QUANTITIES, write_motion
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
+    if arguments.dynamics and ending not in WITH_QUANTITIES:
+        raise UsageError(f"--dynamics: a {ending} has no place for it (valid: {', '.join(WITH_QUANTITIES)})")
     with blender_file(arguments):
         import bpy
 
@@ -78,7 +81,6 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
         from ...scene.bake.resampling import motion_at_rate
         from ...scene.dynamics import dynamics_steps, file_columns
         from ...scene.srdf import write_srdf
-        from ...solvers.motion.files import write_motion
 
         robot = find_robot(arguments.robot)
         losses: list[str] = []

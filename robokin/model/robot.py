@@ -217,26 +217,27 @@ class RobotModel:
         """(scale, offset) with q_joint = scale * q[slot] + offset, through chains of mimic joints; (1, 0) if none."""
         return mimic_law(self.joint(name), self._by_name)
 
-    def check_configuration(self, q: object) -> Array:
-        """`q` as a float64 array (nq,) with unit quaternions; ConfigurationError when it cannot be one."""
+    def check_configuration(self, q: object, name: str = "q") -> Array:
+        """`q` as a float64 array (nq,) with unit quaternions; ConfigurationError, which calls it `name`, when it cannot
+        be one."""
         try:
             array = float_array(q)
         except ValueError:
-            raise ConfigurationError(f"q must be {self.nq} numbers, not {shown(q)}") from None
+            raise ConfigurationError(f"{name} must be {self.nq} numbers, not {shown(q)}") from None
         if array.shape != (self.nq,):
-            raise ConfigurationError(f"q of {self.name!r} must have shape ({self.nq},), not {array.shape}")
+            raise ConfigurationError(f"{name} of {self.name!r} must have shape ({self.nq},), not {array.shape}")
         is_small = np.vdot(array, array) <= MOST * MOST  # of quaternions only the direction counts
         if not is_small and not np.isfinite(array).all():
-            raise ConfigurationError(f"q of {self.name!r} has entries that are not finite")
+            raise ConfigurationError(f"{name} of {self.name!r} has entries that are not finite")
         for start in self.tree.quaternions:
             length = math.hypot(*array[start : start + 4])
             if not SHORTEST <= length < math.inf:
                 raise ConfigurationError(
-                    f"q of {self.name!r} has a quaternion of length {length:g} at entries {start}..{start + 3}"
+                    f"{name} of {self.name!r} has a quaternion of length {length:g} at entries {start}..{start + 3}"
                 )
             array[start : start + 4] /= length
         if not is_small:
-            check_size(array, f"q of {self.name!r}")
+            check_size(array, f"{name} of {self.name!r}")
         return array
 
     # -- construction --------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def point_to_point(
     solvable_model(model)
     if profile not in PROFILES:
         raise UnknownNameError("profile", profile, PROFILES)
-    q0, q1 = model.check_configuration(q0), model.check_configuration(q1)
+    q0, q1 = model.check_configuration(q0, "q0"), model.check_configuration(q1, "q1")
     zero = np.zeros(model.nv)
     given = (("v0", v0), ("v1", v1), ("a0", a0), ("a1", a1))
     rates = [zero if value is None else check_tangent(model, value, name) for name, value in given]

@@ -254,6 +254,8 @@ def test_quantities_of_the_exported_curve_are_columns(scene, robot, tmp_path, ca
     assert done.code == 0 and told["quantities"]["panda_joint2 effort"]["unit"] == "N m"
     refused = run(capsys, "export", tmp_path / "a.blend", "--dynamics", "-o", tmp_path / "b.urdf")
     assert refused.code == 2 and "--dynamics are for motions" in refused.err
+    refused = run(capsys, "export", tmp_path / "none.blend", "--dynamics", "-o", tmp_path / "b.pvt")
+    assert refused.code == 2 and "a .pvt has no place for it (valid: .csv" in refused.err  # before the file is opened
 
 
 def test_a_trajectory_holds_efforts_whatever_groups_the_panel_shows(robot, tmp_path, capsys):

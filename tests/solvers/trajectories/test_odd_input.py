@@ -66,3 +66,13 @@ def test_moves_that_are_none_are_reported(tmp_path, move):
     path.write_text(json.dumps({"moves": [move]}))
     with pytest.raises(RobokinError, match="move 1"):
         read_moves(path)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, "text"])
+def test_the_end_that_is_none_is_named(panda, odd):
+    model, q = panda
+    other = [odd, *q[1:]]
+    with pytest.raises(ConfigurationError, match=r"^q0 "):
+        point_to_point(model, other, q)
+    with pytest.raises(ConfigurationError, match=r"^q1 "):
+        point_to_point(model, q, other)
