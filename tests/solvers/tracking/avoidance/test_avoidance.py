@@ -250,6 +250,23 @@ def test_frames_that_catch_up_say_what_held_the_robot_up() -> None:
     assert found.frame(30).diagnosis == late and found.diagnosis(0).links == ()
 
 
+def test_a_frame_that_is_missed_for_what_comes_names_it_before_it_is_there() -> None:
+    gantry = read_urdf_text(GANTRY)
+    wall = Obstacle("wall", Box((0.1, 1.0, 1.0)), at(0.4))
+    T = np.tile(np.eye(4), (30, 1, 1, 1))
+    T[:, 0, 0, 3] = np.linspace(0.4, 0.1, 30)
+    collisions = CollisionModel(gantry, [wall])
+    still = [0.0, 0.0, 0.0]
+    tasks = [PositionTask("hand", still), ClearanceTask(collisions, MARGIN)]
+    found = track(gantry, tasks, [[still, each] for each in T], np.zeros(2), dt=1.0 / 24.0)
+    missed = np.flatnonzero(~found.converged).tolist()
+    first = missed[0]
+    assert collisions.distances(np.zeros((1, 2)), obstacles=T[first])[0].ravel()[0] > 0.01  # it is not there yet
+    for frame in missed:
+        why = found.diagnosis(frame)
+        assert why.status is Status.COLLISION and set(why.links) == {"hand", "wall"}
+
+
 def among_moving(seed: int) -> float:
     """A hand goes along a line while an obstacle crosses it at 0.3 m/s. [m] what is least at frames and half frames, by
     coal; where that is inside the margin the frame says how deep which two are."""
