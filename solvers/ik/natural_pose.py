@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...robokin import Joint, RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
+from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
 from ...robokin.arrays import Array
 from ...robokin.model.model_limits import JointSlot
 from ...robokin.structure.bodies import Bodies, rigid_bodies
@@ -49,19 +49,19 @@ def _limb(model: RobotModel, bodies: Bodies, link: str) -> tuple[tuple[int, ...]
     on = bodies.of[link]
     while on in moved_by:
         joint = moved_by[on]
-        if joint.mimic is None and not _is_unbounded_slide(model, joint):
-            slot = model.slot(joint.name).v
-            found = (*range(slot.start, slot.stop), *found)
+        if joint.mimic is None:
+            slot = model.slot(joint.name)
+            found = (*(i for i in _own(slot) if not _is_endless_slide(model, slot, i)), *found)
         on = bodies.of[str(joint.parent)]
         if sum(bool(bodies.carried[body]) for body in bodies.carried[on]) > 1:
             return found, True
     return found, False
 
 
-def _is_unbounded_slide(model: RobotModel, joint: Joint) -> bool:
-    """Which has no range to be in the middle of: it stays."""
-    own = model.slot(joint.name).q
-    return joint.type == "prismatic" and not np.isfinite(model.upper[own] - model.lower[own]).all()
+def _is_endless_slide(model: RobotModel, slot: JointSlot, freedom: int) -> bool:
+    """Which has no range to be in the middle of: it stays. Also of a planar or a cylindrical joint."""
+    at = _coordinate(slot, freedom)
+    return bool(model.is_length[freedom]) and not np.isfinite(model.upper[at] - model.lower[at])
 
 
 def _improved(model: RobotModel, q: Array, limb: _Limb) -> Array:
@@ -90,10 +90,7 @@ class _Limb:
         self.model, self.tool, self.freedoms, self.raised = model, tool, list(freedoms), raised
         self._lengths = model.is_length[self.freedoms]
         owner = {i: (joint, slot) for joint, slot in zip(model.joints, model.slots, strict=True) for i in _own(slot)}
-        # Of a ball, whose coordinates have no bounds, any coordinate.
-        self._at = [
-            owner[i][1].q.start + min(i - owner[i][1].v.start, _count(owner[i][1].q) - 1) for i in self.freedoms
-        ]
+        self._at = [_coordinate(owner[i][1], i) for i in self.freedoms]
         placed = forward_kinematics(model, q)
         points = np.array([placed[link.name][:3, 3] for link in model.links])
         self._size = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
@@ -106,8 +103,7 @@ class _Limb:
         at = self.freedoms.index(freedom)
         if not self._lengths[at]:
             return STEP
-        width = self.model.upper[self._at[at]] - self.model.lower[self._at[at]]
-        return 0.1 * float(width if np.isfinite(width) else self._size)
+        return 0.1 * float(self.model.upper[self._at[at]] - self.model.lower[self._at[at]])
 
     def score(self, q: Array) -> float:
         model, size = self.model, self._size
@@ -145,5 +141,6 @@ def _own(slot: JointSlot) -> range:
     return range(slot.v.start, slot.v.stop)
 
 
-def _count(part: slice) -> int:
-    return part.stop - part.start
+def _coordinate(slot: JointSlot, freedom: int) -> int:
+    """Index in q of a degree of freedom; of a ball, whose coordinates have no bounds, of any."""
+    return slot.q.start + min(freedom - slot.v.start, slot.q.stop - slot.q.start - 1)

@@ -358,9 +358,14 @@ def test_a_linked_robot_stands_and_an_overridden_one_follows(robot, target, scen
     target = robot.robokin.tasks[0].target
     assert target.override_library is not None
     assert [obj.library for obj in events.live_robots(bpy.context.scene)] == [None]
-    target.location.x -= 0.05
-    update()
-    assert world_error(robot, TOOL, target)[0] < NEAR
+    for other in (bpy.data.scenes.new("other"), None):
+        target.location.x -= 0.05
+        update()
+        assert world_error(robot, TOOL, target)[0] < NEAR
+        if other is not None:
+            shown, bpy.context.window.scene = bpy.context.scene, other
+            update()
+            bpy.context.window.scene = shown
 
 
 def test_a_robot_of_a_system_override_stands_and_says_nothing(robot, target, scene, tmp_path):

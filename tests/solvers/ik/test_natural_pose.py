@@ -15,6 +15,7 @@ from robokin_addon.robokin import (
     load_urdf,
 )
 from robokin_addon.robokin.library import ROBOTS, library_robot
+from robokin_addon.robokin.spatial.se3 import placement
 from robokin_addon.robokin.structure.natural_root import feet, natural_root
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers.ik.natural_pose import natural_configuration
@@ -86,3 +87,18 @@ def test_a_slide_without_an_end_stays():
     model = RobotModel("r", links, [*joints, Joint("b", "continuous", "upper", "lower", axis=(0, 1, 0))])
     q = natural_configuration(model)
     assert q[0] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["planar", "cylindrical"])
+def test_what_slides_without_an_end_stays_beside_what_turns(kind):
+    up = placement(np.eye(3), np.array([0.0, 0.0, 0.3]))
+    links = [Link(name) for name in ("base", "upper", "lower", "plate")]
+    joints = [
+        Joint("a", "revolute", "base", "upper", axis=(0, 1, 0), lower=-2.0, upper=2.0),
+        Joint("b", "revolute", "upper", "lower", up, axis=(0, 1, 0), lower=-2.0, upper=2.0),
+        Joint("c", kind, "lower", "plate", up),
+    ]
+    model = RobotModel("r", links, joints)
+    q = natural_configuration(model)
+    lengths = np.flatnonzero(model.is_length)
+    assert len(lengths) and (q[lengths] == 0.0).all() and abs(q[1]) > 0.3
