@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import bpy
 
 from ...robokin.arrays import Array
 from ...solvers import Status, Task
 from .why import Why, store_why
+
+_SAID = "status", "reason", "why"
+_SAID_OF_TASK = "position_residual", "orientation_residual", "solved", "reached"
 
 
 def store_result(
@@ -46,6 +50,28 @@ def store_result(
         task.position_residual, task.orientation_residual = position, orientation
         if not task.solved or task.reached != reached:
             task.solved, task.reached = True, reached
+
+
+class ShownResult:
+    """What the panel says of a robot's pose, to be shown again."""
+
+    def __init__(self, obj: bpy.types.Object) -> None:
+        self._said = _values(obj.robokin.solver, _SAID)
+        self._of_tasks = [_values(task, _SAID_OF_TASK) for task in obj.robokin.tasks]
+
+    def show(self, obj: bpy.types.Object) -> None:
+        _set(obj.robokin.solver, self._said)
+        for task, values in zip(obj.robokin.tasks, self._of_tasks, strict=False):
+            _set(task, values)
+
+
+def _values(group: bpy.types.PropertyGroup, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(group, name) for name in names}
+
+
+def _set(group: bpy.types.PropertyGroup, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(group, name, value)
 
 
 def clear_result(obj: bpy.types.Object) -> None:

@@ -1,4 +1,5 @@
-"""What a transform that is cancelled must put back: the keys that the robot's channels had at the frame."""
+"""What a transform that is cancelled must put back: the keys that the robot's channels had at the frame, and what the
+panel said."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding
+from ...properties.results.stored_results import ShownResult
 from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys
 
@@ -24,12 +26,14 @@ class Drag:
         found = animation.fcurves(obj)
         self._keys = {key: _value_at(found[key], self._frame) if key in found else None for key in own_keys(robot)}
         self._had_curve = {key: key in found for key in self._keys}
+        self._result = ShownResult(obj)
 
     def is_confirmed(self) -> bool:
         """After the transform: only what was not cancelled is among the operators that can be repeated."""
         return _operators() != self._operators
 
     def put_back(self, obj: bpy.types.Object) -> None:
+        self._result.show(obj)
         data = obj.animation_data
         if data is None or data.action is None:
             return

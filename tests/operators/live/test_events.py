@@ -243,18 +243,23 @@ def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target, auto_
     assert len(curves['pose.bones["panda_joint2"].rotation_euler', 1].keyframe_points) == count
 
 
-def test_a_cancelled_drag_leaves_no_trace(robot, target, monkeypatch, auto_keying):
+@pytest.mark.parametrize("reach", [0.05, 0.5])
+def test_a_cancelled_drag_leaves_no_trace(robot, target, monkeypatch, auto_keying, reach):
     dragging = [True]
     monkeypatch.setattr(events, "transform_running", lambda: dragging[0])
     start, before = target.location.copy(), read_configuration(robot).tolist()
+    settings, task = robot.robokin.solver, robot.robokin.tasks[0]
+    said = settings.status, settings.reason, task.position_residual, task.reached
     for i in range(1, 6):
         target.location = start
-        target.location.y += 0.05 * i
+        target.location.y += reach * i
         update()
     assert fcurves(robot)
+    assert (settings.status == "CONVERGED") == (reach < 0.1)
     target.location, dragging[0] = start, False
     update()
     assert not fcurves(robot) and read_configuration(robot).tolist() == before
+    assert (settings.status, settings.reason, task.position_residual, task.reached) == said
 
 
 def test_two_robots_that_hold_each_others_targets_come_to_an_end(scene, robot):
