@@ -159,8 +159,10 @@ def _vector(value: object, size: int, what: str) -> Array:
         array = np.array(value, float)
     except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
-    if array.shape != (size,) or not np.isfinite(array).all() or (size == 4 and np.linalg.norm(array) < 1e-9):
+    if array.shape != (size,) or not np.isfinite(array).all():
         raise ConfigurationError(f"{what} must be {size} numbers, not {shown(value)}")
+    if size == 4 and np.linalg.norm(array) < 1e-9:
+        raise ConfigurationError(f"{what} is no rotation: its numbers are 0")
     return array
 
 

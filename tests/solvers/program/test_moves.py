@@ -82,6 +82,7 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
         ({"kind": "line", "tip": TIP}, "has no end"),
         ({"position": [0, 0, 1]}, "name its link"),
         ({"tip": TIP, "position": [0, 1]}, "position must be 3 numbers"),
+        ({"tip": TIP, "position": [0, 0, 1], "quaternion": [0, 0, 0, 0]}, "quaternion is no rotation"),
         ({"tip": TIP, "position": [0, 0, 1], "speed": 120}, "speed must be % of the limits"),
         ({"tip": TIP, "position": [0, 0, 1], "kind": "circle"}, "goes by a point `via`"),
         ({"tip": TIP, "position": [0, 0, 1], "colour": 1}, "no field of a move named 'colour'"),
