@@ -6,7 +6,8 @@ MOVES is JSON: {"moves": [{...}, ...]}, each with
   joints          where a joint move ends: {"joint": value}; others stay
   tip             or which link is led ...
   position        ... and where to [m], in the root frame
-  quaternion      how it is turned there, w first; lines, circles and screws keep the rotation without it
+  quaternion      how it is turned there, w first; without it other than joint moves keep the
+                  rotation, where the arm can: of five joints the place counts alone
   via             of a circle: a point between
   points          of a spline, which passes them, or a curve, of which they are samples: it ends at the last
   speed           % of the limits (100)

@@ -15,7 +15,7 @@ from ...properties.results.readouts import ShownMoves
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
-from ...scene.bake.moves import drives_gravity, keyed_progress, solver_move
+from ...scene.bake.moves import drives_gravity, keyed_progress, led_move
 from ...scene.bake.retime import set_limits
 from ...solvers.program.preview import preview_steps
 from ..idle_work import IdleWork
@@ -97,7 +97,7 @@ def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None
     names = obj.robokin.moves.keys()
     for item in obj.robokin.moves:
         try:
-            moves.append(solver_move(obj, robot, item))
+            moves.append(led_move(obj, robot, item))
         except RobokinError as error:  # those before it can be shown
             problem = str(error)
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -59,10 +59,15 @@ def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyG
     T, via = _placed(obj, robot, item, "target"), None
     if item.kind == "CIRCLE":
         via = _placed(obj, robot, item, "via")[:3, 3].tolist()
-    # A joint move leaves the rotation to an arm of five joints, which cannot have the place and it.
-    free = item.kind == "JOINT" and not moves_without_turning(robot.model, item.tip)
-    turned = None if free else quaternion.from_matrix(T[:3, :3]).tolist()
+    turned = quaternion.from_matrix(T[:3, :3]).tolist()
     return Move(name, item.kind.lower(), None, item.tip, T[:3, 3].tolist(), turned, via, **own)
+
+
+def led_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Move:
+    """`solver_move`, but that rotation is left to an arm of five joints, which cannot have the place and it."""
+    move = solver_move(obj, robot, item)
+    is_free = move.quaternion is not None and not moves_without_turning(robot.model, move.tip)
+    return replace(move, quaternion=None) if is_free else move
 
 
 def keyed_progress(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> Array | None:
@@ -101,7 +106,7 @@ def moves_steps(
         raise RobokinError(f"{obj.name!r} has no moves: add one")
     q0 = read_configuration(obj, robot)
     model = robot.model_at(q0)
-    moves = [solver_move(obj, robot, item) for item in items]
+    moves = [led_move(obj, robot, item) for item in items]
     gravity = drives_gravity(obj, robot, efforts, limits or {})
     done = yield from run_moves_steps(model, moves, clamp(model, q0), limits or {}, gravity)
     yield 1.0

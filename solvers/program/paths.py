@@ -14,6 +14,7 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3
 from ..ik.solve import solve_ik
 from ..retiming.path import cubics, spline_slopes
+from ..singularities.tool import moves_without_turning
 from ..tasks import PoseTask, PositionTask
 from ..tracking.track import track
 from .moves import Move
@@ -45,16 +46,19 @@ def end_of(model: RobotModel, move: Move, q: Array) -> Array:
 
 
 def path_of(model: RobotModel, move: Move, q: Array) -> Array:
-    """(n, nq) configurations along a move from q, evenly spaced. Raises ConfigurationError."""
+    """(n, nq) configurations along a move from q, evenly spaced. A tip that is given no rotation keeps its own, but for
+    an arm that cannot, as of five joints: its place counts alone. Raises ConfigurationError."""
     if move.kind == "joint":
         turned = get_backend().difference(model.tree, q, end_of(model, move, q))
         share = np.linspace(0.0, 1.0, PLACES // 4 + 1)[:, None]
         return get_backend().integrate(model.tree, np.tile(q, (len(share), 1)), share * turned)
     poses = _tip_poses(forward_kinematics(model, q)[move.tip], move)
-    followed = track(model, [PoseTask(move.tip, poses[0], name=move.tip)], poses[:, None], q, UNHURRIED)
+    is_free = move.quaternion is None and not moves_without_turning(model, move.tip)
+    kind = PositionTask if is_free else PoseTask
+    followed = track(model, [kind(move.tip, poses[0], name=move.tip)], poses[:, None], q, UNHURRIED)
     missed, last = np.flatnonzero(~followed.converged), len(poses) - 1
     if len(missed):
-        end = solve_ik(model, [PoseTask(move.tip, poses[-1], name=move.tip)], followed.q[int(missed[0])])
+        end = solve_ik(model, [kind(move.tip, poses[-1], name=move.tip)], followed.q[int(missed[0])])
         if not end.converged:
             reason, met = end.diagnose().reason, 100 * max(int(missed[0]) - 1, 0) // last
             raise ConfigurationError(f"its end is not reached, and its path only up to {met}%: {reason}")

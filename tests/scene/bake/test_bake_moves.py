@@ -227,7 +227,7 @@ def test_a_move_ends_at_the_cursor(scene, robot, kind):
         before = bpy.ops.robokin.move_add(kind="LINE") and tip_at(robot, robot.robokin.moves[0])
         robot.robokin.moves.clear()
         scene.cursor.location = robot.matrix_world @ Vector(before[:3, 3] + (0.05, 0.03, -0.06))
-        bpy.ops.robokin.move_add(kind=kind, end="CURSOR")
+        bpy.ops.robokin.move_add(kind="JOINT", end="CURSOR")
     move = robot.robokin.moves[0]
     drawn = draw(object=robot)["ROBOKIN_PT_moves"]["props"]
     assert {"tip", "target"} <= set(drawn) and ("tool_speed" in drawn) == (kind == "LINE")
@@ -252,6 +252,22 @@ def test_a_joint_move_of_five_joints_ends_at_the_cursor_and_turns_as_it_can(scen
     scene.frame_set(move.last)
     there = (world_from_root(robot) @ tip_at(robot, move))[:3, 3]
     np.testing.assert_allclose(there, scene.cursor.location, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["LINE", "SCREW"])
+def test_a_line_of_five_joints_leads_the_place_of_the_tip(scene, kind):
+    with bpy.context.temp_override():
+        bpy.ops.robokin.add_robot(robot="desk_arm")
+    robot = bpy.context.object
+    robot.robokin.live = False
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.move_add(kind=kind)
+    move = robot.robokin.moves[0]
+    shifted(move.target, -0.03, 0.05, -0.02)
+    assert called(bpy.ops.robokin.bake_moves, robot) == {"FINISHED"}
+    scene.frame_set(move.last)
+    there = (world_from_root(robot) @ tip_at(robot, move))[:3, 3]
+    np.testing.assert_allclose(there, move.target.matrix_world.translation, atol=1e-4)
 
 
 def test_a_new_circle_is_an_arc_at_once(scene, robot):

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobokinError, forward_kinematics, library_robot, load_urdf, save_urdf
+from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.solvers import (
     Motion,
     MotionDynamics,
@@ -178,3 +179,24 @@ def test_drives_and_tools_are_limited_all_at_once(tmp_path, capsys) -> None:
     assert run(capsys, *command).refused("--power needs --gravity")
     slow_down = run(capsys, *command, "--gravity", "--tool", tip, "--tool-speed", "0.01")
     assert slow_down.code == 0 and read_motion(tmp_path / "m.csv", model).duration > 3.0
+
+
+@pytest.mark.parametrize("kind", ["line", "screw", "circle", "spline"])
+def test_an_arm_of_five_joints_leads_the_place_of_its_tip(kind) -> None:
+    """It cannot keep the rotation too; one that is given is asked for."""
+    model = library_robot("desk_arm")
+    tip, q = model.link_names[-1], model.limits.middle(model.neutral())
+    T = forward_kinematics(model, q)[tip]
+    end = T[:3, 3] + (-0.03, 0.05, -0.02)
+    via = {"via": T[:3, 3] + (-0.01, 0.04, 0.0)} if kind == "circle" else {}
+    where = {"points": [end]} if kind == "spline" else {"position": end}
+    ((_, done),) = run_moves(model, [Move("aside", kind, tip=tip, **where, **via)], q)
+    places = np.array([forward_kinematics(model, each)[tip][:3, 3] for each in done.motion(200.0).q])
+    assert np.linalg.norm(places[-1] - end) < 1e-5
+    if kind != "circle":
+        along = (end - T[:3, 3]) / np.linalg.norm(end - T[:3, 3])
+        assert np.linalg.norm(np.cross(places - T[:3, 3], along), axis=1).max() < 1e-4
+    if kind == "line":
+        turned = quaternion.from_matrix(T[:3, :3])
+        with pytest.raises(RobokinError, match="its end is not reached"):
+            run_moves(model, [Move("aside", kind, tip=tip, position=end, quaternion=turned)], q)
