@@ -14,6 +14,7 @@ from ...properties.postures import free_name, store_posture
 from ...properties.results.stored_results import store_failures
 from ...properties.selected.tips import possible_tips
 from ...robokin import RobokinError
+from ...scene.animation.frames import after_end
 from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
 from ...scene.bake.retime import set_limits
@@ -144,7 +145,8 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
         settings.retime_mark = motion_mark(obj, robot)
         names = obj.robokin.moves.keys()[which]
         said = f"move {names[0]!r}" if len(names) == 1 else f"{len(names)} moves"
-        self.report({"INFO"}, f"{said} from frame {first} on: {result.duration:.3f} s")
+        end = after_end(context.scene, max(move.last for move in obj.robokin.moves[which]))
+        self.report({"INFO"}, f"{said} from frame {first} on: {result.duration:.3f} s{end}")
 
 
 CLASSES = (ROBOKIN_OT_move_add, ROBOKIN_OT_move_remove, ROBOKIN_OT_move_move, ROBOKIN_OT_bake_moves)

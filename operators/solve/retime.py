@@ -9,6 +9,7 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import RETIME_MODES
+from ...scene.animation.frames import after_end
 from ...scene.bake.retime import retime_limits, retime_steps
 from ..common import FrameRangeOperator
 from ..handlers.scene_marks import motion_mark
@@ -62,7 +63,7 @@ class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
         result = yield from retime_steps(context.scene, obj, robot, first, last, mode, duration, efforts, limits)
         store_failures(settings.retime_limits, result.rows)
         settings.retime_mark = motion_mark(obj, robot)
-        self.report({"INFO"}, result.summary())
+        self.report({"INFO"}, result.summary() + after_end(context.scene, result.last))
 
 
 CLASSES = (ROBOKIN_OT_retime,)

@@ -214,3 +214,9 @@ def chosen_span(scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> tu
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
+
+
+def after_end(scene: bpy.types.Scene, last: int) -> str:
+    """What to add where keys go on to a frame that playback does not reach."""
+    end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
+    return f"; playback ends before, at frame {end}" if last > end else ""

@@ -68,14 +68,15 @@ def test_the_fastest_keeps_way_and_limits_and_rests_to_the_end_of_the_range(anim
     assert keeps_limits(after) and off_the_way(before, after) < 1e-3
     np.testing.assert_allclose(after.q[[0, -1]], before.q[[0, -1]], atol=1e-6)
     said = capfd.readouterr().out
-    assert f"frames 1 to {end}: " in said and "before 1.625 s" in said
+    assert f"frames 1 to {end}: " in said and "before 1.625 s" in said and "playback" not in said
     assert "acceleration of panda_joint7" in said and "no limit on acceleration" in said
 
 
-def test_as_animated_is_nowhere_faster_and_goes_on_after_the_range(animated):
-    before = seen(animated, LAST)
+def test_as_animated_is_nowhere_faster_and_goes_on_after_the_range(scene, animated, capfd):
+    scene.frame_end, before = LAST, seen(animated, LAST)
     animated.robokin.solver.retime_mode = "AS_ANIMATED"
     assert called(bpy.ops.robokin.retime, animated) == {"FINISHED"}
+    assert f"playback ends before, at frame {LAST}" in capfd.readouterr().out
     after = seen(animated, LAST + 5)
     assert keeps_limits(after) and off_the_way(before, after) < 1e-3
     assert (abs(after.v).max(axis=0) <= abs(before.v).max(axis=0) * (1.0 + 1e-3) + 1e-5).all()
