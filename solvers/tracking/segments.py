@@ -71,12 +71,15 @@ class Segment:
 
     def run(self, first: int, last: int, backwards: bool = False, aside: Aside | None = None) -> TrackResult:
         """The frames from `first` to before `last`. aside: of these frames, alike in all."""
-        order = slice(None, None, -1 if backwards else 1)
+        order, horizon = slice(None, None, -1 if backwards else 1), self.tracker.horizon
+        upcoming = self.targets[max(first - horizon, 0) : first] if backwards else self.targets[last : last + horizon]
         influence = None if self.influence is None else self.influence[first:last][order]
         if aside is None:
-            return self.tracker.run(self.targets[first:last][order], influence)
+            return self.tracker.run(self.targets[first:last][order], influence, upcoming=upcoming[order])
         near = None if np.isnan(aside.near).any() else aside.near
-        return self.tracker.run(self.targets[first:last][order], influence, float(aside.down_to[0]), near)
+        return self.tracker.run(
+            self.targets[first:last][order], influence, float(aside.down_to[0]), near, upcoming[order]
+        )
 
     def stand(self, q: Array, velocity: Array | None, before: Tracker | None = None) -> None:
         """Stand there; with what a tracker `before` remembers of the same tasks."""

@@ -48,6 +48,7 @@ class Tracker:
     problem: of the poses that the tasks ask for.
     """
 
+    horizon = 0  # so many frames after the present one are looked at
     _known: Array | None  # the state, unless it is that of the plain engine
     _given: Array  # the one that it was given
     _before: Array  # (nq,) where the robot stood a frame earlier
@@ -191,8 +192,7 @@ class Tracker:
             fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
             state = self._state
             if fading:
-                whole = np.where(own < 1.0, 0.0, own)
-                q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
+                q = self.problem.solve(aims, q0, seed, diagnose=False, influence=np.where(own < 1.0, 0.0, own)).q
                 state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
             known = dict(zip(self.tasks, wanted, strict=True))
             self.memory = MotionMemory(memory.origins, dict.fromkeys(fading, state), known)
@@ -293,10 +293,11 @@ class Tracker:
         influence: Sequence[Array] | Array | None = None,
         down_to: float = math.inf,
         near: Array | None = None,
+        upcoming: Any = None,
     ) -> TrackResult:
         """Track as many frames as there are sets of targets, as `check_targets` gives them. influence: of each frame.
-        down_to: tasks of priorities after it stand aside: not followed, as if their influence were 0, but report their
-        residuals.   near: (frames, nq) what the robot stays near to in what the others leave free. Raises TaskError."""
+        down_to: tasks of later priorities stand aside: not followed, but report their residuals.   near: (frames, nq)
+        where the robot stays in what is left free.   upcoming: targets of `horizon` frames more. Raises TaskError."""
         if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
         if influence is not None and len(influence) != len(targets):

@@ -22,7 +22,7 @@ from ..data import COLLIDED, LATE, TrackOutcome
 from ..level_engines import state_at
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import CHUNK, Tracker
-from .moving import HALFWAY, LATER, passed
+from .moving import HALFWAY, HORIZON, coming, passed
 from .native_safe_stop import safe_stop
 from .safe_stop import Look
 
@@ -52,11 +52,13 @@ class AvoidingTracker(Tracker):
     frame before has shown to be free. So where obstacles stand still, and the start is free, every frame is, and the
     places half-way between are.
 
-    Obstacles that move are taken to go on: what comes is evaded some frames before it is there.
+    What moves is evaded some frames before it is there: where the next frames are not known it is taken to go on.
 
     While the robot presses on what blocked it, hardly moves and misses its tasks there, some frames are followed with
     the clearance at once; without it again where limits on speed are why the tasks are missed.
     """
+
+    horizon = HORIZON
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
     _pressed: int | None  # the pair that the robot presses on, by its number
@@ -91,23 +93,27 @@ class AvoidingTracker(Tracker):
         influence: Sequence[Array] | Array | None = None,
         down_to: float = math.inf,
         near: Array | None = None,
+        upcoming: Sequence[Sequence[Any]] | None = None,
     ) -> TrackResult:
         shares = [None] * len(targets) if influence is None else influence
+        after = None if upcoming is None else [own[self._at] for own in upcoming]
+        later = coming(self._obstacles, [own[self._at] for own in targets], after)
         if self._is_aside(down_to).any() or any((own != self._own).any() for own in shares if own is not None):
             around = [None] * len(targets) if near is None else near[:, None]
-            frames = zip(targets, shares, around, strict=True)
-            return joined([self._frame(own, share, down_to, q) for own, share, q in frames])
+            frames = zip(targets, later, shares, around, strict=True)
+            return joined([self._frame(own, then, share, down_to, q) for own, then, share, q in frames])
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
-            found = self._frames(targets[first : first + self._chunk]) if self._chunk > 1 else None
-            parts.append(self._frame(targets[first], None) if found is None else found)
+            own = slice(first, first + self._chunk)
+            found = self._frames(targets[own], later[own]) if self._chunk > 1 else None
+            parts.append(self._frame(targets[first], later[first], None) if found is None else found)
             first += len(parts[-1].codes)
         return joined(parts)
 
-    def _frames(self, targets: Sequence[Sequence[Any]]) -> TrackResult | None:
+    def _frames(self, targets: Sequence[Sequence[Any]], later: Sequence[Array | None]) -> TrackResult | None:
         """The first of these frames that are free without the clearance, or press on with it; the same as one by one.
-        None: the first one may not be."""
+        None: the first one may not be. later: see `coming`."""
         pressed = self._pressed
         targets = targets if pressed is None else targets[: self._remaining]
         if self._kept is None or not self._own[self._at] or (pressed is None and self._stop.nearest(self._kept)):
@@ -127,8 +133,8 @@ class AvoidingTracker(Tracker):
         remarks = list(found.remarks or [""] * len(targets))
         collisions = [self._collision]
         kept, was, count, goes_on = self._kept, self._obstacles, 0, True
-        for q, step, wanted in zip(places, steps, targets, strict=False):
-            look = self._look(q, step, kept, was, wanted[self._at])
+        for q, step, wanted, then in zip(places, steps, targets, later, strict=False):
+            look = self._look(q, step, kept, was, wanted[self._at], then)
             was = wanted[self._at]
             if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
                 break
@@ -158,7 +164,12 @@ class AvoidingTracker(Tracker):
         return replace(result, collisions=collisions[1:])
 
     def _frame(
-        self, wanted: Sequence[Any], influence: Array | None, down_to: float = math.inf, around: Array | None = None
+        self,
+        wanted: Sequence[Any],
+        later: Array | None,
+        influence: Array | None,
+        down_to: float = math.inf,
+        around: Array | None = None,
     ) -> TrackResult:
         shares, obstacles = self._shares(influence), wanted[self._at]
         q, before = self.q, self.v
@@ -171,20 +182,19 @@ class AvoidingTracker(Tracker):
         near = None if pressed is None else self._led(self._near, *with_clearance)
         if pressed is None or near is None or near.codes[0] == LATE:
             found = self._led(self._free, others, influence, down_to, around)
-            look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles)
+            look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, later)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
             why = look.blocked or self._stop.nearest(kept)
         else:
             why = self._why
         if why is not None:
-            later = passed(was, obstacles, LATER)
             if near is None and later is not None:
                 found = self._led(self._near, [*others, later], *with_clearance[1:])
-                look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, False)
+                look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, None)
             if near is None and (later is None or look.blocked is not None):
                 near = self._led(self._near, *with_clearance)
             if near is not None:
-                found, look = near, self._look(q, self._step(q, near.q[0]), kept, was, obstacles, False)
+                found, look = near, self._look(q, self._step(q, near.q[0]), kept, was, obstacles, None)
             memory = self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         residuals[0, self._others] = found.residuals[0, : len(others)]
@@ -270,15 +280,15 @@ class AvoidingTracker(Tracker):
         return get_backend(self.backend).difference(self.model.tree, q, there)
 
     def _look(
-        self, q: Array, step: Array, kept: Array, was: Array | None, obstacles: Array | None, is_later: bool = True
+        self, q: Array, step: Array, kept: Array, was: Array | None, obstacles: Array | None, later: Array | None
     ) -> Look:
-        """`SafeStop.look` at obstacles that were at `was` (n, 4, 4) in the frame before: half-way too, and `is_later`:
-        where they come to."""
-        halfway, later = (passed(was, obstacles, frames) for frames in (HALFWAY, LATER))
+        """`SafeStop.look` at obstacles that were at `was` (n, 4, 4) in the frame before: half-way too, and where they
+        come to, if it counts."""
+        halfway = passed(was, obstacles, HALFWAY)
         look = self._stop.look(q, step, kept, obstacles)
         if look.blocked is None and halfway is not None:
             look = self._stop.look_halfway(look, q, step, kept, halfway)
-        if look.blocked is None and later is not None and is_later:
+        if look.blocked is None and later is not None:
             then = self._stop.look(q, step, kept, later)
             look = replace(look, blocked=then.blocked, pair=then.pair)
         return look

@@ -23,6 +23,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
+from robokin_addon.solvers.tracking.segments import Segment
 from support.oracles.coal_oracle import least_distances
 from support.problems.obstructed import GANTRY, around_a_post, at, clothed, planar_arm, random_scene
 
@@ -267,20 +268,31 @@ def test_a_frame_that_is_missed_for_what_comes_names_it_before_it_is_there() -> 
         assert why.status is Status.COLLISION and set(why.links) == {"hand", "wall"}
 
 
-def among_moving(seed: int) -> float:
-    """A hand goes along a line while an obstacle crosses it at 0.3 m/s. [m] what is least at frames and half frames, by
-    coal; where that is inside the margin the frame says how deep which two are."""
+def crossed(seed: int) -> tuple[CollisionModel, np.ndarray, np.ndarray, list]:
+    """A scene, where its obstacles are in 60 frames, a start and targets: a hand goes along a line while an obstacle
+    crosses it at 0.3 m/s."""
     rng = np.random.default_rng(seed)
     collisions, q0, q1 = random_scene(rng, 5)
-    model = collisions.model
-    a, b = (forward_kinematics(model, q)["tool"][:3, 3] for q in (q0, q1))
+    a, b = (forward_kinematics(collisions.model, q)["tool"][:3, 3] for q in (q0, q1))
     way = rng.normal(size=3)
     T = np.tile([obstacle.placement for obstacle in collisions.obstacles], (60, 1, 1, 1))
     T[:, 0, :3, 3] = (
         a + rng.normal(0.0, 0.1, 3) + 0.3 * np.linspace(-1.2, 1.25, 60)[:, None] * way / np.linalg.norm(way)
     )
-    targets = [[a + share * (b - a), each] for share, each in zip(np.linspace(0.0, 1.0, 60), T, strict=True)]
-    found = track(model, [PositionTask("tool", a), ClearanceTask(collisions, MARGIN)], targets, q0)
+    return (
+        collisions,
+        T,
+        q0,
+        [[a + share * (b - a), own] for share, own in zip(np.linspace(0.0, 1.0, 60), T, strict=True)],
+    )
+
+
+def among_moving(seed: int) -> float:
+    """[m] what is least in a `crossed` scene at frames and half frames, by coal; where that is inside the margin the
+    frame says how deep which two are."""
+    collisions, T, q0, targets = crossed(seed)
+    model = collisions.model
+    found = track(model, [PositionTask("tool", targets[0][0]), ClearanceTask(collisions, MARGIN)], targets, q0)
     assert not check_motion(found.motion).violations
     places = np.concatenate((found.q, between(model, found.q)))
     least = []
@@ -298,6 +310,44 @@ def among_moving(seed: int) -> float:
 @pytest.mark.parametrize("seed", [18, 24, 40, 50])
 def test_an_obstacle_that_comes_slowly_is_evaded_in_time(seed: int) -> None:
     assert among_moving(seed) >= MARGIN - TOLERANCE
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_an_obstacle_that_stops_before_the_hand_moves_it_nowhere(seed: int, speed: float) -> None:
+    """What comes in the next frames is known: it is not taken to go on."""
+    rng = np.random.default_rng(seed)
+    collisions, q, _ = random_scene(rng, 1)
+    model, (obstacle,) = collisions.model, collisions.obstacles
+    hand, way = forward_kinematics(model, q)["tool"][:3, 3], rng.normal(size=3)
+    way /= np.linalg.norm(way)
+
+    def least(away: float) -> float:
+        there = dataclasses.replace(obstacle, placement=at(*(hand + away * way)))
+        return float(collisions.among([there]).distances(q[None])[0][..., 0].min())
+
+    free = least(2.0)
+    assert free > 2.0 * MARGIN
+    end = next(away for away in np.arange(1.5, 0.0, -1e-3) if least(away) < 2.0 * MARGIN)
+    away = end + np.maximum(0.0, 0.6 - speed / 24.0 * np.arange(40))
+    places = np.array([[at(*(hand + each * way))] for each in away])
+    among = collisions.among([dataclasses.replace(obstacle, placement=places[0, 0])])
+    targets = [[hand, each] for each in places]
+    found = track(model, [PositionTask("tool", hand), ClearanceTask(among, MARGIN)], targets, q)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.q, np.tile(q, (40, 1)), atol=1e-9)
+
+
+def test_a_motion_in_pieces_looks_ahead_as_in_one() -> None:
+    collisions, _, q0, targets = crossed(18)
+    tasks, found = [PositionTask("tool", targets[0][0]), ClearanceTask(collisions, MARGIN)], []
+    for size in (59, 7, 1):
+        tracker = tracker_of(collisions.model, tasks)
+        segment = Segment(tracker, tracker.check_targets(targets))
+        segment.start(q0, None, 0, None)
+        found.append(np.concatenate([segment.run(i, min(i + size, 60)).q for i in range(1, 60, size)]))
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
 
 
 @pytest.mark.slow
