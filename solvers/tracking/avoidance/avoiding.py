@@ -58,8 +58,6 @@ class AvoidingTracker(Tracker):
     the clearance at once; without it again where limits on speed are why the tasks are missed.
     """
 
-    horizon = HORIZON
-
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
     _pressed: int | None  # the pair that the robot presses on, by its number
     _why: Near  # what was in the way when it began to
@@ -68,6 +66,7 @@ class AvoidingTracker(Tracker):
     _remaining: int  # so many frames are followed with the clearance at once
 
     def _prepare(self) -> None:
+        self.horizon = max(1, round(HORIZON / self.dt))
         self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
         clearance = self.tasks[self._at]
         assert isinstance(clearance, ClearanceTask)
@@ -97,7 +96,7 @@ class AvoidingTracker(Tracker):
     ) -> TrackResult:
         shares = [None] * len(targets) if influence is None else influence
         after = None if upcoming is None else [own[self._at] for own in upcoming]
-        later = coming(self._obstacles, [own[self._at] for own in targets], after)
+        later = coming(self._obstacles, [own[self._at] for own in targets], after, self.horizon)
         if self._is_aside(down_to).any() or any((own != self._own).any() for own in shares if own is not None):
             around = [None] * len(targets) if near is None else near[:, None]
             frames = zip(targets, later, shares, around, strict=True)

@@ -11,18 +11,18 @@ from ....robokin.arrays import Array
 from ....robokin.spatial import se3
 
 HALFWAY = -0.5  # frames from now
-HORIZON = 4  # frames from now, in which an arm gets as fast as what comes
+HORIZON = 1.0 / 6.0  # [s] from now, in which an arm gets as fast as what comes
 
 
 def coming(
-    before: Array | None, places: Sequence[Array | None], upcoming: Sequence[Array | None] | None
+    before: Array | None, places: Sequence[Array | None], upcoming: Sequence[Array | None] | None, horizon: int
 ) -> list[Array | None]:
-    """Where obstacles are HORIZON frames after each of some frames, (n, 4, 4), as they come there; None: where they are
-    now. before: in the frame before them.   upcoming: in those after; where None, they go on as they do."""
+    """Where obstacles are `horizon` frames after each of some frames, (n, 4, 4), as they come there; None: where they
+    are now. before: in the frame before them.   upcoming: in those after; where None, they go on as they do."""
     if upcoming is None:
-        return [passed(own, now, HORIZON) for own, now in pairwise([before, *places])]
+        return [passed(own, now, horizon) for own, now in pairwise([before, *places])]
     known = [*places, *upcoming]
-    later = [known[min(i + HORIZON, len(known) - 1)] for i in range(len(places))]
+    later = [known[min(i + horizon, len(known) - 1)] for i in range(len(places))]
     pairs = zip(later, places, strict=True)
     return [None if then is None or now is None or np.array_equal(then, now) else then for then, now in pairs]
 
