@@ -22,7 +22,7 @@ def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[A
     if move.joints is not None:
         return posture_configuration(robot.model, find_posture(obj, item.posture), q), 0.0, 0.0
     model = robot.model_at(q)
-    if move.quaternion is None:  # which leaves the tip turned as it is, or as it gets
+    if move.quaternion is None:  # along a curve, which leaves the tip turned as it is
         turned = forward_kinematics(model, q)[move.tip][:3, :3]
     else:
         turned = quaternion.to_matrix(np.array(move.quaternion))
