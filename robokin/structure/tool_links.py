@@ -26,3 +26,10 @@ def tool_links(model: RobotModel) -> tuple[str, ...]:
         found += [STANDARD] if STANDARD in own else own
     called = [link for link in found if WORDS & set(re.split(r"[^a-z0-9]+", link.lower()))]
     return tuple(called or found)
+
+
+def end_links(model: RobotModel) -> tuple[str, ...]:
+    """The tools, and a link of each other body that carries none: fingers, a head, a robot of one body. Where these are
+    as they were, no joint has moved alone."""
+    carried = rigid_bodies(model).carried
+    return tuple(dict.fromkeys((*tool_links(model), *(on for on, bodies in carried.items() if not bodies))))

@@ -12,10 +12,10 @@ from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ...robokin.structure.tool_links import tool_links
+from ...robokin.structure.tool_links import end_links
 from ...robokin.units import small_length
 from ...solvers import Motion, check_motion
-from ...solvers.motion.key_reduction import ReducedKeys, frame_slopes, reduce_keys, tool_errors
+from ...solvers.motion.key_reduction import ReducedKeys, reduce_keys, tool_errors
 from ...solvers.progress import finish, scaled
 from .curves import (
     channel_key,
@@ -35,8 +35,8 @@ _CLOSER = 0.97  # bounds are drawn closer by a little more than what was too muc
 @dataclass(frozen=True, eq=False)
 class ReduceResult:
     """before, after: frames with keys.   broken_before, broken_after: frames that break a limit.   position [m],
-    rotation [rad]: the most that a tool is off, at frames and half-way between, of the curves as they were written.
-    base_kept: a base that rolls has kept its keys, which do not count."""
+    rotation [rad]: the most that a tool, or another end of the robot, is off, at frames and half-way between, of the
+    curves as they were written.   base_kept: a base that rolls has kept its keys, which do not count."""
 
     before: int
     after: int
@@ -89,22 +89,21 @@ def reduce_steps(
     halves = (first + 0.5 * np.arange(len(times))).tolist()
     shown = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.0, 0.4)
     motion = Motion.of(model, times, shown).unwrapped()
-    tools = tool_links(model)
-    reduced = yield from scaled(reduce_keys(motion, tools, position, rotation), 0.4, 1.0)
-    slopes = [frame_slopes(values.astype(float)) for values in rounded_channels(obj, motion.q[::2], robot)]
+    links = end_links(model)
+    reduced = yield from scaled(reduce_keys(motion, links, position, rotation), 0.4, 1.0)
     share = 1.0
     while True:  # balls go another way between keys than their model: then closer bounds keep those asked for
-        write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
-        _shape_keys(obj, robot, reduced, first, slopes)
+        keys = write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
+        _shape_keys(obj, robot, reduced, first, keys)
         _keep_keys(obj, robot, reduced, frames, motion.q[::2])
         show_curves(obj, scene.frame_current_final, robot)
         written, new_action = finish(sample_configurations(scene, obj, halves, robot)), False
-        away, turned = (float(off.max()) for off in tool_errors(model, tools, written, motion.q))
+        away, turned = (float(off.max()) for off in tool_errors(model, links, written, motion.q))
         over = max(away / position, turned / rotation)
         if over <= 1.0 or len(reduced.keys) == len(frames):
             break
         share *= _CLOSER / over
-        reduced = finish(reduce_keys(motion, tools, share * position, share * rotation))
+        reduced = finish(reduce_keys(motion, links, share * position, share * rotation))
     both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
     after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
@@ -130,19 +129,23 @@ def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, 
     return len(frames)
 
 
-def _shape_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, first: int, slopes: list[Array]) -> None:
-    """Handles a third of the way to the next key, along the slopes (F,) of each channel: between them Bezier curves
-    are cubics of time."""
+def _shape_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, first: int, written: Array) -> None:
+    """Handles a third of the way to the next key, along the slopes: between them Bezier curves are cubics of time.
+    written: (k, nq) the keys as they are; quaternions may have the other sign."""
     found = fcurves(obj)
     places = {first + int(key): place for place, key in enumerate(reduced.keys)}
-    spans = np.diff(reduced.keys)
-    for channel, own in zip(robot.written_channels, slopes, strict=True):
-        curve = found[channel_key(channel)]
+    spans, slopes = np.diff(reduced.keys), reduced.slopes.copy()
+    for start in robot.model.tree.quaternions:
+        own = slice(start, start + 4)
+        same = np.einsum("ij,ij->i", written[:, own], reduced.q[::2][reduced.keys, own])
+        slopes[same < 0.0, own] *= -1.0
+    for channel in robot.written_channels:
+        curve, scale = found[channel_key(channel)], channel.scale / channel.factor
         for point in curve.keyframe_points:
             place = places.get(round(point.co.x))
             if place is None or abs(point.co.x - round(point.co.x)) > _SAME_FRAME:
                 continue
-            x, y, slope = *point.co, float(own[reduced.keys[place]])
+            x, y, slope = *point.co, scale * float(slopes[place, channel.q])
             point.handle_left_type = point.handle_right_type = "FREE"
             if place > 0:
                 third = spans[place - 1] / 3.0

@@ -1,15 +1,17 @@
 """Fewer keys for a motion, with a bound on what its tools are off.
 
-Between two keys each coordinate goes along a cubic with the motion's own slopes at both (Hermite), as Bezier keys of
-Blender do. A stretch of frames is left to such cubics when the tools are no farther off than allowed, at each frame and
-half-way to the next, and no limit is passed at any time; stretches are taken as long as they can be, one after another.
-Frames that are next to each other go straight where that does not help, as the motion itself does.
+Between two keys each coordinate goes along a cubic with given slopes at both (Hermite), as Bezier keys of Blender do. A
+stretch of frames is left to such cubics when the links are no farther off than allowed, at each frame and half-way to
+the next, and no limit is passed at any time. First the slopes are those of the motion, and stretches are taken as long
+as they can be, one after another. Then keys are taken away one by one, while slopes of least squares at the keys beside
+make up for them. Frames that are next to each other go straight where a cubic does not help, as the motion itself does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -25,17 +27,18 @@ from .rolled import rolling
 
 SPARE = 0.99  # of the bounds: the rest is for the rounding of what is written
 ROUNDING = 1e-9  # relative, of limits
-REPAIRS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class ReducedKeys:
     """keys: (k,) frames, the first and the last among them.   straight: (k - 1,) bool, which go straight to the next.
-    q: (2 F - 1, nq) at frames and half-way between.   position, rotation: [m], [rad] the most that a tool is off.
+    slopes: (k, nq) changes of q per frame at the keys.   q: (2 F - 1, nq) at frames and half-way between.
+    position, rotation: [m], [rad] the most that a link is off.
     unreduced: coordinates that keep a key a frame: of bases that roll, whose wheels would slip between fewer."""
 
     keys: Array
     straight: Array
+    slopes: Array
     q: Array
     position: float
     rotation: float
@@ -43,11 +46,11 @@ class ReducedKeys:
 
 
 def reduce_keys(
-    motion: Motion, tools: Sequence[str], position: float, rotation: float
+    motion: Motion, links: Sequence[str], position: float, rotation: float
 ) -> Generator[float, None, ReducedKeys]:
     """Yield the share of the work done (0..1) now and then; return the keys.
 
-    motion: 2 F - 1 samples, at F frames and half-way between.   tools: names of links.   position [m], rotation [rad]:
+    motion: 2 F - 1 samples, at F frames and half-way between.   links: their names.   position [m], rotation [rad]:
     what each may be off. Limits on positions, velocities and accelerations that the motion keeps are kept. Wheeled
     bases that roll keep all their keys. Raises ConfigurationError for bounds that are not positive.
     """
@@ -55,65 +58,70 @@ def reduce_keys(
         raise ConfigurationError(f"bounds must be positive, not {position:g} m and {rotation:g} rad")
     if len(motion) < 3 or len(motion) % 2 == 0:
         raise ConfigurationError("a motion of at least two frames is needed, and of what is half-way between")
-    fit = _Fit(motion, tools, SPARE * position, SPARE * rotation)
+    fit = _Fit(motion, links, SPARE * position, SPARE * rotation)
     frames, keys, at = fit.frames, [0], 0
     while at < frames - 1:
-        yield 0.9 * at / frames
+        yield 0.6 * at / frames
         at = fit.farthest(at)
         keys.append(at)
-    for _ in range(REPAIRS):
-        keys, straight = fit.covered(keys)
-        q = fit.evaluated(keys, straight)
-        broken = fit.broken(q)
-        if not len(broken):
-            break
-        beside = np.clip(broken[:, None] + [-1, 0, 1], 0, frames - 1)
-        keys = sorted({*keys, *beside.ravel().tolist()})
-    else:
-        keys, straight = list(range(frames)), [True] * (frames - 1)
-        q = fit.evaluated(keys, straight)
-    off = tool_errors(motion.model, tools, q, fit.q)
+    keys = fit.begin(keys)
+    count = len(keys) + 1
+    while len(keys) < count:
+        count, at = len(keys), 1
+        while at < len(keys) - 1:
+            yield 0.6 + 0.4 * keys[at] / frames
+            if fit.goes_without(keys, at):
+                del keys[at]
+            else:
+                at += 1
+    off = tool_errors(motion.model, links, fit.made, fit.q)
     most = float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))
-    return ReducedKeys(np.array(keys), np.array(straight, bool), q, *most, fit.unreduced)
+    return ReducedKeys(np.array(keys), fit.straight[keys[:-1]], fit.slopes[keys], fit.made, *most, fit.unreduced)
 
 
 class _Fit:
-    def __init__(self, motion: Motion, tools: Sequence[str], position: float, rotation: float) -> None:
+    """made: (2 F - 1, nq) the motion with fewer keys.   slopes: (F, nq) changes per frame, at the keys those of the
+    cubics.   straight: (F,) keys from which it goes straight to the next frame."""
+
+    def __init__(self, motion: Motion, links: Sequence[str], position: float, rotation: float) -> None:
         self.motion, self.model = motion, motion.model
         self.bounds = position, rotation
         self.frames = (len(motion) + 1) // 2
         self.q = np.array(motion.unwrapped().q)
-        self.at_frames = self.q[::2]
+        self.at_frames, self.made = self.q[::2], self.q.copy()
         self.dt = float(motion.times[2] - motion.times[0])
-        self.slopes = frame_slopes(self.at_frames)
-        self.tools, self.unreduced = tools, _unreduced(motion)
+        self.slopes = np.gradient(self.at_frames, axis=0, edge_order=1 if self.frames == 2 else 2)
+        self.straight = np.zeros(self.frames, bool)
+        self.links, self.unreduced = links, _unreduced(motion)
         own = dof_coordinates(self.model)
         self.dof, self.coordinate = np.flatnonzero(own >= 0), own[own >= 0]
         frames = Motion.of(self.model, motion.times[::2], self.at_frames, motion.v[0])
         self.allowed = [
-            np.maximum(limit * (1.0 + ROUNDING), abs(x))
+            np.where(abs(x) > limit, abs(x).max(axis=0), limit * (1.0 + ROUNDING))
             for limit, x in ((self.model.velocity, frames.v), (self.model.acceleration, frames.a))
         ]
 
-    def cubic(self, i: int, j: int) -> tuple[Array, Array]:
-        """(4, nq) coefficients of powers of the share of the way from frame i to frame j, and the samples between."""
+    def cubic(self, i: int, j: int, m: Array, n: Array) -> Array | None:
+        """(2 (j - i) + 1, nq) from frame i to frame j with the slopes m, n (nq,) there; None where it does not do."""
         h = j - i
         a, b = self.at_frames[i], self.at_frames[j]
-        m, n = h * self.slopes[i], h * self.slopes[j]
+        m, n = h * m, h * n
         c = np.array([a, m, 3.0 * (b - a) - 2.0 * m - n, 2.0 * (a - b) + m + n])
         s = (np.arange(2 * h + 1) / (2.0 * h))[:, None]
         q = c[0] + s * (c[1] + s * (c[2] + s * c[3]))
+        wanted = self.q[2 * i : 2 * j + 1]
         q[-1] = b
-        q[:, self.unreduced] = self.q[2 * i : 2 * j + 1, self.unreduced]
+        q[:, self.unreduced] = wanted[:, self.unreduced]
         c[1:, self.unreduced] = 0.0
-        return c, unit_quaternions(self.model, q)
+        q = unit_quaternions(self.model, q)
+        if not self._inside(c, h * self.dt) or not self.model.limits.contain(q, 0.0).all():
+            return None
+        away, turned = tool_errors(self.model, self.links, q, wanted)
+        return q if (away <= self.bounds[0]).all() and (turned <= self.bounds[1]).all() else None
 
     def fits(self, i: int, j: int) -> bool:
-        c, q = self.cubic(i, j)
-        if not self._inside(c, (j - i) * self.dt) or not self.model.limits.contain(q, 0.0).all():
-            return False
-        away, turned = tool_errors(self.model, self.tools, q, self.q[2 * i : 2 * j + 1])
-        return bool((away <= self.bounds[0]).all() and (turned <= self.bounds[1]).all())
+        """Whether a cubic with the motion's own slopes does from frame i to frame j."""
+        return self.cubic(i, j, self.slopes[i], self.slopes[j]) is not None
 
     def _inside(self, c: Array, time: float) -> bool:
         """Whether the cubic keeps limits at all times: positions at its turns, velocities, accelerations."""
@@ -147,39 +155,95 @@ class _Fit:
             low, high = (middle, high) if self.fits(i, middle) else (low, middle)
         return min(low, last)
 
-    def covered(self, keys: Sequence[int]) -> tuple[list[int], list[bool]]:
-        """The keys, with more where a stretch does not fit, and which go straight."""
-        found, straight = [keys[0]], []
-        waiting = list(pairwise(keys))[::-1]
+    def begin(self, keys: Sequence[int]) -> list[int]:
+        """The keys, with more where a stretch does not do; all frames where their velocities or accelerations do not.
+        They fill `made`."""
+        found, waiting = [keys[0]], list(pairwise(keys))[::-1]
         while waiting:
             i, j = waiting.pop()
-            fits = self.fits(i, j)
-            if not fits and j > i + 1:
+            q = self.cubic(i, j, self.slopes[i], self.slopes[j])
+            if q is None and j > i + 1:
                 middle = (i + j) // 2
                 waiting += [(middle, j), (i, middle)]
                 continue
             found.append(j)
-            straight.append(not fits)
-        return found, straight
+            self._set(i, j, q)
+        if self._keeps_rates(self.made, 0, self.frames - 1):
+            return found
+        for i in range(self.frames - 1):
+            self._set(i, i + 1, None)
+        return list(range(self.frames))
 
-    def evaluated(self, keys: Sequence[int], straight: Sequence[bool]) -> Array:
-        """(2 F - 1, nq)"""
-        q = self.q.copy()
-        for i, j, is_straight in zip(keys[:-1], keys[1:], straight, strict=True):
-            if is_straight:
-                between = unit_quaternions(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
-                between[:, self.unreduced] = self.q[2 * i + 1 : 2 * j, self.unreduced]
-                q[2 * i + 1 : 2 * j] = between
-            else:
-                q[2 * i : 2 * j + 1] = self.cubic(i, j)[1]
-        return q
+    def goes_without(self, keys: Sequence[int], at: int) -> bool:
+        """Whether the key keys[at] is not needed; then it is gone from `made`, `slopes`, `straight`."""
+        i, j = keys[at - 1], keys[at + 1]
+        before, after = keys[at - 2 : at - 1], keys[at + 2 : at + 3]
+        beside = [(i, j)] + [(h, i) for h in before if not self.straight[h]]
+        beside += [(j, k) for k in after if not self.straight[j]]
+        slopes = self._least_squares(i, j, beside)
+        found = {}
+        for a, b in beside:
+            q = self.cubic(a, b, slopes.get(a, self.slopes[a]), slopes.get(b, self.slopes[b]))
+            if q is None:
+                return False
+            found[a, b] = q
+        first, last = min(a for a, _ in beside), max(b for _, b in beside)
+        low, high = max(first - 2, 0), min(last + 2, self.frames - 1)
+        q = self.made[2 * low : 2 * high + 1].copy()
+        for (a, b), between in found.items():
+            q[2 * (a - low) : 2 * (b - low) + 1] = between
+        if not self._keeps_rates(q, low, high):
+            return False
+        for (a, b), between in found.items():
+            self._set(a, b, between)
+        for frame, slope in slopes.items():
+            self.slopes[frame] = slope
+        return True
 
-    def broken(self, q: Array) -> Array:
-        """Frames whose velocity or acceleration is over its limit, and over what it was."""
-        made = Motion.of(self.model, self.motion.times[::2], q[::2], self.motion.v[0])
+    def _least_squares(self, i: int, j: int, stretches: Sequence[tuple[int, int]]) -> dict[int, Array]:
+        """{frame: (nq,)} the slopes at frames i and j, others given, with which the stretches are nearest to the
+        motion."""
+        A, B = np.zeros((2, 2)), np.zeros((2, self.q.shape[1]))
+        for a, b in stretches:
+            basis = _hermite(b - a)
+            rest = self.q[2 * a : 2 * b + 1] - basis[:, ::2] @ self.at_frames[[a, b]]
+            free = []
+            for frame, column in ((a, basis[:, 1]), (b, basis[:, 3])):
+                if frame in (i, j):
+                    free.append((int(frame == j), column))
+                else:
+                    rest = rest - column[:, None] * self.slopes[frame]
+            for row, column in free:
+                B[row] += column @ rest
+                for other, beside in free:
+                    A[row, other] += column @ beside
+        return dict(zip((i, j), np.linalg.solve(A, B), strict=True))
+
+    def _set(self, i: int, j: int, q: Array | None) -> None:
+        """Go along q from key i to key j, or straight."""
+        at = slice(2 * i + 1, 2 * j)
+        self.straight[i] = q is None
+        if q is not None:
+            self.made[at] = q[1:-1]
+            return
+        self.made[at] = unit_quaternions(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
+        self.made[at, self.unreduced] = self.q[at, self.unreduced]
+
+    def _keeps_rates(self, q: Array, first: int, last: int) -> bool:
+        """Whether velocities and accelerations between the frames first..last, with their halves, keep their limits, or
+        at frames where the motion breaks one the most that it has."""
+        made = Motion.of(self.model, self.motion.times[2 * first : 2 * last + 1 : 2], q[::2], self.motion.v[0])
+        known = slice(2 if first else 0, None)  # before, the frames are needed that are not there
         pairs = zip((made.v, made.a), self.allowed, strict=True)
-        over = [(abs(x) > most * (1.0 + ROUNDING) + 1e-12).any(axis=1) for x, most in pairs]
-        return np.flatnonzero(over[0] | over[1])
+        return all((abs(x) <= most[first : last + 1] * (1.0 + ROUNDING) + 1e-12)[known].all() for x, most in pairs)
+
+
+@lru_cache(maxsize=1024)
+def _hermite(h: int) -> Array:
+    """(2 h + 1, 4) what the first value, its slope, the last value and its slope give at frames and half-way."""
+    s = np.arange(2 * h + 1) / (2.0 * h)
+    r = 1.0 - s
+    return np.column_stack((r * r * (1.0 + 2.0 * s), h * s * r * r, s * s * (3.0 - 2.0 * s), -h * s * s * r))
 
 
 def _unreduced(motion: Motion) -> Array:
@@ -191,17 +255,12 @@ def _unreduced(motion: Motion) -> Array:
     return np.array(found, int)
 
 
-def tool_errors(model: RobotModel, tools: Sequence[str], q: Array, wanted: Array) -> tuple[Array, Array]:
-    """(S, tools) [m] and [rad] how far links are at q (S, nq) from where they are at `wanted` (S, nq)."""
-    links = [model.link_index(link) for link in tools]
+def tool_errors(model: RobotModel, links: Sequence[str], q: Array, wanted: Array) -> tuple[Array, Array]:
+    """(S, links) [m] and [rad] how far links are at q (S, nq) from where they are at `wanted` (S, nq)."""
+    at = [model.link_index(link) for link in links]
     here, there = (
-        get_backend().frame_placements(model.tree, np.ascontiguousarray(each))[:, links] for each in (q, wanted)
+        get_backend().frame_placements(model.tree, np.ascontiguousarray(each))[:, at] for each in (q, wanted)
     )
     away = np.linalg.norm(here[..., :3, 3] - there[..., :3, 3], axis=-1)
     chord = np.linalg.norm(here[..., :3, :3] - there[..., :3, :3], axis=(-2, -1))  # sqrt(8) times sin of half the angle
     return away, 2.0 * np.arcsin(np.minimum(chord / np.sqrt(8.0), 1.0))
-
-
-def frame_slopes(values: Array) -> Array:
-    """(F, ...) changes per frame of values at frames: by central differences, at the ends of the parabola there."""
-    return np.gradient(values, axis=0, edge_order=1 if len(values) == 2 else 2)

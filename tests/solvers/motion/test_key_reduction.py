@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, forward_kinematics, library_robot
-from robokin_addon.robokin.structure.tool_links import tool_links
+from robokin_addon.robokin import (
+    ConfigurationError,
+    RobotModel,
+    forward_kinematics,
+    integrate,
+    library_robot,
+    load_urdf,
+)
+from robokin_addon.robokin.structure.tool_links import end_links, tool_links
 from robokin_addon.solvers import Motion, check_motion
-from robokin_addon.solvers.motion.key_reduction import reduce_keys, tool_errors
+from robokin_addon.solvers.motion.key_reduction import SPARE, _Fit, reduce_keys, tool_errors
 from robokin_addon.solvers.motion.rolled import rolled
 from robokin_addon.solvers.progress import finish
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
+from support.robots import robot
 
 PANDA = library_robot("panda")
 TOOL = tool_links(PANDA)[0]
@@ -48,8 +58,7 @@ def test_between_keys_it_is_the_hermite_spline() -> None:
     motion = waves()
     found = finish(reduce_keys(motion, [TOOL], 1e-3, 1e-2))
     assert not found.straight.any()
-    slopes = np.gradient(motion.q[::2], axis=0, edge_order=2)
-    wanted = CubicHermiteSpline(found.keys, motion.q[::2][found.keys], slopes[found.keys])
+    wanted = CubicHermiteSpline(found.keys, motion.q[::2][found.keys], found.slopes)
     assert abs(wanted(np.arange(2 * FRAMES - 1) / 2.0) - found.q).max() < 1e-12
 
 
@@ -67,6 +76,79 @@ def test_limits_are_kept_where_the_motion_is_at_them() -> None:
     before, after = (check_motion(of_frames(motion, x)).violations for x in (motion.q, found.q))
     assert {(v.frame, v.joint, v.kind) for v in after} <= {(v.frame, v.joint, v.kind) for v in before}
     assert (found.q <= model.upper).all() and (found.q >= model.lower).all() and len(found.keys) < FRAMES
+
+
+def as_baked(model: RobotModel, steps: np.ndarray, dt: float = 0.04) -> Motion:
+    """Steps (F, nv) from the middle, straight between frames that are dt [s] apart."""
+    at = [model.limits.clamp(integrate(model, model.limits.middle(model.neutral()), v)) for v in steps]
+    q = np.repeat(at, 2, axis=0)[:-1]
+    q[1::2] = 0.5 * (q[:-1:2] + q[2::2])
+    return Motion.of(model, 0.5 * dt * np.arange(len(q)), q)
+
+
+def fewest_keys(fit: _Fit) -> int:
+    """By trying all sets of keys, with the slopes of least squares of each set."""
+    for count in range(2, fit.frames + 1):
+        for inner in combinations(range(1, fit.frames - 1), count - 2):
+            keys = [0, *inner, fit.frames - 1]
+            A, B = np.zeros((count, count)), np.zeros((count, fit.q.shape[1]))
+            stretches = [(at, i, j) for at, (i, j) in enumerate(pairwise(keys)) if j > i + 1]  # others go straight
+            for at, i, j in stretches:
+                columns = CubicHermiteSpline([i, j], np.eye(2), np.zeros((2, 2)))(np.arange(2 * i, 2 * j + 1) / 2.0)
+                slopes = CubicHermiteSpline([i, j], np.zeros((2, 2)), np.eye(2))(np.arange(2 * i, 2 * j + 1) / 2.0)
+                A[at : at + 2, at : at + 2] += slopes.T @ slopes
+                B[at : at + 2] += slopes.T @ (fit.q[2 * i : 2 * j + 1] - columns @ fit.q[[2 * i, 2 * j]])
+            S = np.linalg.lstsq(A, B)[0]
+            if all(fit.cubic(i, j, S[at], S[at + 1]) is not None for at, i, j in stretches):
+                return count
+    raise AssertionError("every frame a key does")
+
+
+@pytest.mark.parametrize("name", ["panda", "puppet", "gantry", "z1", "solo12"])
+def test_the_count_is_what_the_bound_needs(name: str) -> None:
+    """Against all sets of keys, of arms, balls, slides and a floating base."""
+    roots = {"z1": "fixed", "solo12": "floating"}
+    model = load_urdf(robot(name), root=roots[name]) if name in roots else library_robot(name)
+    ends, counts = end_links(model), []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rate, phase, size = rng.uniform(2.0, 8.0, model.nv), rng.uniform(0.0, 6.0, model.nv), rng.uniform(0.02, 0.1)
+        motion = as_baked(model, size * np.sin(np.linspace(0.0, 1.0, 11)[:, None] * rate + phase), dt=0.2)
+        bounds = 1e-3, np.radians(1.0)
+        found = finish(reduce_keys(motion, ends, *bounds))
+        counts.append((len(found.keys), fewest_keys(_Fit(motion, ends, *(SPARE * bound for bound in bounds)))))
+    kept, needed = np.sum(counts, axis=0)
+    assert kept <= 1.3 * needed, counts
+
+
+def test_keys_are_few_where_a_slope_breaks_a_limit() -> None:
+    """A gantry that eases from key to key: one acceleration over its limit made every frame a key."""
+    model = library_robot("gantry")
+    values = 0.5 * np.random.default_rng(7).uniform(-1.0, 1.0, (5, model.nv))
+    values[0] = 0.0
+    at = np.linspace(0.0, 4.0, 60)
+    i = np.minimum(at.astype(int), 3)
+    s = (at - i)[:, None]
+    motion = as_baked(model, values[i] + (values[i + 1] - values[i]) * s * s * (3.0 - 2.0 * s))
+    found = finish(reduce_keys(motion, end_links(model), 2e-3, np.radians(1.0)))
+    assert len(found.keys) < 30
+    before, after = (check_motion(of_frames(motion, x)).violations for x in (motion.q, found.q))
+    assert {(v.frame, v.joint, v.kind) for v in after} <= {(v.frame, v.joint, v.kind) for v in before}
+
+
+@pytest.mark.parametrize(
+    ("name", "root", "joint"), [("panda", "fixed", "panda_finger_joint1"), ("iris_simple", "floating", "root_joint")]
+)
+def test_joints_beside_the_tools_keep_their_motion(name: str, root: str, joint: str) -> None:
+    """Fingers that open while the arm stands still, a body that flies and carries nothing."""
+    model = load_urdf(robot(name), root=root)
+    steps = np.zeros((40, model.nv))
+    moved = [j.name for j in model.joints if j.nv].index(joint)
+    steps[:, moved] = 0.015 * np.sin(np.linspace(0.0, 12.0, 40))
+    motion = as_baked(model, steps)
+    found = finish(reduce_keys(motion, end_links(model), 1e-3, np.radians(1.0)))
+    away = tool_errors(model, model.link_names, found.q, motion.q)[0]
+    assert np.ptp(motion.q[:, moved]) > 0.01 and away.max() <= 1e-3
 
 
 def test_bad_input() -> None:
