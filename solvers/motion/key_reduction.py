@@ -200,11 +200,11 @@ class _Fit:
             self.slopes[frame] = slope
         return True
 
-    def _least_squares(self, i: int, j: int, stretches: Sequence[tuple[int, int]]) -> dict[int, Array]:
-        """{frame: (nq,)} the slopes at frames i and j, others given, with which the stretches are nearest to the
+    def _least_squares(self, i: int, j: int, spans: Sequence[tuple[int, int]]) -> dict[int, Array]:
+        """{frame: (nq,)} the slopes at frames i and j, others given, with which the spans of frames are nearest to the
         motion."""
         A, B = np.zeros((2, 2)), np.zeros((2, self.q.shape[1]))
-        for a, b in stretches:
+        for a, b in spans:
             basis = _hermite(b - a)
             rest = self.q[2 * a : 2 * b + 1] - basis[:, ::2] @ self.at_frames[[a, b]]
             free = []

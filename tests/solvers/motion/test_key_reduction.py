@@ -92,14 +92,14 @@ def fewest_keys(fit: _Fit) -> int:
         for inner in combinations(range(1, fit.frames - 1), count - 2):
             keys = [0, *inner, fit.frames - 1]
             A, B = np.zeros((count, count)), np.zeros((count, fit.q.shape[1]))
-            stretches = [(at, i, j) for at, (i, j) in enumerate(pairwise(keys)) if j > i + 1]  # others go straight
-            for at, i, j in stretches:
+            curved = [(at, i, j) for at, (i, j) in enumerate(pairwise(keys)) if j > i + 1]  # others go straight
+            for at, i, j in curved:
                 columns = CubicHermiteSpline([i, j], np.eye(2), np.zeros((2, 2)))(np.arange(2 * i, 2 * j + 1) / 2.0)
                 slopes = CubicHermiteSpline([i, j], np.zeros((2, 2)), np.eye(2))(np.arange(2 * i, 2 * j + 1) / 2.0)
                 A[at : at + 2, at : at + 2] += slopes.T @ slopes
                 B[at : at + 2] += slopes.T @ (fit.q[2 * i : 2 * j + 1] - columns @ fit.q[[2 * i, 2 * j]])
             S = np.linalg.lstsq(A, B)[0]
-            if all(fit.cubic(i, j, S[at], S[at + 1]) is not None for at, i, j in stretches):
+            if all(fit.cubic(i, j, S[at], S[at + 1]) is not None for at, i, j in curved):
                 return count
     raise AssertionError("every frame a key does")
 
