@@ -15,6 +15,7 @@ from ..properties.results.result_text import in_scene_units
 from ..properties.selected.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
 from ..robokin.files.text_file import write_text
+from ..robokin.units import counted
 from ..scene.animation.frames import chosen_span
 
 
@@ -130,7 +131,7 @@ def report_robot(
     """Tell of a robot that was made: what is doubtful about it, how many joints it has, and how its base moves."""
     for warning in warnings:
         operator.report({"WARNING"}, warning)
-    made = f"robot {obj.name!r} with {len(model.moving_joints)} moving joints, {model.root} base"
+    made = f"robot {obj.name!r} with {counted(len(model.moving_joints), 'moving joint')}, {model.root} base"
     made = "; ".join([made, *notes])
     operator.report({"INFO"}, f"{source}: {made}" if source else made)
 

@@ -12,6 +12,7 @@ from ..properties.selected.active_shape import shape_bone
 from ..robokin import RobokinError
 from ..robokin.model.geometry import Box, Capsule, Cylinder, Hull, Mesh, RoundedBox, Shape, Sphere
 from ..robokin.structure.short_names import common_start
+from ..robokin.units import counted
 from .prepared.robot_panel import RobotPanel, options
 
 _SHOWN = 8  # obstacles listed, and shapes
@@ -50,7 +51,9 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         except RobokinError:
             return  # the panel Robot says what is wrong
         count = sum(len(link.collisions) for link in links)
-        text = f"{count} shapes on {len(links)} links" if links else "No link has a collision shape"
+        text = (
+            f"{counted(count, 'shape')} on {counted(len(links), 'link')}" if links else "No link has a collision shape"
+        )
         layout.label(text=text, icon="MESH_CAPSULE")
         pairs = options(layout, "robokin_link_pairs", "May Touch") if links else None
         if pairs is not None:
@@ -71,7 +74,7 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         for name in obstacles[:_SHOWN]:
             layout.label(text=name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
-            layout.label(text=f"and {len(obstacles) - _SHOWN} more obstacles")
+            layout.label(text=f"and {counted(len(obstacles) - _SHOWN, 'more obstacle')}")
         layout.prop(obj.robokin.solver, "avoid_collisions")
         layout.prop(obj.robokin.solver, "collision_margin")
         layout.operator("robokin.plan_path", icon="CURVE_PATH")

@@ -8,6 +8,7 @@ from ..properties.overrides import takes_changes
 from ..properties.pages import PAGE, shown_page
 from ..properties.selected.active_robot import active_robot, why_no_robot
 from ..robokin.backend import why_no_kernel
+from ..robokin.units import counted
 from .collisions import draw_obstacle
 from .prepared.redraw_cache import redraw_cache
 from .prepared.robot_panel import CATEGORY, RobotSummary, draw_text, robot_summary
@@ -53,7 +54,9 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             _draw_problem(context, layout, summary)
             return
         if summary.unfound:
-            draw_text(context, layout, f"Files of {summary.unfound} meshes were not found", "ERROR")
+            draw_text(
+                context, layout, counted(summary.unfound, "mesh file was", "mesh files were") + " not found", "ERROR"
+            )
             layout.operator("robokin.find_meshes", icon="FILE_FOLDER")
         page = shown_page(context)
         if page == "ANIMATE":
@@ -95,7 +98,7 @@ def _draw_problem(context: bpy.types.Context, layout: bpy.types.UILayout, summar
     draw_text(context, box, summary.problem, "ERROR")
     for i, (bone, problem) in enumerate(summary.damaged.items()):
         if i == _SHOWN:
-            draw_text(context, box, f"and {len(summary.damaged) - _SHOWN} more damaged records")
+            draw_text(context, box, f"and {counted(len(summary.damaged) - _SHOWN, 'more damaged record')}")
             break
         if problem != summary.problem:
             draw_text(context, box, problem, "ERROR")

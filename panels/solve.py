@@ -6,6 +6,7 @@ import bpy
 
 from ..properties.results import readouts
 from ..properties.results.result_text import TOO_FAST, in_scene_units, status_words
+from ..robokin.units import counted
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_path_remedy, draw_why
 
@@ -160,7 +161,7 @@ def _draw_edited(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
     if edited.rows:
         box = layout.box()
         box.alert = True
-        what = "1 frame breaks" if edited.count == 1 else f"{edited.count} frames break"
+        what = counted(edited.count, "frame breaks", "frames break")
         box.label(text=f"{what} a task or a limit", icon="ERROR")
         _draw_failures(context, layout, list(edited.rows), "EDITED", True)
         _draw_check_remedies(layout, obj.robokin.solver, list(edited.rows))
@@ -226,7 +227,7 @@ def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) 
 
 
 def _more(count: int) -> str:
-    return "and 1 more segment of frames" if count == 1 else f"and {count} more segments of frames"
+    return f"and {counted(count, 'more segment of frames', 'more segments of frames')}"
 
 
 def _frames(row: bpy.types.PropertyGroup) -> str:

@@ -19,7 +19,7 @@ from .configuration import clamp
 from .errors import ConfigurationError, UnknownNameError
 from .model.joint import Joint
 from .model.robot import JointValue, RobotModel
-from .units import coordinate_units
+from .units import coordinate_units, counted
 
 ANGLE, LENGTH, NUMBER = "angle", "length", "number"
 _KINDS = {"rad": ANGLE, "m": LENGTH, "": NUMBER}
@@ -227,7 +227,8 @@ def _from_line(line: str) -> tuple[str, list[object]]:
 def _joint_value(joint: Joint, words: list, degrees: bool) -> JointValue:
     kinds = coordinate_kinds(joint)
     if len(words) != len(kinds):
-        raise ConfigurationError(f"joint {joint.name!r} ({joint.type}) takes {len(kinds)} value(s), not {len(words)}")
+        values = counted(len(kinds), "value")
+        raise ConfigurationError(f"joint {joint.name!r} ({joint.type}) takes {values}, not {len(words)}")
     own = joint.coordinates([_number(joint, word, kind, degrees) for word, kind in zip(words, kinds, strict=True)])
     return float(own[0]) if joint.nq == 1 else [float(x) for x in own]
 

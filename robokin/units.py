@@ -1,4 +1,4 @@
-"""Units of a joint's numbers, for what is written for people. Inside all is SI and radians."""
+"""Numbers of joints with their units, and of things, for what is written for people. Inside all is SI and radians."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def freedom_units(joint: Joint) -> list[str]:
 def small_length(length: float) -> str:
     """A length [m] for people: in mm below a metre."""
     return f"{1e3 * length:.3g} mm" if length < 1.0 else f"{length:.3g} m"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things for people: "1 frame", "2 frames"."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def with_unit(number: float, unit: str) -> str:

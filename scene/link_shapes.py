@@ -19,7 +19,7 @@ from ..robokin.collision.convex_parts import convex_parts
 from ..robokin.collision.fitting import SIMPLE, fitted
 from ..robokin.collision.swept_hull import SHARE, swept_hull
 from ..robokin.model.geometry import Geometry, Mesh
-from ..robokin.units import small_length
+from ..robokin.units import counted, small_length
 from ..solvers.progress import scaled
 
 LEAST, PARTS = "least", "parts"  # beside the kinds of `fitted`
@@ -39,7 +39,7 @@ class FitReport:
 
     def __str__(self) -> str:
         beyond = "the meshes" if self.kind == PARTS else "the convex hulls of the meshes"
-        found = f"{self.shapes} shapes on {self.links} links"
+        found = f"{counted(self.shapes, 'shape')} on {counted(self.links, 'link')}"
         return f"{found}; they reach at most {small_length(self.gap)} beyond {beyond} ({self.bone})"
 
 

@@ -8,6 +8,7 @@ from ..properties.bridge import robot_model
 from ..properties.pairs.link_pairs import store_link_pairs
 from ..properties.postures import posture_values, store_posture
 from ..robokin import RobokinError, RobotModel, save_srdf
+from ..robokin.units import counted
 from ..robokin.urdf.srdf import Srdf
 
 
@@ -16,8 +17,8 @@ def take_srdf(obj: bpy.types.Object, model: RobotModel, found: Srdf) -> str:
     for name, values in found.postures.items():
         store_posture(obj, model, name, values)
     store_link_pairs(obj, found.may_touch)
-    pairs = f", {len(found.may_touch)} pairs of links that may touch" if found.may_touch else ""
-    return f"{len(found.postures)} posture(s){pairs}"
+    pairs = f", {counted(len(found.may_touch), 'pair')} of links that may touch" if found.may_touch else ""
+    return f"{counted(len(found.postures), 'posture')}{pairs}"
 
 
 def write_srdf(obj: bpy.types.Object, path: str) -> str:
@@ -30,4 +31,6 @@ def write_srdf(obj: bpy.types.Object, path: str) -> str:
     if not postures and not known:
         raise RobokinError(f"{obj.name!r} has no stored posture, and no pair of links in its list")
     save_srdf(model, postures, path, known)
-    return f"{len(postures)} posture(s)" + (f", {len(known)} pairs of links that may touch" if known else "")
+    return f"{counted(len(postures), 'posture')}" + (
+        f", {counted(len(known), 'pair')} of links that may touch" if known else ""
+    )

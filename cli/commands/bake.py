@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from ...robokin.units import counted
 from ..arguments import (
     add_blend_file,
     add_criteria,
@@ -145,7 +146,7 @@ def run(arguments: argparse.Namespace) -> bool:
         target = save_with_report(arguments, report)
     status, reason = result.summary()
     lines = [
-        f"{target}: {len(result.frames)} frames baked: {status}, {reason}",
+        f"{target}: {counted(len(result.frames), 'frame')} baked: {status}, {reason}",
         *(f"  {line}" for line in result.lines()),
     ]
     show_report(report, arguments.json, "\n".join(lines), target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 
+from ...robokin.units import counted
 from ..arguments import add_json, output_blend
 from ..report import frame_rows, show_report
 
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> bool:
         target = save_with_report(arguments, report)
     status, reason = result.summary()
     lines = [
-        f"{target}: {len(frames)} frames baked: {status}, {reason}",
+        f"{target}: {counted(len(frames), 'frame')} baked: {status}, {reason}",
         *(f"  {line}" for line in result.lines()),
     ]
     show_report(report, arguments.json, "\n".join([*lines, found.summary()]), target)

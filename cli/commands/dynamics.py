@@ -12,7 +12,7 @@ import numpy as np
 
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.model.robot import Joint
-from ...robokin.units import FORCES, freedom_units, with_unit
+from ...robokin.units import FORCES, counted, freedom_units, with_unit
 from ...solvers.motion.check import check_motion
 from ...solvers.motion.dynamics import MotionDynamics
 from ...solvers.motion.files import read_motion
@@ -83,7 +83,7 @@ def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, list[Viol
 
 def _summary(found: MotionDynamics, broken: int) -> str:
     motion = found.motion
-    lines = [f"{len(motion)} samples, {motion.duration:.3f} s; the largest of each:"]
+    lines = [f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s; the largest of each:"]
     for joint in motion.model.moving_joints:
         lines += _drive_lines(found, joint)
     lines.append(f"kinetic energy: {found.kinetic_energy.max():.4g} J")

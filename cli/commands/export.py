@@ -16,6 +16,7 @@ import argparse
 from pathlib import Path
 
 from ...robokin import save_urdf, urdf_losses
+from ...robokin.units import counted
 from ...robokin.urdf.ranges import with_ranges
 from ..arguments import MOTIONS, add_frames, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
@@ -102,7 +103,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
                 found = run_steps(dynamics_steps(bpy.context.scene, robot, bound, motion, frames[0]))
                 columns = file_columns(robot, bound, found, Path(arguments.output))
             write_motion(motion, arguments.output, columns)
-            line = f"{len(motion)} samples, {motion.duration:.3f} s"
+            line = f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s"
     return _report_written(arguments.output, line, losses)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...robokin import RobokinError, import_srdf
 from ...robokin.limit_warnings import limit_warnings
+from ...robokin.units import counted
 from ...robokin.urdf.srdf import Srdf
 from ...solvers.motion.files import read_known_motion
 from ...solvers.progress import finish
@@ -75,7 +76,9 @@ def run(arguments: argparse.Namespace) -> bool:
     for warning in (*srdf.warnings, *(each for each in warnings if each not in logged)):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6
-    line = f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)"
+    line = (
+        f"{arguments.output}: robot {name!r} with {counted(len(model.moving_joints), 'moving joint')} ({size:.1f} MB)"
+    )
     out(line, arguments.output)
     return True
 
@@ -90,4 +93,4 @@ def _keyed(robot: bpy.types.Object, motion: Motion) -> list[str]:
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
     if not outside:
         return []
-    return [f"the motion was moved inside the limits in {len(outside)} frames, the first {outside[0]}"]
+    return [f"the motion was moved inside the limits in {counted(len(outside), 'frame')}, the first {outside[0]}"]

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin import Joint, Link, RobotModel
 from ...robokin.inertia import implausible_inertia, principal_moments, total_body
 from ...robokin.limit_warnings import limit_warnings
-from ...robokin.units import FORCES, freedom_units
+from ...robokin.units import FORCES, counted, freedom_units
 from ..arguments import add_json, add_robot_file
 from ..report import write_report
 from ..robot_file import load_model
@@ -95,7 +95,8 @@ def _summary(report: dict, model: RobotModel) -> str:
         rows.append((joint["name"], joint["type"], *limits, f"{joint['parent']} > {joint['child']}"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    head = f"{report['robot']}: {report['nv']} degrees of freedom, {len(report['links'])} links"
+    head = f"{report['robot']}: {counted(report['nv'], 'degree of freedom', 'degrees of freedom')}"
+    head += f", {counted(len(report['links']), 'link')}"
     head += f", {report['total_mass']:.4g} kg"
     if report["center_of_mass"]:
         head += f" centred at {', '.join(f'{x + 0.0:.4g}' for x in report['center_of_mass'])} m (joints at zero)"

@@ -22,6 +22,7 @@ import argparse
 
 from ...robokin import clamp
 from ...robokin.backend import STANDARD_GRAVITY
+from ...robokin.units import counted
 from ...solvers.motion.files import write_motion
 from ...solvers.program.bindings import binding_labels, binding_spans
 from ...solvers.program.moves import read_moves
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> bool:
         start += part.duration + move.wait
     spans = list(binding_spans(binding_labels(done, motion.times), motion.times))
     bindings = [{"start": a, "end": b, "kind": kind, "joint": joint} for a, b, kind, joint in spans]
-    lines = [f"{arguments.output}: {len(motion)} samples, {motion.duration:.3f} s"]
+    lines = [f"{arguments.output}: {counted(len(motion), 'sample')}, {motion.duration:.3f} s"]
     lines += [f"  {move.name}: {move.kind}, {part.duration:.3f} s" for move, part in done]
     write_report({"robot": model.name, "moves": rows, "bindings": bindings}, arguments.json, "\n".join(lines))
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 
+from ...robokin.units import counted
 from ..arguments import add_blend_file, add_json, output_blend
 from ..motion_arguments import positive
 from ..report import show_report
@@ -43,6 +44,7 @@ def run(arguments: argparse.Namespace) -> bool:
         pairs = {item.tip: item.source for item in robot.robokin.retarget_pairs if item.source}
         report = {"robot": robot.name, "source": source.name, "scale": base.matrix_world.median_scale, "pairs": pairs}
         target = save_with_report(arguments, report)
-    line = f"{target}: {len(pairs)} tasks follow {source.name!r}, scaled by {report['scale']:.3g}"
+    tasks = counted(len(pairs), "task follows", "tasks follow")
+    line = f"{target}: {tasks} {source.name!r}, scaled by {report['scale']:.3g}"
     show_report(report, arguments.json, line, target)
     return True

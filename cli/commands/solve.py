@@ -12,7 +12,7 @@ import numpy as np
 
 from ...robokin import Joint, RobotModel, TaskError
 from ...robokin.structure.locking import locked_model
-from ...robokin.units import coordinate_units, with_unit
+from ...robokin.units import coordinate_units, counted, with_unit
 from ...solvers import ClearanceTask, Task, all_postures, solve_ik
 from ...solvers.progress import finish
 from ...solvers.tasks import FrameTask
@@ -114,7 +114,7 @@ def _tell_all(model: RobotModel, tasks: list[Task], q0: np.ndarray | None, argum
         "remark": found.remark,
         "postures": [{"name": name, "q": own} for name, own in zip(found.names, values, strict=True)],
     }
-    number = f"{len(found)} posture{'' if len(found) == 1 else 's'}"
+    number = counted(len(found), "posture")
     lines = [f"{number}, {'all there are' if found.complete else 'there may be others'}: {found.family or 'no family'}"]
     lines += [f"  {found.remark}"] if found.remark else []
     for name, own in zip(found.names, values, strict=True):

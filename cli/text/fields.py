@@ -30,7 +30,9 @@ def numbers(fields: Fields, name: str, *counts: int) -> list[float]:
     values = [number(name, part) for part in fields[name].split(":")]
     if len(values) not in counts:
         wanted = " or ".join(map(str, counts))
-        raise TaskError(f"{name} takes {wanted} number(s) separated by colons, not {len(values)}")
+        raise TaskError(
+            f"{name} takes {wanted} {'number' if wanted == '1' else 'numbers'} separated by colons, not {len(values)}"
+        )
     return values
 
 

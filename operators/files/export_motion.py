@@ -12,6 +12,7 @@ from ...properties.bridge import binding
 from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
+from ...robokin.units import counted
 from ...scene.bake.resampling import motion_at_rate
 from ...scene.dynamics import dynamics_steps, file_columns
 from ...solvers.motion.files import WITH_QUANTITIES, write_motion
@@ -108,7 +109,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
             found = yield from dynamics_steps(context.scene, obj, robot, motion, first)
             columns = file_columns(obj, robot, found, path)
         write_motion(motion, path, columns)
-        self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
+        self.report({"INFO"}, f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s written to {path.name}")
 
 
 def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:

@@ -11,6 +11,7 @@ from ...properties.bridge.visuals.link_visuals import unfound_meshes
 from ...properties.selected.active_robot import active_robot
 from ...robokin import ModelError, RobokinError
 from ...robokin.files.resources import ResourceFinder
+from ...robokin.units import counted
 from ..common import RobotOperator
 
 MOST_FOLDERS = 5000  # that are searched
@@ -60,7 +61,10 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
         for warning in warnings:
             self.report({"WARNING"}, warning)
         missing = len(names) - len(found)
-        self.report({"INFO"}, f"{len(found)} meshes found" + (f", {missing} still missing" if missing else ""))
+        self.report(
+            {"INFO"},
+            counted(len(found), "mesh", "meshes") + " found" + (f", {missing} still missing" if missing else ""),
+        )
         return {"FINISHED"}
 
 

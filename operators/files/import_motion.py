@@ -8,6 +8,7 @@ from bpy_extras.io_utils import ImportHelper
 from ...properties.bridge import binding
 from ...properties.registration import registration
 from ...robokin import RobokinError
+from ...robokin.units import counted
 from ...scene.animation.motion_keys import key_motion
 from ...solvers.motion.files import read_known_motion
 from ..common import RobotOperator
@@ -39,7 +40,9 @@ class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
         first = self.given("frame_start", context.scene.frame_start)
         frames, outside = key_motion(context.scene, obj, motion, first, robot)
         if outside:
-            self.report({"WARNING"}, f"moved inside the limits in {len(outside)} frames, the first {outside[0]}")
+            self.report(
+                {"WARNING"}, f"moved inside the limits in {counted(len(outside), 'frame')}, the first {outside[0]}"
+            )
         self.report({"INFO"}, f"frames {frames[0]} to {frames[-1]} keyed, {motion.duration:.3f} s")
         return {"FINISHED"}
 

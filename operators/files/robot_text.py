@@ -10,6 +10,7 @@ from ...properties.robot import TABLES
 from ...robokin import UnknownNameError, dh_table, read_robot_table, robot_table_text, screw_table
 from ...robokin.construction.examples import EXAMPLES
 from ...robokin.construction.table_file import ANGLES, LENGTHS
+from ...robokin.units import counted
 from ..common import ReportingOperator, RobotOperator, report_robot
 from .import_urdf import ROOTS
 
@@ -137,7 +138,7 @@ class ROBOKIN_OT_robot_to_text(RobotOperator, bpy.types.Operator):
         text = new_text(context, f"{robot.model.name} {kind.title()}.csv", content)
         if self.clipboard:
             context.window_manager.clipboard = content
-        self.report({"INFO"}, f"text {text.name!r}: {len(table.rows)} rows")
+        self.report({"INFO"}, f"text {text.name!r}: {counted(len(table.rows), 'row')}")
         return {"FINISHED"}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...properties.bridge import binding, read_configuration
 from ...properties.results.result_text import in_scene_units, quantity_text
 from ...robokin import RobokinError
+from ...robokin.units import counted
 from ...scene.ghosts import ghost_lines
 from ...scene.tasks.present_postures import largest_turn, named_posture, present_postures
 from ...solvers import Postures
@@ -99,7 +100,9 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
         if self.branch:
             return named_posture(self._found, self.branch)
         if self.index > len(self._found):
-            raise RobokinError(f"there are {len(self._found)} postures, no number {self.index}")
+            raise RobokinError(
+                f"{counted(len(self._found), 'posture was', 'postures were')} found, no number {self.index}"
+            )
         return self.index - 1
 
     def _choose(self, context: bpy.types.Context, event: bpy.types.Event, ghosts: Ghosts) -> set[str]:

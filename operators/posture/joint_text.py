@@ -6,6 +6,7 @@ import bpy
 
 from ...properties.bridge import binding, read_configuration
 from ...robokin import RobokinError, format_joint_values, parse_joint_values, within_limits
+from ...robokin.units import counted
 from ...scene.bake.start import own_values
 from ..common import RobotOperator
 from .posture import take_pose
@@ -29,7 +30,7 @@ class ROBOKIN_OT_copy_joint_values(RobotOperator, bpy.types.Operator):
         robot = binding(obj)
         values = own_values(robot.model, read_configuration(obj, robot))
         context.window_manager.clipboard = format_joint_values(robot.model, values, self.style.lower())
-        self.report({"INFO"}, f"{len(values)} joint values copied")
+        self.report({"INFO"}, f"{counted(len(values), 'joint value')} copied")
         return {"FINISHED"}
 
 
@@ -65,7 +66,7 @@ class ROBOKIN_OT_paste_joint_values(RobotOperator, bpy.types.Operator):
         if notes:
             more = f"; and {len(notes) - 1} more" if len(notes) > 1 else ""
             self.report({"WARNING"}, f"{notes[0]}{more}")
-        self.report({"INFO"}, f"{len(found.values)} joint values pasted")
+        self.report({"INFO"}, f"{counted(len(found.values), 'joint value')} pasted")
         return {"FINISHED"}
 
 

@@ -25,6 +25,7 @@ from ...properties.bridge.editing.make_robot import EditMode, remove_bone
 from ...properties.bridge.record.snapshot import OWN_CONSTRAINT
 from ...properties.bridge.record.stored import KEY
 from ...robokin import RobokinError
+from ...robokin.units import counted
 from ...scene.animation.lists import move_curves
 from ...scene.conversion.constraint_goals import ConstraintGoal, ProxyEmpty, link_axis, read_constraint
 from ...scene.conversion.copied_goals import copied_goal, is_copied
@@ -59,8 +60,11 @@ class ROBOKIN_OT_convert_rig(ArmatureOperator, bpy.types.Operator):
         model = robot_model(obj)
         for note in (*notes, *animation_notes(obj)):
             self.report({"WARNING"}, note)
-        count = len(obj.robokin.tasks)
-        self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints and {count} tasks")
+        joints, tasks = counted(len(model.moving_joints), "moving joint"), counted(len(obj.robokin.tasks), "task")
+        self.report(
+            {"INFO"},
+            f"robot {model.name!r} with {joints} and {tasks}",
+        )
         return {"FINISHED"}
 
 

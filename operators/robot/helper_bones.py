@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge import fit_helper_bones
+from ...robokin.units import counted
 from ..common import RobotOperator
 
 
@@ -16,7 +17,7 @@ class ROBOKIN_OT_helper_bones(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         changed = fit_helper_bones(context, obj)
-        self.report({"INFO"}, f"{changed} joint(s) of {obj.name!r} have other helper bones now")
+        self.report({"INFO"}, f"{counted(changed, 'joint')} of {obj.name!r} got other helper bones")
         return {"FINISHED"}
 
 

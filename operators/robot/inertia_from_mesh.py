@@ -12,6 +12,7 @@ from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.inertia import Body, body_around, combined, convex_body, mesh_body
+from ...robokin.units import counted
 from ..common import RobotOperator
 
 WHICH = (
@@ -95,7 +96,7 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
         for note in notes:
             self.report({"WARNING"}, note)
         total = sum(body.mass for body in bodies.values())
-        links = "1 link" if len(bodies) == 1 else f"{len(bodies)} links"
+        links = counted(len(bodies), "link")
         self.report(
             {"INFO"}, f"{links}: {total:.5g} kg, {volume:.4g} m\u00b3; {density:.4g} kg/m\u00b3; "
             f"the robot: {binding(obj).model.total_mass:.5g} kg"

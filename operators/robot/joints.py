@@ -17,6 +17,7 @@ from ...properties.bridge.record.stored import KEY, BoneRecord
 from ...properties.joint import TYPES
 from ...properties.selected.selection import selected_bones
 from ...robokin import Joint
+from ...robokin.units import counted
 from ..common import RobotOperator
 
 AXES = (
@@ -101,7 +102,7 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         records = selected_joints(obj)
         edit_records(context, obj, {name: self._edited(name, record) for name, record in records.items()})
-        self.report({"INFO"}, f"{len(records)} joints are {self.joint_type}")
+        self.report({"INFO"}, f"{counted(len(records), 'joint is', 'joints are')} {self.joint_type}")
         return {"FINISHED"}
 
     def _edited(self, bone: str, record: BoneRecord) -> BoneRecord:
@@ -151,7 +152,7 @@ class ROBOKIN_OT_copy_joint(RobotOperator, bpy.types.Operator):
         if not records:
             raise BridgeError(f"only {active.name!r} is selected: select the joints to copy it to as well")
         edit_records(context, obj, {name: self._edited(record, source) for name, record in records.items()})
-        self.report({"INFO"}, f"{len(records)} joints are as {active.name!r}")
+        self.report({"INFO"}, f"{counted(len(records), 'joint is', 'joints are')} as {active.name!r}")
         return {"FINISHED"}
 
     def _edited(self, record: BoneRecord, source: BoneRecord) -> BoneRecord:

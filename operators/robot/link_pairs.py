@@ -10,6 +10,7 @@ from ...properties.pairs.link_pairs import store_link_pairs
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
+from ...robokin.units import counted
 from ..common import RobotOperator
 from ..tasks.entries import RemoveEntryOperator
 
@@ -26,7 +27,7 @@ class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
             raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
         links = CollisionModel(model, hull=mesh_hull)
         found = dict.fromkeys(links.touching_at_rest(), "Rest") | dict.fromkeys(links.always_touching(), "Always")
-        self.report({"INFO"}, f"{store_link_pairs(obj, found)} pairs listed that were not")
+        self.report({"INFO"}, f"{counted(store_link_pairs(obj, found), 'pair')} listed that had not been")
         return {"FINISHED"}
 
 
@@ -40,7 +41,8 @@ class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
         link_of_bone = binding(obj).link_of_bone
         links = [link_of_bone[bone] for bone in selected_bones(obj) if bone in link_of_bone]
         if len(links) != 2:
-            raise RobokinError(f"{len(links)} bones with a link are selected, not two (select them in Pose Mode)")
+            bones = counted(len(links), "bone with a link is", "bones with a link are")
+            raise RobokinError(f"{bones} selected, not two (select them in Pose Mode)")
         a, b = links
         if not store_link_pairs(obj, {(a, b): "User"}):
             raise RobokinError(f"{a!r} and {b!r} are in the list already")

@@ -6,6 +6,7 @@ import bpy
 
 from ...properties.bridge import binding, make_robot, robot_bones, robot_model
 from ...properties.selected.selection import selected_bones
+from ...robokin.units import counted
 from ...scene.animation.curves import own_keys
 from ...scene.animation.frames import fcurves
 from ..common import ReportingOperator
@@ -93,7 +94,7 @@ class ROBOKIN_OT_make_robot(ArmatureOperator, bpy.types.Operator):
         model = robot_model(obj)
         for note in (*notes, *animation_notes(obj)):
             self.report({"WARNING"}, note)
-        self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints")
+        self.report({"INFO"}, f"robot {model.name!r} with {counted(len(model.moving_joints), 'moving joint')}")
         return {"FINISHED"}
 
 

@@ -16,6 +16,7 @@ from ...robokin.collision.shape_handles import box_of
 from ...robokin.mirror import mirrored_links
 from ...robokin.model.geometry import Capsule, Cylinder, Geometry, Shape, Sphere
 from ...robokin.reflection import reflected_geometry
+from ...robokin.units import counted
 from ..common import RobotOperator
 
 KINDS = (
@@ -63,7 +64,7 @@ class ROBOKIN_OT_shape_select(_ShapesOperator, bpy.types.Operator):
         bone = self.bone or self.active_bone(obj)
         count = len(link_shapes(obj, bone))
         if self.index >= count:
-            raise RobokinError(f"the link of {bone!r} has {count} collision shapes: there is no number {self.index}")
+            raise RobokinError(f"the link of {bone!r} has {counted(count, 'collision shape')}, no number {self.index}")
         obj.data.bones.active = obj.data.bones[bone]
         for each in obj.pose.bones if self.bone else ():
             select(each, each.name == bone)
@@ -126,7 +127,7 @@ class ROBOKIN_OT_shapes_copy(_ShapesOperator, bpy.types.Operator):
             raise RobokinError(f"no bone beside {bone!r} is selected (select those that get its shapes in Pose Mode)")
         shapes = link_shapes(obj, bone)
         put_link_shapes(obj, dict.fromkeys(others, shapes))
-        self.report({"INFO"}, f"{len(shapes)} shapes of {bone!r} on {len(others)} other links")
+        self.report({"INFO"}, f"{counted(len(shapes), 'shape')} of {bone!r} on {counted(len(others), 'other link')}")
         return {"FINISHED"}
 
 
@@ -154,7 +155,10 @@ class ROBOKIN_OT_shapes_mirror(_ShapesOperator, bpy.types.Operator):
         if both:
             raise RobokinError(f"both sides are selected, {', '.join(both[:6])}: select the side to take shapes from")
         put_link_shapes(obj, found)
-        self.report({"INFO"}, f"{sum(map(len, found.values()))} shapes on {len(found)} links of the other side")
+        self.report(
+            {"INFO"},
+            f"{counted(sum(map(len, found.values())), 'shape')} on {counted(len(found), 'link')} of the other side",
+        )
         if without:
             self.report({"WARNING"}, f"no other side by their names: {', '.join(without[:6])}")
         return {"FINISHED"}

@@ -13,6 +13,7 @@ from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import AT_SINGULARITIES, BAKE_MODES, MOTION_COSTS, STARTS
 from ...robokin import RobokinError
+from ...robokin.units import counted
 from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
 from ...scene.bake.traversal import chosen_traversal
@@ -123,7 +124,7 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged and not result.collisions else "WARNING"
         said = f"{status_words(*result.summary())}: {in_scene_units(context.scene, settings.bake_reason)}"
-        self.report({kind}, f"{len(result.frames)} frames baked. {said}")
+        self.report({kind}, f"{counted(len(result.frames), 'frame')} baked. {said}")
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
@@ -155,7 +156,7 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
             of = {"BAKE": "bake_failures", "CHECK": "check_failures", "RETIME": "retime_limits"}
             failures = [item for item in getattr(obj.robokin.solver, of[self.of]) if item.status]
         if self.index >= len(failures):
-            raise RobokinError(f"{who} {len(failures)} segments of failed frames, no number {self.index}")
+            raise RobokinError(f"{who} {counted(len(failures), 'segment')} of failed frames, no number {self.index}")
         context.scene.frame_set(failures[self.index].first)
         return {"FINISHED"}
 

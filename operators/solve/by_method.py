@@ -7,6 +7,7 @@ import bpy
 from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.handlers import posing_paused
 from ...properties.results.result_text import in_scene_units, quantity_text
+from ...robokin.units import counted
 from ...scene.posing.by_method import by_method, home, obstacle_fields, write_descent
 from ..common import RobotOperator
 
@@ -76,7 +77,7 @@ class ROBOKIN_OT_solve_by_method(RobotOperator, bpy.types.Operator):
         label = next(label for name, label, _ in METHODS if name == self.method)
         said = f"{label}, {found.tasks[-1]}: {in_scene_units(scene, result.reason)}"
         said += f"; {quantity_text(scene, 'LENGTH', away)} and {quantity_text(scene, 'ROTATION', turned)} off"
-        said += f" after {result.iterations} iterations" if not result.converged else ""
+        said += f" after {counted(result.iterations, 'iteration')}" if not result.converged else ""
         said += f", frames {frames[0]} to {frames[1]}" if frames else ""
         self.report({"INFO" if result.converged else "WARNING"}, said)
         return {"FINISHED"}

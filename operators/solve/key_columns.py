@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import ClassVar
 
 import bpy
@@ -10,6 +10,7 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.solver_settings import ALL_CURVES, DYNAMICS_CURVES
 from ...robokin import RobokinError
+from ...robokin.units import counted
 from ...scene.animation.columns import DYNAMICS, SINGULARITIES, clear_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
 from ...scene.bake.samples import sample_motion
@@ -41,7 +42,10 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
         found = yield from dynamics_steps(context.scene, obj, robot, motion, frames[0])
         columns = chosen_columns(obj, robot, found, self.given("curves", obj.robokin.solver.dynamics_curves))
         count = key_columns(obj, DYNAMICS, frames, columns)
-        self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, groups Dynamics")
+        self.report(
+            {"INFO"},
+            f"{_written(count, frames)}: see the Graph Editor, groups Dynamics",
+        )
 
 
 class ROBOKIN_OT_key_singularities(ModalOperator, FramesOperator, bpy.types.Operator):
@@ -58,7 +62,14 @@ class ROBOKIN_OT_key_singularities(ModalOperator, FramesOperator, bpy.types.Oper
         if not found.names:
             raise RobokinError(f"{obj.name!r} has no task on the pose, position or orientation of a tip")
         count = key_columns(obj, SINGULARITIES, frames, found.columns())
-        self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Singularities")
+        self.report(
+            {"INFO"},
+            f"{_written(count, frames)}: see the Graph Editor, group Singularities",
+        )
+
+
+def _written(count: int, frames: Sequence[int]) -> str:
+    return f"{counted(count, 'curve')} over {counted(len(frames), 'frame')}"
 
 
 class _ClearColumns(RobotOperator):

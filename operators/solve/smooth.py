@@ -7,6 +7,7 @@ from collections.abc import Generator
 import bpy
 
 from ...properties.results.result_text import in_scene_units
+from ...robokin.units import counted
 from ...scene.bake.smooth import smooth_steps
 from ..common import FramesOperator, check_report
 from ..modal import ModalOperator
@@ -40,7 +41,7 @@ class ROBOKIN_OT_smooth(ModalOperator, FramesOperator, bpy.types.Operator):
         result = yield from smooth_steps(context.scene, obj, frames, self.time, new, self.is_enough)
         self.write_report(self.report_path, result.to_dict())
         said = in_scene_units(context.scene, result.summary())
-        self.report({"WARNING" if result.after else "INFO"}, f"{len(frames)} frames: {said}")
+        self.report({"WARNING" if result.after else "INFO"}, f"{counted(len(frames), 'frame')}: {said}")
 
 
 CLASSES = (ROBOKIN_OT_smooth,)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ...robokin.units import counted
 from ...scene.repair.again import repair_steps
 from ..common import FramesOperator, check_report
 from ..modal import ModalOperator
@@ -27,7 +28,7 @@ class ROBOKIN_OT_solve_again(ModalOperator, FramesOperator, bpy.types.Operator):
         frames = self.frames(context.scene, obj.robokin.solver)
         result = yield from repair_steps(context.scene, context.view_layer, obj, frames)
         self.write_report(self.report_path, result.to_dict())
-        self.report({"WARNING" if result.after else "INFO"}, f"{len(frames)} frames: {result.summary()}")
+        self.report({"WARNING" if result.after else "INFO"}, f"{counted(len(frames), 'frame')}: {result.summary()}")
 
 
 CLASSES = (ROBOKIN_OT_solve_again,)

@@ -7,6 +7,7 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.pairs.retarget_pairs import RETARGET_KINDS
 from ...properties.selected.tips import possible_tips
+from ...robokin.units import counted
 from ...scene.animation.lists import add_entry
 from ...scene.conversion.retarget import check_source, guess_pairs, retarget
 from ..common import RobotOperator
@@ -83,8 +84,8 @@ class ROBOKIN_OT_retarget_motion(SourceOperator, bpy.types.Operator):
         source, settings = self.source(context, obj), obj.robokin
         base = retarget(obj, binding(obj), source, settings.retarget_scale)
         context.view_layer.update()
-        count = sum(bool(item.source) for item in settings.retarget_pairs)
-        said = f"{count} tasks follow {source.name!r}, scaled by {base.matrix_world.median_scale:.3g}"
+        tasks = counted(sum(bool(item.source) for item in settings.retarget_pairs), "task follows", "tasks follow")
+        said = f"{tasks} {source.name!r}, scaled by {base.matrix_world.median_scale:.3g}"
         action = source.animation_data.action if source.animation_data else None
         if action is not None:
             first, last = action.frame_range

@@ -22,6 +22,7 @@ from ...properties.selected.active_robot import active_robot
 from ...robokin import Joint, RobokinError, RobotModel
 from ...robokin.limit_warnings import far_limit_warning, mimic_warning
 from ...robokin.model.joint_types import JOINT_TYPES, plane_basis
+from ...robokin.units import counted
 from .redraw_cache import redraw_cache
 
 CATEGORY = "Robot"
@@ -63,13 +64,18 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
         constrained = any(foreign_constraint(bone) is not None for bone in carrying)
         return RobotSummary(obj.name, problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
     followers = sum(joint.mimic is not None for joint in model.joints)
-    joints = f"{len(model.moving_joints)} moving joints"
+    joints = counted(len(model.moving_joints), "moving joint")
     if followers:
         joints += f", {followers} following"
     massless = not model.total_mass
-    mass = "No masses yet" if massless else f"{model.total_mass:.4g} kg in {len(model.links)} links"
+    mass = "No masses yet" if massless else f"{model.total_mass:.4g} kg in {counted(len(model.links), 'link')}"
     return RobotSummary(
-        obj.name, f"{model.nv} degrees of freedom", joints, mass, massless=massless, unfound=len(unfound_meshes(obj))
+        obj.name,
+        counted(model.nv, "degree of freedom", "degrees of freedom"),
+        joints,
+        mass,
+        massless=massless,
+        unfound=len(unfound_meshes(obj)),
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.robot import RobotModel
+from ..units import counted
 
 # Files give some six digits: an entry is off by 5e-7 of the largest, a sum of principal moments by about ten times as
 # much.
@@ -58,4 +59,6 @@ def inertia_warnings(model: RobotModel) -> list[str]:
     """A line for each link that no real body can be; of many the first and a line that counts the others."""
     doubts = [f"link {name!r}: {'; '.join(reasons)}" for name, reasons in implausible_links(model).items()]
     more = len(doubts) - _SHOWN
-    return doubts[:_SHOWN] + ([f"{more} more links have an inertia that no body can have"] if more > 0 else [])
+    return doubts[:_SHOWN] + (
+        [f"{counted(more, 'more link has', 'more links have')} an inertia that no body can have"] if more > 0 else []
+    )

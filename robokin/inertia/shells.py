@@ -26,7 +26,7 @@ def outward(triangles: Array) -> tuple[Array, list[str]]:
     if not len(corners):
         raise NoInside("all its faces are without area")
     flipped, shells = _oriented(corners)
-    notes = [f"{flipped.sum()} faces of {len(flipped)} faced the other way"] if flipped.any() else []
+    notes = [f"of its {len(flipped)} faces {flipped.sum()} faced the other way"] if flipped.any() else []
     triangles = np.where(flipped[:, None, None], triangles[:, ::-1], triangles)
     corners = np.where(flipped[:, None], corners[:, ::-1], corners)
     inverted, notes_of_shells = _inverted_shells(triangles, shells)
@@ -68,7 +68,7 @@ def _oriented(corners: Array) -> tuple[Array, Array]:
     _, first, uses = np.unique(code[order], return_index=True, return_counts=True)
     odd = int((uses % 2).sum())
     if odd:
-        raise NoInside(f"{odd} of {len(uses)} edges are open")
+        raise NoInside(f"{odd} of {len(uses)} edges {'is' if odd == 1 else 'are'} open")
     # Shells that touch along an edge stay two: only what exactly two triangles share connects them.
     pairs = first[uses == 2]
     one, other = order[pairs], order[pairs + 1]
@@ -129,7 +129,8 @@ def _inverted_shells(triangles: Array, shells: Array) -> tuple[Array, list[str]]
             notes.append("a part of it was inside out")
         nested += bool(signs[shell] * volumes[shell] > 0.0 and windings > 0.5)
     if nested:
-        notes.append(f"{nested} of its {count} parts lie inside others, where their mass is added")
+        lie = "lies" if nested == 1 else "lie"
+        notes.append(f"{nested} of its {count} parts {lie} inside others, where the mass is added")
     return signs < 0.0, list(dict.fromkeys(notes))
 
 

@@ -178,7 +178,7 @@ class Joint:
         if self.nq == 0:
             raise ConfigurationError(f"joint {self.name!r} is fixed and has no value")
         if array.shape != (self.nq,):
-            problem = f"takes {self.nq} value(s), not an array of shape {array.shape}"
+            problem = f"takes {self.nq} {'value' if self.nq == 1 else 'values'}, not an array of shape {array.shape}"
             raise ConfigurationError(f"joint {self.name!r} ({self.type}) {problem}")
         if not np.isfinite(array).all():
             raise ConfigurationError(f"joint {self.name!r}: value {shown(value)} is not finite")

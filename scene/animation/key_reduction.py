@@ -13,7 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.structure.tool_links import end_links
-from ...robokin.units import small_length
+from ...robokin.units import counted, small_length
 from ...solvers import Motion, check_motion
 from ...solvers.motion.key_reduction import ReducedKeys, reduce_keys, tool_errors
 from ...solvers.progress import finish, scaled
@@ -51,7 +51,7 @@ class ReduceResult:
         off = f"{small_length(self.position)} and {np.degrees(self.rotation):.3g}°"
         off += ", the base that rolls keeps its keys" if self.base_kept else ""
         limits = f"; frames that break a limit: {self.broken_after}, before {self.broken_before}"
-        return f"keys in {self.after} frames, before in {self.before}; the tool is off by up to {off}" + (
+        return f"keys in {counted(self.after, 'frame')}, before in {self.before}; the tool is off by up to {off}" + (
             limits if self.broken_before or self.broken_after else ""
         )
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
-from ...robokin.units import small_length
+from ...robokin.units import counted, small_length
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import root_gravity
@@ -69,10 +69,11 @@ class AnimationCheck:
     def summary(self) -> str:
         """One sentence."""
         missed = [i for i, s in enumerate(self.statuses) if s not in MET]
-        parts = [f"{len(self.frames)} frames"]
+        parts = [counted(len(self.frames), "frame")]
         if missed:
             first = missed[0]
-            parts.append(f"{len(missed)} miss a task, the first {self.frames[first]} ({self.statuses[first]})")
+            many = counted(len(missed), "misses a task", "miss a task")
+            parts.append(f"{many}, the first {self.frames[first]} ({self.statuses[first]})")
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
             count = self.limits.frames_broken

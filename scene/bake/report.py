@@ -12,6 +12,7 @@ import numpy as np
 
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
+from ...robokin.units import counted
 from ...solvers import Diagnosis, Status, TrackResult, Violation
 from ...solvers.optimal_control.soft_tasks import SoftTask
 from .plans import BakedSegment
@@ -75,16 +76,17 @@ class BakeResult:
 
     def summary(self) -> tuple[str, str]:
         """(status, sentence): of the first frames that are not met; when all are COLLISION or CONVERGED."""
+        met = "the one frame is met" if len(self.frames) == 1 else f"all {len(self.frames)} frames are met"
         if self.converged and self.collisions:
             first = self.collisions[0]
             count = len({each.frame for each in self.collisions})
             at = f"frame {self.frames[first.frame]}"
-            reason = f"all {len(self.frames)} frames are met, {count} collide: {at}: {first.sentence()}"
+            reason = f"{met}, {counted(count, 'collides', 'collide')}: {at}: {first.sentence()}"
             return str(Status.COLLISION), reason
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
             whole = f"; {self.note}" if self.note else ""
-            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}{whole}"
+            return str(Status.CONVERGED), f"{met}{chosen}{whole}"
         if not self.failures:
             return str(Status.EMPTY), "no task has an influence at any of the frames"
         first = self.failures[0]

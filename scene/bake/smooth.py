@@ -13,7 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
-from ...robokin.units import freedom_units
+from ...robokin.units import counted, freedom_units
 from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
 from ...solvers import Motion, OptimizedMotion, check_motion
 from ...solvers.optimal_control.optimize import optimize_steps, until
@@ -38,7 +38,7 @@ class SmoothResult:
     def summary(self) -> str:
         """One line."""
         moved = f"the farthest from the animation is {self.joint} by {self.deviation:.3g} {self.unit}"
-        return f"{self.before} samples broke a limit, now {self.after}; {moved}; {self.result.note}"
+        return f"{counted(self.before, 'sample')} broke a limit, now {self.after}; {moved}; {self.result.note}"
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""

@@ -13,7 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ...robokin.units import small_length
+from ...robokin.units import counted, small_length
 from ...solvers import Motion, PoseTask, Status
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.progress import scaled
@@ -127,7 +127,9 @@ def _note(found: Traversal, at: AtSingularities, last: int) -> str:
     """One sentence."""
     away, turned = found.deviation.max(axis=0)
     if at.past is Past.SLOW_DOWN:
-        return f"slowed down by {found.added} frames, to frame {last}" if found.added else "no frame was added"
+        return (
+            f"slowed down by {counted(found.added, 'frame')}, to frame {last}" if found.added else "no frame was added"
+        )
     if at.past is Past.DEVIATE:
         return f"beside the path by up to {small_length(away)} and {np.degrees(turned):.3g} degrees, between frames too"
     if at.past is Past.KEEP_POSTURE:

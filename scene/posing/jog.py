@@ -8,6 +8,7 @@ from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.selected.tips import possible_tips
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ...robokin.units import counted
 from ...solvers.posing.pull import Pull, hold
 from ...solvers.posing.steps import stepped_frame
 from .joint_turn import JointTurn
@@ -19,7 +20,9 @@ def joint_of_number(obj: bpy.types.Object, number: int) -> str:
     robot = binding(obj)
     joints = robot.model.moving_joints
     if not 1 <= number <= len(joints):
-        raise RobokinError(f"{obj.name!r} has {len(joints)} joints that move, no number {number}")
+        raise RobokinError(
+            f"{obj.name!r} has {counted(len(joints), 'joint that moves', 'joints that move')}, no number {number}"
+        )
     return robot.bone_of_link[joints[number - 1].child]
 
 

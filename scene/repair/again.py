@@ -10,6 +10,7 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, clamp
+from ...robokin.units import counted
 from ...scene.animation.curves import pose_held, refuse_unwritable, show_curves, shown_by_keys
 from ...scene.animation.stretch_keys import bake_modifiers, write_stretch
 from ...scene.bake.check import check_steps
@@ -49,7 +50,7 @@ class RepairResult:
         if not self.before:
             return "no frame misses a task or breaks a limit"
         done = ", ".join(_span(each.first, each.last) for each in self.solved) or "none"
-        text = f"{self.before} frames broke a task or a limit, now {self.after}; solved again: {done}"
+        text = f"{counted(self.before, 'frame')} broke a task or a limit, now {self.after}; solved again: {done}"
         if self.kept:
             text += f"; as before: {', '.join(_span(*each) for each in self.kept)}"
         return text

@@ -10,6 +10,7 @@ import numpy as np
 from ...robokin import RobotModel, TaskError, UnknownNameError, clamp
 from ...robokin.arrays import Array, float_array
 from ...robokin.errors import shown
+from ...robokin.units import counted
 from ..tasks.checks import rigid
 from .arm import ArmTip
 from .goal_oriented import GoalOriented
@@ -93,7 +94,7 @@ def solve_by(
         if found.reason:
             said.append(f"target {k + 1}: {found.reason}" if len(goals) > 1 else found.reason)
     steps = len(path) - 1
-    reason = "; ".join(said) or f"met after {steps} iteration{'' if steps == 1 else 's'}"
+    reason = "; ".join(said) or f"met after {counted(steps, 'iteration')}"
     return MethodResult(method, np.array(path), np.array(errors), np.array(index), not said, reason)
 
 

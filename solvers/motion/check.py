@@ -16,7 +16,7 @@ from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import swing_twist
 from ...robokin.spatial.swing_twist import Cone
-from ...robokin.units import FORCES, coordinate_units, freedom_units
+from ...robokin.units import FORCES, coordinate_units, counted, freedom_units
 from ..descent.data import compile_ik
 from ..descent.steps import reachable
 from ..ik.problem import IKProblem, part_names
@@ -73,7 +73,8 @@ class MotionCheck:
         limits = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
         near = self.singularities.near if self.singularities else ()
         more = f"; near a singularity {len({each.frame for each in near})}" if near else ""
-        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}{more}"
+        many = counted(missed, "misses a task", "miss a task")
+        return f"{counted(len(self.statuses), 'frame')}: {many}; limits broken: {limits or 'none'}{more}"
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""

@@ -33,6 +33,7 @@ from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
+from ...robokin.units import counted
 from .dynamics import COLUMN
 from .joint_trajectory import Quantities, plain_joints, trajectory_columns, trajectory_text
 from .motion import Motion, checked_motion, coordinate_names
@@ -178,7 +179,7 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[st
         if not row:
             continue
         if len(row) != len(header):
-            raise FileFormatError(path, line, f"{len(row)} values under {len(header)} columns")
+            raise FileFormatError(path, line, f"{counted(len(row), 'value')} under {counted(len(header), 'column')}")
         try:
             table.append([float(cell) for cell in row])
         except ValueError as problem:
@@ -247,7 +248,7 @@ def _read_json(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[s
             raise FileFormatError(path, None, f"positions of {name!r} are not numbers, or not equally many") from None
         values[name] = array[:, None] if array.ndim == 1 else array
         if values[name].ndim != 2 or values[name].shape[1] != joint.nq:
-            raise FileFormatError(path, None, f"joint {name!r} takes {joint.nq} value(s) per sample")
+            raise FileFormatError(path, None, f"joint {name!r} takes {counted(joint.nq, 'value')} per sample")
     return _motion(model, data["times"], values, path, others, None)
 
 

@@ -13,6 +13,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
+from ...robokin.units import counted
 from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..random_numbers import SplitMix64
@@ -70,7 +71,7 @@ class Multistart:
             least = APART if is_continuum else SAME
             if all(abs(self._unit * (q - other)).max(initial=0.0) > least for other in distinct):
                 distinct.append(q)
-        remark = f"found from {count} starts, of which {len(near)} reached the target: there may be others"
+        remark = f"found from {counted(count, 'start')}, of which {len(near)} reached the target: there may be others"
         if is_continuum:
             remark += f"; the robot is redundant there: the nearest samples at least {APART:g} rad apart in a joint"
             distinct = distinct[:MOST]

@@ -18,7 +18,7 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.structure.tool_links import tool_links
 from ..motion.motion import Motion
 from ..retiming.path import Path
-from .moves import Move
+from .moves import Move, called
 
 FEWEST = 8  # places of a blend
 MOST = 0.45  # of a path is taken, at most, by the blend at its end, and by that at its start
@@ -44,7 +44,7 @@ def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> 
         tips = [move.tip, moves[i + 1].tip, *tool_links(model)]
         tip = next((each for each in tips if each), "")
         if not tip:
-            raise ConfigurationError(f"{model.name!r} has no tool: move {move.name!r} cannot blend")
+            raise ConfigurationError(f"{model.name!r} has no tool: {called(move.name)} cannot blend")
         frame = model.link_index(tip)
         leave, arrive, blend = _blend(
             model, frame, move.blend, before, after, max(start, (1.0 - MOST) * (len(before) - 1))

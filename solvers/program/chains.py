@@ -13,7 +13,7 @@ from ..trajectories.point_to_point import point_to_point
 from ..trajectories.sampled import Sampled
 from .blends import JoinedPath, joined
 from .keyed import keyed_motion_steps
-from .moves import Move
+from .moves import Move, called
 from .paths import end_of, path_of
 
 
@@ -57,7 +57,7 @@ class MoveError(ConfigurationError):
     """A move that cannot be made. move: which."""
 
     def __init__(self, move: Move, problem: RobokinError) -> None:
-        super().__init__(f"move {move.name!r}: {problem}")
+        super().__init__(f"{called(move.name)}: {problem}")
         self.move = move
 
 

@@ -50,7 +50,7 @@ class Move:
     progress: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
-        who = f"move {shown(self.name)}"
+        who = called(self.name)
         if self.kind not in KINDS:
             raise UnknownNameError("kind of move", self.kind, KINDS)
         self._check_points(who)
@@ -102,6 +102,11 @@ class Move:
         object.__setattr__(self, "position", points[-1])
 
 
+def called(name: object) -> str:
+    """How a message names a move: those without a name are "move 1", "move 2"."""
+    return name if isinstance(name, str) and name.startswith("move ") else f"move {shown(name)}"
+
+
 def read_moves(path: str | os.PathLike) -> list[Move]:
     """The moves of a JSON file: {"moves": [{"name", "kind", "joints" or "tip", "position", "quaternion", "via",
     "points", "speed" [%], "tool_speed" [m/s], "progress", "blend" [m], "wait" [s]}]}. Raises FileFormatError."""
@@ -133,7 +138,9 @@ def _read(path: Path, number: int, entry: object) -> Move:
             fields["speed"] = percent / 100.0
         return Move(**fields)
     except RobokinError as problem:
-        raise FileFormatError(path, None, f"move {number}: {problem}") from None
+        own, said = called(entry.get("name", f"move {number}")), str(problem)
+        said = said.removeprefix(own) if said.startswith(own) else f": {said}"
+        raise FileFormatError(path, None, f"move {number}{said}") from None
 
 
 def _checked_progress(value: object, what: str) -> Array:

@@ -418,5 +418,5 @@ def test_the_robot_itself_is_exported(capsys, panda, tmp_path):
         assert compare_models(load_urdf(target, [robot_data().parent.parent]), load_urdf(robot("panda"))) == []
     run(capsys, "export", panda, "-o", tmp_path / "robot.urdf", "--rate", "100").refused("--rate", ".urdf")
     run(capsys, "export", robot("panda"), "-o", tmp_path / "a.srdf").refused(".blend")
-    assert run(capsys, "export", panda, "-o", tmp_path / "a.srdf").out.endswith("a.srdf: 1 posture(s)\n")
+    assert run(capsys, "export", panda, "-o", tmp_path / "a.srdf").out.endswith("a.srdf: 1 posture\n")
     run(capsys, "export", panda, "-o", tmp_path / "a.step").refused(".urdf")

@@ -105,7 +105,7 @@ def test_degrees_are_taken_where_asked_for():
         ("slide 1: fast", ["'slide 1'", "'fast'"]),
         ("slide 1: 1 deg", ["'slide 1'", "deg", "m, cm, mm"]),
         ("slide 1: 1 m\nslide 1: 2 m", ["'slide 1'", "twice"]),
-        ("ball/x: 1 2", ["'ball/x'", "3 value(s)"]),
+        ("ball/x: 1 2", ["'ball/x'", "3 values"]),
         ("1 2 3", ["5 numbers", "not 3"]),
         ("[1, 2]", ["5 numbers"]),
         ("{", ["not JSON"]),

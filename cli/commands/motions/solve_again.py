@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 
+from ....robokin.units import counted
 from ...arguments import add_blend_file, add_frames, add_json, add_step, output_blend
 from ...report import show_report
 
@@ -32,5 +33,5 @@ def run(arguments: argparse.Namespace) -> bool:
         result = run_steps(repair_steps(scene, layer, robot, frames))
         report = result.to_dict()
         target = save_with_report(arguments, report)
-    show_report(report, arguments.json, f"{target}: {len(frames)} frames: {result.summary()}", target)
+    show_report(report, arguments.json, f"{target}: {counted(len(frames), 'frame')}: {result.summary()}", target)
     return not result.after

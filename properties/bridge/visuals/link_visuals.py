@@ -19,6 +19,7 @@ from ....robokin.kinematics import rest_placements
 from ....robokin.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.se3 import translation
+from ....robokin.units import counted
 from ..model.binding import Binding, binding
 from .materials import MaterialShelf
 from .meshes import FORMATS, MAX_ROBOT_CORNERS, FileMaterial, MeshData, is_supported, read_mesh
@@ -63,7 +64,7 @@ class VisualMeshes:
                 problems.append(problem)
         self.warnings += [f"mesh left out: {problem}" for problem in problems[:_LISTED]]
         if len(problems) > _LISTED:
-            self.warnings.append(f"{len(problems) - _LISTED} more meshes left out")
+            self.warnings.append(f"{counted(len(problems) - _LISTED, 'more mesh', 'more meshes')} left out")
 
     def new_object(self, name: str, geometry: Geometry) -> bpy.types.Object | None:
         """An object that shows `geometry`, in metres, not yet placed; None for a mesh that is left out."""

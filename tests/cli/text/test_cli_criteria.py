@@ -62,7 +62,7 @@ def test_a_posture_is_joint_values() -> None:
         ("kind=smooth,time=soon", "time: 'soon' is not a number"),
         ("kind=smooth,time=0", "time must be a positive number, not 0.0"),
         ("kind=manipulability,weight=-1", "weight must be a positive number, not -1.0"),
-        ("kind=gravity_torque,gravity=1:2", "gravity takes 3 number(s) separated by colons, not 2"),
+        ("kind=gravity_torque,gravity=1:2", "gravity takes 3 numbers separated by colons, not 2"),
         ("kind=smooth,time=1,time=2", "time is given twice"),
         ('kind=rest_posture,posture={"elbow_of_another": 1}', "elbow_of_another"),
     ],

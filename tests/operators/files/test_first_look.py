@@ -41,7 +41,7 @@ def test_the_postures_of_a_file_beside_are_taken_and_the_fullest_is_home(scene, 
     model = robot_model(obj)
     assert model.joint_values(read_configuration(obj))["leg_left_4_joint"] > 0.5
     pairs = len(obj.robokin.link_pairs)
-    assert f"talos.srdf: 1 posture(s), {pairs} pairs of links that may touch" in capfd.readouterr().out
+    assert f"talos.srdf: 1 posture, {pairs} pairs of links that may touch" in capfd.readouterr().out
     assert pairs > 400
     obj = imported(tmp_path / "talos.urdf", meshes=False, postures=False)
     assert obj.robokin.postures.keys() == ["Home"]

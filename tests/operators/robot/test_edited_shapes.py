@@ -60,7 +60,7 @@ def test_shapes_are_added_and_their_values_are_in_blender_units(panda):
     bpy.ops.robokin.shape_remove()
     bpy.ops.robokin.shape_remove()
     assert [type(each.shape) for each in shapes(panda)] == [Capsule] and panda.robokin.active_shape == 0
-    with pytest.raises(RuntimeError, match="1 collision shapes: there is no number 5"):
+    with pytest.raises(RuntimeError, match="1 collision shape, no number 5"):
         bpy.ops.robokin.shape_select(index=5)
 
 

@@ -107,7 +107,7 @@ def test_shells_side_by_side_hollow_and_filled_again() -> None:
     taken = Body(-minus.mass, minus.com, -minus.inertia)
     same(hollow.body, combined([mesh_body(outer).body, taken, mesh_body(core).body]), 1e-12)
     filled = mesh_body(np.concatenate([outer, hole]))
-    assert filled.body.mass == pytest.approx(27 + 8) and "1 of its 2 parts lie inside others" in filled.notes[0]
+    assert filled.body.mass == pytest.approx(27 + 8) and "1 of its 2 parts lies inside others" in filled.notes[0]
 
 
 def test_shells_that_touch_along_an_edge_are_two() -> None:

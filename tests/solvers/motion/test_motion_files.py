@@ -164,7 +164,7 @@ def test_joints_without_a_column_are_neutral(tmp_path):
         ("m.csv", "", "1: the first column must be 'time'"),
         ("m.csv", "t,lead\n0,0\n", "1: the first column must be 'time', not 't'"),
         ("m.csv", "time,lead\n", "no samples"),
-        ("m.csv", "time,lead\n0,0\n1\n", "m.csv:3: 1 values under 2 columns"),
+        ("m.csv", "time,lead\n0,0\n1\n", "m.csv:3: 1 value under 2 columns"),
         ("m.csv", "time,lead\n0,x\n", "m.csv:2: not a number"),
         ("m.csv", "time,nose\n0,1\n", r"m.csv:1: 'nose' is no joint of 'follower', nor .* \(valid: lead, tail\)"),
         ("m.csv", "time,lead,nose\n0,1,1\n", r"m.csv:1: 'nose' is no joint of 'follower' \(valid: lead, tail\)"),

@@ -97,6 +97,22 @@ def test_bad_moves(entry: object, message: str, tmp_path) -> None:
         read_moves(tmp_path / "program.json")
 
 
+def test_a_message_names_a_move_once(tmp_path) -> None:
+    for entry, said in (
+        ({}, "move 1 has no end"),
+        ({"name": "over"}, "move 1 has no end"),
+        ({"speed": 0}, "move 1: speed"),
+    ):
+        (tmp_path / "program.json").write_text(json.dumps({"moves": [entry]}))
+        with pytest.raises(RobokinError, match=f"json: {said}"):
+            read_moves(tmp_path / "program.json")
+    far = {"kind": "line", "tip": "tool", "position": [9.0, 0.0, 0.0]}
+    (tmp_path / "program.json").write_text(json.dumps({"moves": [far]}))
+    with pytest.raises(RobokinError, match=r"^move 1: ") as problem:
+        run_moves(PANDA, read_moves(tmp_path / "program.json"), PANDA.limits.middle(PANDA.neutral()))
+    assert str(problem.value).count("move 1") == 1
+
+
 def test_what_cannot_be_reached_names_the_move() -> None:
     for kind in ("joint", "line"):
         with pytest.raises(RobokinError, match="move 'far': its"):
