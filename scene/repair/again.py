@@ -12,7 +12,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, clamp
 from ...robokin.units import counted
 from ...scene.animation.curves import pose_held, refuse_unwritable, show_curves, shown_by_keys
-from ...scene.animation.stretch_keys import bake_modifiers, write_stretch
+from ...scene.animation.stretch_keys import bake_modifiers, whole_or_undone, write_stretch
 from ...scene.bake.check import check_steps
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import enabled_entries, write_costs
@@ -115,13 +115,14 @@ def repair_steps(
     costs = (yield from mapped(work.costs(), lambda _: 1.0)) if entries and solved else None
     span = int(frames[0]), int(frames[-1])
     if solved:
-        bake_modifiers(obj, robot, *span)
-    for each in solved:
-        i, j = frames.index(each.first), frames.index(each.last)
-        write_stretch(obj, robot, list(frames[i : j + 1]), work.Q[i : j + 1], work.Q[i - 1] if i else None, span)
-        if costs is not None:
-            changed = slice(i, j + TAIL)
-            write_costs(obj, entries, frames[changed], costs[changed])
-    if solved:
+        with whole_or_undone(obj):
+            bake_modifiers(obj, robot, *span)
+            for each in solved:
+                i, j = frames.index(each.first), frames.index(each.last)
+                beside = work.Q[i - 1] if i else None
+                write_stretch(obj, robot, list(frames[i : j + 1]), work.Q[i : j + 1], beside, span)
+                if costs is not None:
+                    changed = slice(i, j + TAIL)
+                    write_costs(obj, entries, frames[changed], costs[changed])
         show_curves(obj, scene.frame_current_final, robot)
     return RepairResult(len(frames), before, int(work.broken.sum()), tuple(solved), tuple(kept))

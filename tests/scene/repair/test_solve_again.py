@@ -13,10 +13,12 @@ from robokin_addon.operators.handlers import edited_frames
 from robokin_addon.panels.overlays.motion import problem_spans
 from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results import readouts
+from robokin_addon.robokin import RobokinError
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.animation.stretch_keys import write_stretch
 from robokin_addon.scene.bake.check import check_steps
-from robokin_addon.scene.repair import attempts, broken_frames
+from robokin_addon.scene.repair import again, attempts, broken_frames
 from robokin_addon.scene.repair.again import repair_steps
 from robokin_addon.scene.tasks.solver_tasks import enabled_tasks
 from robokin_addon.scene.tasks.targets import targets_over
@@ -356,3 +358,37 @@ def test_soft_tasks_of_a_whole_motion_hold_nothing(baked):
     found = finish(repair_steps(bpy.context.scene, bpy.context.view_layer, baked, FRAMES))
     assert found.before > 0 and found.after == 0
     assert abs(values(baked, FRAMES) - before).max() < 0.02
+
+
+@pytest.mark.parametrize("failure", [RobokinError("full"), KeyboardInterrupt()])
+def test_a_failure_while_it_writes_leaves_all_as_it_was(baked, monkeypatch, failure):
+    """Modifiers, handles, other users of the action and its name too."""
+    for frame in (10, 30):
+        drag(baked, frame, 0.3)
+    curve = own_curves(baked)[2]
+    modifier = curve.modifiers.new("NOISE")
+    modifier.strength, modifier.scale = 1e-4, 3.0
+    action, twin = baked.animation_data.action, bpy.data.objects.new("twin", None)
+    twin.animation_data_create().action = action
+    name, actions, before = action.name, len(bpy.data.actions), values(baked, FRAMES)
+    handles = [tuple(point.handle_right) for each in own_curves(baked) for point in each.keyframe_points]
+    done = []
+
+    def write_once(*args):
+        if done:
+            raise failure
+        done.append(write_stretch(*args))
+
+    monkeypatch.setattr(again, "write_stretch", write_once)
+    steps = repair_steps(bpy.context.scene, bpy.context.view_layer, baked, list(FRAMES))
+    with pytest.raises(type(failure)):
+        finish(steps)
+    assert len(done) == 1 and len(bpy.data.actions) == actions
+    assert np.array_equal(values(baked, FRAMES), before)
+    assert baked.animation_data.action.name == name and twin.animation_data.action == baked.animation_data.action
+    assert handles == [tuple(point.handle_right) for each in own_curves(baked) for point in each.keyframe_points]
+    (kept,) = own_curves(baked)[2].modifiers
+    assert (kept.type, kept.scale) == ("NOISE", 3.0)
+    monkeypatch.undo()
+    called(bpy.ops.robokin.solve_again, baked)
+    assert checked(baked).passed
