@@ -25,10 +25,15 @@ class ReportingOperator:
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.reported(context, "ERROR")
+
+    def reported(self, context: bpy.types.Context, level: str) -> set[str]:
+        """level: of Blender's reports. An ERROR raises in a script; for a person it opens a window that takes the next
+        keys."""
         try:
             return self.work(context)
         except RobokinError as error:
-            self.report({"ERROR"}, in_scene_units(context.scene, str(error)))
+            self.report({level}, in_scene_units(context.scene, str(error)))
             return {"CANCELLED"}
 
     if TYPE_CHECKING:  # Blender's metaclass leaves no room for that of `abc`

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import bpy
 
 from ..properties.bridge.model.channels import OWN
-from ..properties.joint_values.ball_angles import ANGLES
+from ..properties.joint_values.ball_angles import ANGLES, angles_text
 from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
@@ -41,8 +39,8 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         if row.ranged:
             line.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
         elif row.ball:
-            line.label(text=" ".join(f"{math.degrees(angle):z.0f}\u00b0" for angle in getattr(item, ANGLES)))
-        elif len(row.channels) > 2:  # too many fields to read
+            line.label(text=angles_text(item))
+        elif len(row.channels) > 1:  # too many fields to read
             line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in row.channels))
         else:
             for label, channel in row.channels:
@@ -84,10 +82,12 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
 
 
 def _draw_chosen(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, row: JointRow) -> None:
-    """The values of a joint, to be typed and keyed."""
-    line = layout.split(factor=NAMES if len(row.channels) < 3 else 0.3)
-    line.label(text=row.name)
-    fields = line.row(align=True)
+    """The values of a joint, to be typed and keyed. Several have the whole width: the list says whose they are."""
+    fields = layout.row(align=True)
+    if len(row.channels) == 1:
+        line = fields.split(factor=NAMES)
+        line.label(text=row.name)
+        fields = line.row(align=True)
     if row.ball:
         fields.prop(bone, ANGLES, text="")
         return

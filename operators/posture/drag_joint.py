@@ -56,8 +56,7 @@ def freedoms(robot: Binding, joint: str) -> list[Freedom]:
     for node in np.flatnonzero(model.tree.node_joint == model.joint_index(joint)).tolist():
         motion = MotionPrimitive(model.tree.motion[node])
         if motion is MotionPrimitive.BALL:
-            cone = next((cone for cone in model.limits.cones if cone.q == model.tree.iq[node]), None)
-            axes = np.eye(3) if cone is None else cone.basis
+            axes = model.limits.ball_axes(int(model.tree.iq[node]))
             found += [Freedom(node, "ROTATION", axes[:, i], i, True) for i in range(3)]
         elif motion.has_axis:
             kind = "LENGTH" if motion is MotionPrimitive.TRANSLATION else "ROTATION"

@@ -25,7 +25,14 @@ AXES = (("1", "First", "X"), ("2", "Second", "Y"), ("3", "Third", "Z"))
 FINE = 0.1  # of a step
 
 
-class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
+class KeyOperator(RobotOperator):
+    """Mixin: a key that cannot do its work says so in the status bar, and the next key is free."""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        return self.reported(context, "WARNING")
+
+
+class ROBOKIN_OT_jog(KeyOperator, bpy.types.Operator):
     """Move the active joint, or the tool, by one step"""
 
     bl_idname = "robokin.jog"
@@ -58,8 +65,7 @@ class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
             if bone is None:
                 raise RobokinError("no joint is active: choose one with a number key, or click its link")
             turn = JointTurn(obj, bone.name, axis)
-            q = jogged_joint(obj, bone.name, axis, sign * (length if turn.is_length else self.angle))
-            said = ""
+            q = jogged_joint(turn, axis, sign * (length if turn.is_length else self.angle))
         else:
             by = sign * (self.angle if self.turn else length)
             q, tip = jogged_tool(obj, robot, axis, by, self.turn, self.frame == "TOOL")
@@ -67,14 +73,15 @@ class ROBOKIN_OT_jog(RobotOperator, bpy.types.Operator):
         with posing_paused():
             write_configuration(obj, q, robot)
             settle(context, obj)
-        said = said or value_and_limits(context.scene, JointTurn(obj, bone.name, axis))
+        if self.frame == "JOINT":
+            said = value_and_limits(context.scene, obj, turn)
         if context.area is not None:
             context.area.tag_redraw()
         self.report({"INFO"}, f"Jog  {said}")
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_choose_joint(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_choose_joint(KeyOperator, bpy.types.Operator):
     """Make a joint active by its number"""
 
     bl_idname = "robokin.choose_joint"

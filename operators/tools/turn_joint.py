@@ -7,6 +7,7 @@ import math
 import bpy
 
 from ...properties.bridge import binding
+from ...properties.joint_values.ball_angles import angles_text
 from ...properties.results.result_text import quantity_text
 from ...robokin.arrays import Array
 from ...scene.posing.joint_turn import JointTurn
@@ -47,14 +48,17 @@ class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
         return True
 
     def header_text(self, context: bpy.types.Context) -> str:
-        return f"{self.bl_label}  {value_and_limits(context.scene, self._turn)}"
+        return f"{self.bl_label}  {value_and_limits(context.scene, self._robot, self._turn)}"
 
 
-def value_and_limits(scene: bpy.types.Scene, turn: JointTurn) -> str:
-    """The joint, its value and its limits, in the units of the scene."""
+def value_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, turn: JointTurn) -> str:
+    """The joint, its value and its limits, in the units of the scene; of a ball the angles at which it is seen."""
     kind = "LENGTH" if turn.is_length else "ROTATION"
     low, value, high = (quantity_text(scene, kind, x) for x in (turn.lower, turn.value, turn.upper))
     which = f" axis {turn.axis + 1}" if turn.axes > 1 else ""
+    if turn.is_ball:
+        bone = obj.pose.bones[binding(obj).bone_of_link[turn.joint.child]]
+        return f"{turn.joint.name}{which}: {angles_text(bone)}"
     if not math.isfinite(turn.lower) and not math.isfinite(turn.upper):
         return f"{turn.joint.name}{which}: {value}   no limits"
     return f"{turn.joint.name}{which}: {value}   limits {low} to {high}"

@@ -115,9 +115,10 @@ def _turn(
         own.triangles.append((_at(frame, arc_fan(*swept)), colors.faded(tint, 0.12)))
     reach = float(radius_at(value, lower, upper))
     needle = on_circle(np.array([value, value]), np.array([0.0, reach]))
+    outer = on_circle(np.array([value, value]), np.array([0.5 * reach, reach]))  # the link at the axis is left to tools
     own.lines.append((_at(frame, polyline(needle)), colors.NEEDLE))
     own.add(_knob(needle[1], frame, colors.NEEDLE))
-    found = [Handle(i + 1, VALUE, _at(frame, np.concatenate((bow[:, 0], bow[-1:, 1], needle))), own)]
+    found = [Handle(i + 1, VALUE, _at(frame, np.concatenate((bow[:, 0], bow[-1:, 1], outer))), own)]
     for end, angle in ((LOWER, lower), (UPPER, upper)):
         if has_limits and np.isfinite(angle):
             at = on_circle(np.array([angle]), radius_at(angle, lower, upper))[0] * 1.12
@@ -155,7 +156,7 @@ def _ball(view: RobotView, structure: Structure, node: int, radius: float) -> li
     """A ring about each axis that goes with the ball, and the cone that its axis stays in."""
     tree = structure.robot.model.tree
     cone = next((cone for cone in structure.robot.model.limits.cones if cone.q == tree.iq[node]), None)
-    basis = np.eye(3) if cone is None else cone.basis
+    basis = structure.robot.model.limits.ball_axes(int(tree.iq[node]))
     fixed, moving = (_unit_frame(frame[node], radius) for frame in (view.before, view.nodes))
     found = []
     for i in range(3):

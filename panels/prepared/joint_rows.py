@@ -70,8 +70,9 @@ def value_text(scene: bpy.types.Scene, bone: bpy.types.PoseBone, channel: Channe
     """The value of a joint with its unit, as short as a row of the list is narrow."""
     value = channel.factor * getattr(bone, channel.path)[channel.index]
     if channel.path == LOCATION:
-        return quantity_text(scene, "LENGTH", round(value, 4) + 0.0)
-    return quantity_text(scene, "ROTATION", math.radians(round(math.degrees(value), 1)))
+        return quantity_text(scene, "LENGTH", round(value, 3) + 0.0)
+    degrees = math.degrees(value)
+    return quantity_text(scene, "ROTATION", math.radians(round(degrees, 1 if abs(degrees) < 10.0 else 0)))
 
 
 def _letter(channel: Channel) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 from mathutils import Euler
 
@@ -16,6 +18,11 @@ def _set(bone: bpy.types.PoseBone, angles: tuple[float, float, float]) -> None:
     turned = Euler(angles).to_quaternion()
     turned.make_compatible(bone.rotation_quaternion)
     bone.rotation_quaternion = turned
+
+
+def angles_text(bone: bpy.types.PoseBone) -> str:
+    """The three of a ball, as short as a row of a list is narrow."""
+    return " ".join(f"{math.degrees(angle):z.0f}\u00b0" for angle in _get(bone))
 
 
 def new_property() -> object:

@@ -22,6 +22,10 @@ class PositionLimits:
     upper: Array
     cones: tuple[Cone, ...] = ()
 
+    def ball_axes(self, at: int) -> Array:
+        """(3, 3) columns: the axes of a ball whose quaternion begins at `at`, which turn with it: those of its cone."""
+        return next((cone.basis for cone in self.cones if cone.q == at), np.eye(3))
+
     def clamp(self, q: Array) -> Array:
         """(nq,) inside the limits: every coordinate at the nearest value, every ball at the nearest swing and twist."""
         inside = np.minimum(np.maximum(q, self.lower), self.upper)

@@ -26,10 +26,9 @@ def joint_of_number(obj: bpy.types.Object, number: int) -> str:
     return robot.bone_of_link[joints[number - 1].child]
 
 
-def jogged_joint(obj: bpy.types.Object, bone: str, axis: int, by: float) -> Array:
+def jogged_joint(turn: JointTurn, axis: int, by: float) -> Array:
     """(nq,) after a step [rad or m] of an axis (0, 1, 2) of a joint. Raises RobokinError where it has no
     such axis."""
-    turn = JointTurn(obj, bone, axis)
     if axis >= turn.axes:
         axes = "axis" if turn.axes == 1 else "axes"
         raise RobokinError(f"joint {turn.joint.name!r} has {turn.axes} {axes}, no number {axis + 1}")

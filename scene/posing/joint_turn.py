@@ -6,8 +6,9 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, binding, read_configuration, world_from_root
-from ...robokin import Joint, RobokinError, forward_kinematics
+from ...robokin import Joint, RobokinError, clamp, forward_kinematics
 from ...robokin.arrays import Array
+from ...robokin.spatial import quaternion
 
 
 def moving_joint(robot: Binding, bone: str) -> Joint:
@@ -43,8 +44,9 @@ def _points_of(obj: bpy.types.Object, bone: str) -> list[Array]:
 
 
 class JointTurn:
-    """One coordinate of a joint. joint: which.   index: in q.   axis, axes: which of its axes this is, of how many.
-    is_length: it slides.   lower, upper: its limits, infinite where it has none."""
+    """One axis of a joint. joint: which.   index: in q; of a ball, of its quaternion.   axis, axes: which of its axes
+    this is, of how many.   is_length: it slides.   value: of its coordinate; of a ball, by how much it has turned about
+    an axis of its own.   lower, upper: its limits, infinite where it has none; a ball stays in its cone."""
 
     def __init__(self, obj: bpy.types.Object, bone: str, axis: int = 0, point: Array | None = None) -> None:
         """point: (3,) in the world, of the link that is taken hold of. Raises RobokinError naming the joint."""
@@ -52,35 +54,46 @@ class JointTurn:
         self.start = read_configuration(obj, robot)
         self.joint = moving_joint(robot, bone)
         own = scalar_coordinates(robot, self.joint)
-        if not own:
-            raise RobokinError(f"joint {self.joint.name!r} is a ball, which has no single axis: Grab Link turns it")
-        self.axes, self.axis = len(own), axis % len(own)
-        self.index, self._model, self._q = own[self.axis], robot.model, self.start.copy()
+        self.is_ball = not own
+        self.axes = len(own) or 3
+        self.axis = axis % self.axes
+        self._model, self._q = robot.model, self.start.copy()
         self.is_length = self.joint.kind.lengths[self.axis]
-        self.lower, self.upper = float(robot.model.lower[self.index]), float(robot.model.upper[self.index])
+        if self.is_ball:
+            self.index = robot.model.slot(self.joint.name).q.start
+            self._about = robot.model.limits.ball_axes(self.index)[:, self.axis]
+            self.value, self.lower, self.upper = 0.0, -np.inf, np.inf
+        else:
+            self.index = own[self.axis]
+            self.value = float(self._q[self.index])
+            self.lower, self.upper = (float(x[self.index]) for x in (robot.model.lower, robot.model.upper))
         self._link = robot.link_of_bone.get(robot.own_bone(bone), self.joint.child)
         self._world = world_from_root(obj, None, robot)
         self._unit = robot.metres_per_unit
+        start = self.value
         for each in _points_of(obj, bone) if point is None else (point,):
             self._hold(each)
-            moved = self.point_at(self.value + _LITTLE) - each
-            self._q[self.index] = self.start[self.index]
+            moved = self.point_at(start + _LITTLE) - each
+            self._put(start)
             if np.linalg.norm(moved) > _VISIBLE * _LITTLE:
                 break
 
-    @property
-    def value(self) -> float:
-        return float(self._q[self.index])
-
     def point_at(self, value: float) -> Array:
         """(3,) in the world, Blender units, of what was taken hold of, at a value [rad or m]."""
-        self._q[self.index] = value
+        self._put(value)
         return (self._world @ (self._frame() @ self._offset))[:3] / self._unit
 
     def to(self, value: float) -> Array:
         """(nq,) with the value, moved inside the limits."""
-        self._q[self.index] = min(max(value, self.lower), self.upper)
-        return self._q.copy()
+        self._put(min(max(value, self.lower), self.upper))
+        return clamp(self._model, self._q) if self.is_ball else self._q.copy()
+
+    def _put(self, value: float) -> None:
+        self.value, at = value, self.index
+        if self.is_ball:
+            self._q[at : at + 4] = quaternion.multiply(self.start[at : at + 4], quaternion.exp(value * self._about))
+        else:
+            self._q[at] = value
 
     def _hold(self, point: Array) -> None:
         self._offset = np.linalg.solve(self._world @ self._frame(), np.append(point * self._unit, 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import bpy
@@ -117,7 +118,11 @@ def test_joint_values_of_joints_with_several_coordinates(scene):
     model = RobotModel("r", [Link(name) for name in ("base", "a", "b")], joints, "planar")
     build_armature(bpy.context, bpy.context.scene.collection, model)
     drawn = draw()["ROBOKIN_PT_joint_values"]
-    assert len([p for p in drawn["props"] if isinstance(p, tuple)]) == 3 and "robokin_range" not in drawn["props"]
+    assert [p for p in drawn["props"] if isinstance(p, tuple)] == [("rotation_euler", 1)]  # of the wheel
+    assert "robokin_range" not in drawn["props"]
+    obj = bpy.context.object
+    obj.pose.bones["cross"].rotation_euler = math.radians(-129.24), 0.0, math.radians(2.04)
+    assert "-129\u00b0 2\u00b0" in [text.strip() for text in draw()["ROBOKIN_PT_joint_values"]["labels"]]
 
 
 def test_postures_are_listed_with_what_they_are_for(panda):

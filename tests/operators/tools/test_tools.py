@@ -17,7 +17,8 @@ from robokin_addon.operators.tools.jog_3d_mouse import SPEED, TURNS, ROBOKIN_OT_
 from robokin_addon.operators.tools.toolbar import JogTool
 from robokin_addon.operators.tools.typed import TypedNumber
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
-from robokin_addon.robokin import RobokinError
+from robokin_addon.properties.joint_values.ball_angles import angles_text
+from robokin_addon.robokin import RobokinError, difference, in_limits
 from robokin_addon.scene.posing.joint_turn import JointTurn
 from robokin_addon.scene.posing.link_pull import LinkPull
 from support.blender.scene_robots import TOOL, add_robot, add_target, world_error
@@ -145,14 +146,31 @@ def test_a_gesture_without_a_window_says_so(robot):
         bpy.ops.robokin.grab_link()
 
 
-def test_a_ball_has_no_axis_to_turn_about(scene):
-    from robokin_addon.properties.bridge import build_armature
-    from robokin_addon.robokin import library_robot
+@pytest.mark.parametrize(("bone", "axis"), [("neck", 0), ("left_shoulder", 1), ("right_wrist", 2)])
+def test_a_ball_is_jogged_about_axes_of_its_own_and_stays_in_its_cone(scene, capfd, bone, axis):
+    assert bpy.ops.robokin.add_robot(robot="puppet") == {"FINISHED"}
+    robot = bpy.context.object
+    robot.data.bones.active = robot.data.bones[bone]
+    model, at = binding(robot).model, binding(robot).model.slot(bone).q.start
+    before = read_configuration(robot)
+    assert bpy.ops.robokin.jog(axis=str(axis + 1), angle=0.05) == {"FINISHED"}
+    after = read_configuration(robot)
+    turned = difference(model, before, after)
+    own = np.zeros_like(turned)
+    start = model.slot(bone).v.start
+    own[start : start + 3] = 0.05 * model.limits.ball_axes(at)[:, axis]
+    np.testing.assert_allclose(turned, own, atol=1e-6)
+    assert f"{bone} axis {axis + 1}: {angles_text(robot.pose.bones[bone])}" in capfd.readouterr().out
+    for _ in range(80):
+        assert bpy.ops.robokin.jog(axis=str(axis + 1), angle=0.05, direction="BACK") == {"FINISHED"}
+        assert in_limits(model, read_configuration(robot), 1e-6)
+    assert np.abs(difference(model, after, read_configuration(robot))[start : start + 3]).max() > 0.2
 
-    robot = build_armature(bpy.context, scene.collection, library_robot("puppet"))
-    bone = binding(robot).bone_of_link[binding(robot).model.joint("neck").child]
-    with pytest.raises(RobokinError, match="'neck' is a ball"):
-        JointTurn(robot, bone)
+
+def test_a_script_is_told_of_an_axis_that_a_joint_has_not(robot):
+    robot.data.bones.active = robot.data.bones[ELBOW]
+    with pytest.raises(RuntimeError, match="has 1 axis, no number 3"):
+        bpy.ops.robokin.jog(axis="3")
 
 
 @pytest.mark.parametrize(

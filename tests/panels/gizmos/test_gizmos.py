@@ -53,6 +53,15 @@ def test_the_arc_goes_from_limit_to_limit_and_the_needle_shows_where_the_joint_i
     assert np.linalg.norm(handles_of(obj, "panda_joint4", 0.01)[-1].grip[-1] - head) == pytest.approx(LEAST * 0.01)
 
 
+def test_the_link_at_its_axis_is_left_to_the_tools(scene):
+    """A drag that begins there is that of Grab Link or Self-Motion, not of the needle."""
+    value = handles_of(add_robot(), "panda_joint4")[-1]
+    obj = bpy.context.object
+    head = np.array(obj.matrix_world @ obj.pose.bones["panda_joint4"].head)
+    away = np.linalg.norm(value.grip - head, axis=1)
+    assert away.min() == pytest.approx(0.5 * away[-1], rel=1e-4)
+
+
 def test_a_joint_at_its_limit_is_red(scene):
     obj = add_robot()
     obj.pose.bones["panda_joint4"].rotation_euler[1] = binding(obj).joint_of_bone["panda_joint4"].upper[0]
