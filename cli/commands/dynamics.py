@@ -24,6 +24,8 @@ from ..errors import UsageError
 from ..report import write_report
 from ..robot_file import load_model
 
+_LEAST = 1e-9  # [N m or N] of a limit, so that a share of none is a number
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)
@@ -83,7 +85,7 @@ def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, list[Viol
 
 def _summary(found: MotionDynamics, broken: int) -> str:
     motion = found.motion
-    lines = [f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s; the largest of each:"]
+    lines = [f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s; the largest of each, of efforts as shares of their limits:"]
     for joint in motion.model.moving_joints:
         lines += _drive_lines(found, joint)
     lines.append(f"kinetic energy: {found.kinetic_energy.max():.4g} J")
@@ -101,8 +103,10 @@ def _summary(found: MotionDynamics, broken: int) -> str:
 def _drive_lines(found: MotionDynamics, joint: Joint) -> list[str]:
     model = found.motion.model
     own, lines = model.slot(joint.name).v, []
-    columns = zip(found.effort[:, own].T, found.power[:, own].T, model.effort[own], strict=True)
-    for name, unit, (effort, power, limit) in zip(velocity_names(joint), freedom_units(joint), columns, strict=True):
-        of = f" of {with_unit(limit, FORCES[unit])}" if np.isfinite(limit) else ""
-        lines.append(f"{name}: {abs(effort).max():.4g} {FORCES[unit]}{of}, {abs(power).max():.4g} W")
+    columns = zip(found.effort[:, own].T, found.effort_limit[:, own].T, found.power[:, own].T, strict=True)
+    for name, unit, (effort, limits, power) in zip(velocity_names(joint), freedom_units(joint), columns, strict=True):
+        is_limited = bool(np.isfinite(limits).any())  # then the largest share of the limit, which may be keyed, counts
+        at = int(np.argmax(abs(effort) / np.maximum(limits, _LEAST) if is_limited else abs(effort)))
+        of = f" of {with_unit(limits[at], FORCES[unit])}" if np.isfinite(limits[at]) else ""
+        lines.append(f"{name}: {abs(effort[at]):.4g} {FORCES[unit]}{of}, {abs(power).max():.4g} W")
     return lines

@@ -37,7 +37,8 @@ class MotionDynamics:
     """Dynamics of F samples, with the velocities and accelerations of the motion; SI, vectors in the axes of the root
     frame.
 
-    effort: (F, nv) [N m or N] of the drives: `drive_effort`.   power: (F, nv) [W] = effort v.
+    effort: (F, nv) [N m or N] of the drives: `drive_effort`.   effort_limit: (F, nv) [N m or N].
+    power: (F, nv) [W] = effort v.
     kinetic_energy, potential_energy: (F,) [J]; rotors and springs count too; heights are from the root frame's origin.
     center_of_mass: (F, 3) [m].   momentum: (F, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s].
     base_wrench: (F, 6) force [N], and moment [N m] about the root frame's origin, by which the world carries the robot.
@@ -50,6 +51,7 @@ class MotionDynamics:
 
     motion: Motion
     effort: Array
+    effort_limit: Array
     power: Array
     kinetic_energy: Array
     potential_energy: Array
@@ -75,6 +77,7 @@ class MotionDynamics:
         return cls(
             motion=motion,
             effort=effort,
+            effort_limit=np.tile(model.effort, (len(motion), 1)),
             power=effort * v,
             kinetic_energy=0.5 * (moved * v).sum(axis=1),
             potential_energy=Drives.of(model).spring_energy(q) - mass * com @ g,

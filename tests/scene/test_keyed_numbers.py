@@ -214,3 +214,31 @@ def test_the_command_judges_the_efforts_that_it_reports(arm, tmp_path, present):
     assert code == 1 and broken and {each["kind"] for each in broken} == {"effort"}
     for each in broken:
         assert abs(told["values"][f"{each['joint']} effort"][each["frame"]]) > each["limit"]
+
+
+@pytest.mark.parametrize("present", [1, 21])
+def test_the_command_tells_the_limit_of_the_frame(arm, tmp_path, capsys, present):
+    """An effort that the limit of its own frame allows, while that of another frame does not."""
+    scene, bone, joint = bpy.context.scene, arm.data.bones[1], robot_model(arm).moving_joints[0].name
+    for link in arm.data.bones:
+        link.robokin.mass = 0.01
+    bone.robokin.damping = 20.0
+    bone.robokin.has_effort = True
+    for frame, limit in ((1, 100.0), (21, 4.0)):
+        bone.robokin.effort = limit
+        arm.data.keyframe_insert(f'bones["{bone.name}"].robokin.effort', frame=frame)
+    for point in fcurves(arm.data)[f'bones["{bone.name}"].robokin.effort', 0].keyframe_points:
+        point.interpolation = "LINEAR"
+    angles = np.concatenate((np.linspace(0.0, 0.8, 11), np.full(10, 0.8)))
+    write_curves(arm, range(1, 22), np.column_stack((angles, np.zeros(21))), False, binding(arm))
+    scene.frame_start, scene.frame_end = 1, 21
+    scene.frame_set(present)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    assert main(["dynamics", str(tmp_path / "a.blend"), "--json", str(tmp_path / "a.json")]) == 0
+    said = capsys.readouterr().out
+    told = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    effort = abs(np.array(told["values"][f"{joint} effort"]))
+    limits = np.linspace(100.0, 4.0, 21)
+    at = int(np.argmax(effort / limits))
+    assert 4.0 < effort[at] < limits[at] and f"{joint}: {effort[at]:.4g} N m of {limits[at]:.6g} N m" in said
+    assert "effort limits kept" in said
