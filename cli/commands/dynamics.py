@@ -85,7 +85,8 @@ def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, list[Viol
 
 def _summary(found: MotionDynamics, broken: int) -> str:
     motion = found.motion
-    lines = [f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s; the largest of each, of efforts as shares of their limits:"]
+    length = f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s"
+    lines = [f"{length}; the largest of each, of efforts as shares of their limits:"]
     for joint in motion.model.moving_joints:
         lines += _drive_lines(found, joint)
     lines.append(f"kinetic energy: {found.kinetic_energy.max():.4g} J")

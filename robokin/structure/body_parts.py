@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-# The words for each part, better ones first. A limb's own word stands for the last of its names: leg_left_6_link.
+# The words for each part, better ones first. A limb's own word stands for the last of its numbers: leg_left_6_link.
 WORDS = {
     "pelvis": ("pelvis", "hips", "hip", "base", "trunk", "root"),
     "foot": ("foot", "paw", "ankle", "sole", "leg"),
@@ -13,6 +13,7 @@ WORDS = {
     "head": ("head", "neck"),
 }
 LIMBS = {"leg", "arm"}
+FINGERS = {"thumb", "index", "ring", "little", "pinky", "finger", "fingers"}
 _PAIRED = "foot", "hand"
 CENTRAL = {"pelvis", "head"}
 SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
@@ -37,10 +38,10 @@ def words_of(name: str) -> list[str]:
 
 def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
     """{"pelvis", "head", "left foot", "right foot", "left hand", "right hand": name} of what is found; of four legs
-    "front left foot" to "hind right foot". parents: of each name that above it, None of a root. Of several names
-    for a part the one with fewest words is taken, and of these the last of the chain; of a limb's own word the
-    last alone counts. A pelvis without a name is what both feet are on, a head the end of the longest chain without a
-    side on what both hands are on."""
+    "front left foot" to "hind right foot". parents: of each name that above it, None of a root. Of several names for a
+    part the one with fewest words is taken, and of these the last of the chain; of a limb's own word the last number
+    alone counts, and no finger is a hand. A pelvis without a name is what both feet are on, a head the end of the
+    longest chain without a side on what both hands are on."""
     words = {name: words_of(name) for name in parents}
     if any(FIRST_CORNERS & set(own) for own in words.values()):
         words = {name: [each for word in own for each in _cornered(word)] for name, own in words.items()}
@@ -50,7 +51,7 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
         for side in _places(part, is_on_four):
             own = [name for name in parents if PLACES & set(words[name]) == set(side.split())]
             for choice in choices:
-                fitting = [name for name in own if choice in words[name]]
+                fitting = [name for name in own if _fits(choice, words[name])]
                 if fitting:
                     brevity = {name: 0 if choice in LIMBS else -len(words[name]) for name in fitting}
                     ranks = [(brevity[name], _depth(name, parents)) for name in fitting]
@@ -65,6 +66,12 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
         if own:
             found["head"] = max(own, key=lambda name: _depth(name, parents))
     return found
+
+
+def _fits(choice: str, words: Sequence[str]) -> bool:
+    """An arm is no hand (LeftArm begins at the shoulder), but for the last of several."""
+    is_numbered = choice not in LIMBS or any(word.isdigit() for word in words)
+    return choice in words and is_numbered and not FINGERS.intersection(words)
 
 
 def _shared(names: list[str | None], parents: Mapping[str, str | None]) -> str | None:

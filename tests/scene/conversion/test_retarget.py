@@ -359,3 +359,12 @@ def test_names_of_motion_databases_and_of_blenders_own_rigs_are_known():
         rigify |= {f"forearm.{side}": f"upper_arm.{side}", f"hand.{side}": f"forearm.{side}"}
     limbs = {"left foot": "foot.L", "right foot": "foot.R", "left hand": "hand.L", "right hand": "hand.R"}
     assert body_parts(rigify) == {"pelvis": "spine", "head": "spine.006"} | limbs
+
+
+def test_an_arm_and_a_finger_are_no_hand():
+    """A capture without hands, and a hand whose thumb is the deepest of its links."""
+    bones = ("Hips", "Spine", "LeftArm", "LeftForeArm", "LeftUpLeg", "LeftLeg")
+    above = dict(zip(bones, (None, "Hips", "Spine", "LeftArm", "Hips", "LeftUpLeg"), strict=True))
+    assert body_parts(above) == {"pelvis": "Hips"}
+    hand = {"base": None, "hand_left_palm": "base", "hand_left_thumb": "hand_left_palm"}
+    assert body_parts(hand) == {"pelvis": "base", "left hand": "hand_left_palm"}
