@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,15 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import axis_to_z
-from ..overlays.pieces import Pieces
+from ..overlays.pieces import Color, Pieces
 from ..overlays.robot_view import RobotView, Structure
 from ..shapes import colors
 from ..shapes.joints import (
     KNOB_EDGES,
     KNOB_FACES,
+    NEAR,
+    NEAREST,
+    TURN,
     arc_fan,
     cone_border,
     limit_arc,
@@ -24,25 +29,32 @@ from ..shapes.joints import (
     rail,
     swing_cone,
 )
-from ..shapes.lines import arrow, circle, on_circle, polyline
+from ..shapes.lines import arrow, circle, on_circle
+from .handle_gizmo import Part
 
 OUTSIDE = 1.6  # of the ring of its bone: how far out the handles are
 LEAST = 55.0  # [pixels] radius of the smallest handle
 KNOB = 0.085  # of the radius: half the size of a knob
 TINTS = ((0.95, 0.36, 0.36, 0.95), (0.5, 0.82, 0.3, 0.95), (0.35, 0.6, 1.0, 0.95))  # of several freedoms
 BEYOND = 0.3  # of the radius: from the end of a rail to the knob of its limit, so that the value is free at its limit
+SECTORS = 256  # of a turn, in which what a joint has swept is shown: shapes are kept, and only placed at each redraw
 LOWER, VALUE, UPPER = "LOWER", "VALUE", "UPPER"
+_X_TO_Z = np.array([[0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 
 
 @dataclass(eq=False)
 class Handle:
-    """freedom: which of the joint's, from 1.   end: what is dragged.   grip: (n, 3) points in a row that the mouse
-    takes hold of."""
+    """freedom: which of the joint's, from 1.   end: what is dragged.   parts: what it looks like.
+    held: (frame (4, 4), points (n, 3) there) that the mouse takes hold of."""
 
     freedom: int
     end: str
-    grip: Array
-    pieces: Pieces
+    parts: Sequence[Part]
+    held: Sequence[tuple[Array, Array]]
+
+    @property
+    def grip(self) -> Array:
+        return np.concatenate([_at(frame, points) for frame, points in self.held])
 
     @property
     def operates(self) -> tuple[str, dict[str, Any]]:
@@ -88,52 +100,100 @@ def _at(T: Array, shape: Array) -> Array:
     return shape @ T[:3, :3].T + T[:3, 3]
 
 
-def _tint(structure: Structure, node: int, value: float, tint: tuple[float, ...]) -> tuple[float, ...]:
-    near = nearness(np.array([value]), structure.lower[[node]], structure.upper[[node]], structure.slides[[node]])
+def _value(view: RobotView, structure: Structure, node: int) -> float:
+    tree = structure.robot.model.tree
+    return float(tree.scale[node] * view.q[tree.iq[node]] + tree.offset[node])
+
+
+def _tint(structure: Structure, node: int, value: float, tint: Color) -> Color:
+    lower, upper, slides = (each[node] for each in (structure.lower, structure.upper, structure.slides))
+    if min(value - lower, upper - value) >= (NEAR * (upper - lower) if slides else NEAREST):
+        return tint
+    near = nearness(np.array([value]), np.array([lower]), np.array([upper]), np.array([slides]))
     return tuple(colors.blend(tint, colors.BAD, near)[0].tolist())
 
 
-def _knob(point: Array, frame: Array, tint: tuple[float, ...]) -> Pieces:
-    """An octahedron about a point of the frame."""
-    edges, faces = KNOB * KNOB_EDGES + point, KNOB * KNOB_FACES + point
-    return Pieces([(_at(frame, edges), tint)], [(_at(frame, faces), colors.faded(tint, 0.8))])
+@lru_cache(maxsize=64)
+def _knob(tint: Color, point: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Pieces:
+    """An octahedron about a point."""
+    return Pieces([(KNOB * KNOB_EDGES + point, tint)], [(KNOB * KNOB_FACES + point, colors.faded(tint, 0.8))])
+
+
+@lru_cache(maxsize=64)
+def _ends(lower: float, upper: float) -> tuple[tuple[float, ...] | None, ...]:
+    """Where the knobs of both limits of a turn are; None without one."""
+    return tuple(
+        tuple((1.12 * on_circle(np.array([angle]), radius_at(angle, lower, upper))[0]).tolist())
+        if np.isfinite(angle)
+        else None
+        for angle in (lower, upper)
+    )
+
+
+def _limit_knobs(i: int, frame: Array, ends: Sequence[tuple[float, ...] | None], tint: Color) -> list[Handle]:
+    """ends: places of both limits in the frame, None without one."""
+    return [
+        Handle(i + 1, end, (Part(frame, _knob(tint, point)),), ((frame, np.array([point])),))
+        for end, point in zip((LOWER, UPPER), ends, strict=True)
+        if point is not None
+    ]
+
+
+@lru_cache(maxsize=64)
+def _range(lower: float, upper: float, tint: Color) -> Pieces:
+    low, high = (lower, upper) if upper - lower <= TURN else (-np.pi, np.pi)
+    fan = arc_fan(low, high, 0.86), colors.faded(tint, 0.22)
+    return Pieces([(limit_arc(lower, upper), tint)], [fan])
+
+
+@lru_cache(maxsize=64)
+def _bow(lower: float, upper: float) -> Array:
+    """(n, 3) points in a row along the range."""
+    bow = limit_arc(lower, upper)
+    return np.concatenate((bow[:, 0], bow[-1:, 1]))
+
+
+@lru_cache(maxsize=64)
+def _needle(reach: float) -> Pieces:
+    """Along X."""
+    own = Pieces([(np.array([[[0.0, 0.0, 0.0], [reach, 0.0, 0.0]]]), colors.NEEDLE)])
+    own.add(_knob(colors.NEEDLE, (reach, 0.0, 0.0)))
+    return own
+
+
+@lru_cache(maxsize=2 * SECTORS)
+def _swept(sectors: int, tint: Color) -> Pieces:
+    """From 0 to where the joint is."""
+    ends = sorted((0.0, sectors * TURN / SECTORS))
+    return Pieces([], [(arc_fan(*ends), colors.faded(tint, 0.12))])
 
 
 def _turn(
-    view: RobotView, structure: Structure, node: int, i: int, radius: float, tint: tuple[float, ...], has_limits: bool
+    view: RobotView, structure: Structure, node: int, i: int, radius: float, tint: Color, has_limits: bool
 ) -> list[Handle]:
     lower, upper = float(structure.lower[node]), float(structure.upper[node])
-    value = float(structure.values(view.q)[node])
+    value = _value(view, structure, node)
     frame = _unit_frame(view.before[node], radius)
     tint = _tint(structure, node, value, tint)
-    bow = limit_arc(lower, upper)
-    own = Pieces([(_at(frame, bow), tint)])
-    low, high = (lower, upper) if upper - lower <= 2.0 * np.pi else (value - np.pi, value + np.pi)
-    own.triangles.append((_at(frame, arc_fan(low, high, 0.86)), colors.faded(tint, 0.22)))
-    swept = (0.0, value) if value > 0.0 else (value, 0.0)
-    if 1e-3 < swept[1] - swept[0] < 2.0 * np.pi:
-        own.triangles.append((_at(frame, arc_fan(*swept)), colors.faded(tint, 0.12)))
+    turned = frame @ _about_z(value)
     reach = float(radius_at(value, lower, upper))
-    needle = on_circle(np.array([value, value]), np.array([0.0, reach]))
-    outer = on_circle(np.array([value, value]), np.array([0.5 * reach, reach]))  # the link at the axis is left to tools
-    own.lines.append((_at(frame, polyline(needle)), colors.NEEDLE))
-    own.add(_knob(needle[1], frame, colors.NEEDLE))
-    found = [Handle(i + 1, VALUE, _at(frame, np.concatenate((bow[:, 0], bow[-1:, 1], outer))), own)]
-    for end, angle in ((LOWER, lower), (UPPER, upper)):
-        if has_limits and np.isfinite(angle):
-            at = on_circle(np.array([angle]), radius_at(angle, lower, upper))[0] * 1.12
-            found.append(Handle(i + 1, end, _at(frame, at[None]), _knob(at, frame, tint)))
-    return found
+    parts = [Part(frame, _range(lower, upper, tint)), Part(turned, _needle(reach))]
+    sectors = round(value * SECTORS / TURN)
+    if 0 < abs(sectors) < SECTORS:
+        parts.append(Part(frame, _swept(sectors, tint)))
+    outer = np.array([[0.5 * reach, 0.0, 0.0], [reach, 0.0, 0.0]])  # the link at the axis is left to tools
+    held = (frame, _bow(lower, upper)), (turned, outer)
+    found = [Handle(i + 1, VALUE, parts, held)]
+    return found + _limit_knobs(i, frame, _ends(lower, upper), tint) if has_limits else found
 
 
 def _slide(
-    view: RobotView, structure: Structure, node: int, i: int, radius: float, tint: tuple[float, ...], has_limits: bool
+    view: RobotView, structure: Structure, node: int, i: int, radius: float, tint: Color, has_limits: bool
 ) -> list[Handle]:
     lower, upper = float(structure.lower[node]), float(structure.upper[node])
-    value = float(structure.values(view.q)[node])
+    value = _value(view, structure, node)
     tint = _tint(structure, node, value, tint)
-    metre = view.scale()
-    frame, size = view.before[node], radius / metre
+    frame, size = view.before[node], radius / view.scale()
     here = np.array([0.0, 0.0, value])
     knobs = _unit_frame(frame, radius)
     if not (np.isfinite(lower) and np.isfinite(upper)):
@@ -142,14 +202,33 @@ def _slide(
     else:
         ends = np.array([[0.0, 0.0, lower], [0.0, 0.0, upper]])
         shape = rail(lower, upper, 0.4 * size)
-    own = Pieces([(_at(frame, shape), tint)])
-    own.add(_knob(here / size, knobs, colors.NEEDLE))
-    found = [Handle(i + 1, VALUE, _at(frame, np.array([ends[0], here, ends[1]])), own)]
-    for end, at, beyond in ((LOWER, lower, -BEYOND), (UPPER, upper, BEYOND)):
-        if has_limits and np.isfinite(at):
-            point = np.array([0.0, 0.0, at / size + beyond])
-            found.append(Handle(i + 1, end, _at(knobs, point[None]), _knob(point, knobs, tint)))
-    return found
+    at = knobs.copy()
+    at[:3, 3] += knobs[:3, :3] @ here / size
+    parts = Part(frame, Pieces([(shape, tint)])), Part(at, _knob(colors.NEEDLE))
+    found = [Handle(i + 1, VALUE, parts, ((frame, np.array([ends[0], here, ends[1]])),))]
+    outside = lower / size - BEYOND, upper / size + BEYOND
+    points = [(0.0, 0.0, at) if np.isfinite(at) else None for at in outside]
+    return found + _limit_knobs(i, knobs, points, tint) if has_limits else found
+
+
+def _about_z(angle: float) -> Array:
+    turned = np.eye(4)
+    turned[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    return turned
+
+
+@lru_cache(maxsize=8)
+def _ring(i: int) -> Pieces:
+    return Pieces([((1.0 + 0.08 * i) * circle(), TINTS[i])])
+
+
+@lru_cache(maxsize=8)
+def _cone(a: float, b: float, basis: tuple[tuple[float, ...], ...]) -> Pieces:
+    border = 1.25 * cone_border(a, b, np.array(basis))
+    apex = np.zeros((len(border) - 1, 3))
+    sides = np.stack((apex, border[:-1], border[1:]), axis=1)
+    edges = 1.25 * swing_cone(a, b, np.array(basis))
+    return Pieces([(edges, colors.RANGE)], [(sides, colors.faded(colors.RANGE, 0.08))])
 
 
 def _ball(view: RobotView, structure: Structure, node: int, radius: float) -> list[Handle]:
@@ -163,16 +242,10 @@ def _ball(view: RobotView, structure: Structure, node: int, radius: float) -> li
         turned = np.eye(4)
         turned[:3, :3] = axis_to_z(basis[:, i])
         frame = moving @ turned
-        ring = (1.0 + 0.08 * i) * circle()
-        own = Pieces([(_at(frame, ring), TINTS[i])])
+        parts, points = [Part(frame, _ring(i))], _ring(i).lines[0][0]
         if i == 2 and cone is not None and min(cone.a, cone.b) < np.pi:
-            own.lines.append((_at(fixed, 1.25 * swing_cone(cone.a, cone.b, basis)), colors.RANGE))
-            border = _at(fixed, 1.25 * cone_border(cone.a, cone.b, basis))
-            apex = np.repeat(fixed[None, :3, 3], len(border) - 1, axis=0)
-            own.triangles.append((np.stack((apex, border[:-1], border[1:]), axis=1), colors.faded(colors.RANGE, 0.08)))
+            parts.append(Part(fixed, _cone(float(cone.a), float(cone.b), tuple(map(tuple, basis.tolist())))))
         if i == 2:
-            pole = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.25]])
-            own.lines.append((_at(frame, polyline(pole)), colors.NEEDLE))
-            own.add(_knob(pole[1], frame, colors.NEEDLE))
-        found.append(Handle(i + 1, VALUE, _at(frame, np.concatenate((ring[:, 0], ring[-1:, 1]))), own))
+            parts.append(Part(frame @ _X_TO_Z, _needle(1.25)))
+        found.append(Handle(i + 1, VALUE, parts, ((frame, np.concatenate((points[:, 0], points[-1:, 1]))),)))
     return found

@@ -37,7 +37,7 @@ class ROBOKIN_GGT_joint(HandleGroup, bpy.types.GizmoGroup):
 
     def handles(self, context: bpy.types.Context, perspective: Array, width: float) -> list[Handle]:
         """Raises RobokinError."""
-        structure, bone = self.view.structure, shown_bone(context)
+        structure, bone = self.view.structure, context.object.data.bones.active
         joint = structure.robot.joint_of_bone.get(bone.name) if structure and bone else None
         if structure is None or joint is None or not joint.nv:
             return []

@@ -3,14 +3,17 @@ shapes of the robot choose one of them. What is dragged is the operator `robokin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.overrides import takes_changes
 from ...properties.selected.active_shape import active_shape
 from ...robokin.arrays import Array
+from ..overlays.pieces import Pieces
 from ..shapes.colors import faded
-from .handle_gizmo import HandleGroup
+from .handle_gizmo import IDENTITY, THIN, HandleGroup, Part
 from .on_screen import pixel_size
 from .shape_handles import ShapeGrip, Tints, dot_of, grips_of
 
@@ -62,6 +65,13 @@ class ROBOKIN_GGT_shape(HandleGroup, bpy.types.GizmoGroup):
                 elif len(dots) < DOTS:
                     dots.append(dot_of(robot.bones[k], index, geometry, link, pixel, tints))
         return found + dots
+
+    def parts(self, handles: Sequence[ShapeGrip]) -> Sequence[Part]:
+        """All of them at once, but for what is only seen."""
+        seen, dragged = Pieces(), Pieces()
+        for handle in handles:
+            (seen if handle.operates is None else dragged).add(handle.pieces)
+        return Part(IDENTITY, seen, THIN), Part(IDENTITY, dragged)
 
 
 CLASSES = (ROBOKIN_GGT_shape,)

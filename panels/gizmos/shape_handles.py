@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..shapes import colors
 from ..shapes.joints import KNOB_EDGES, KNOB_FACES
 from ..shapes.lines import arrow, moved
 from ..shapes.solids import outline
+from .handle_gizmo import IDENTITY, Part
 
 KNOB = 7.0  # [pixels] half the size of one
 DOT = 4.0
@@ -24,11 +26,15 @@ GAP, ARROW = 16.0, 40.0  # [pixels] from the shape to an arrow that moves it, an
 
 @dataclass(eq=False)
 class ShapeGrip:
-    """What is dragged or clicked, as a `Grip`."""
+    """What is dragged or clicked, as a `Grip`. pieces: in the world."""
 
     grip: Array
     pieces: Pieces
     operates: tuple[str, dict[str, Any]] | None = None
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        return [Part(IDENTITY, self.pieces)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.panels.gizmos.handle_gizmo import HandleGroup
+from robokin_addon.panels.gizmos.handle_gizmo import HandleGroup, Shown
 from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, joint_handles
 from robokin_addon.panels.gizmos.joint_gizmo import MOST, ROBOKIN_GGT_joint, shown_bone
 from robokin_addon.panels.gizmos.on_screen import distance_to, pixel_size, seen, under
@@ -66,7 +66,22 @@ def test_a_joint_at_its_limit_is_red(scene):
     obj = add_robot()
     obj.pose.bones["panda_joint4"].rotation_euler[1] = binding(obj).joint_of_bone["panda_joint4"].upper[0]
     value = handles_of(obj, "panda_joint4")[-1]
-    assert tuple(value.pieces.lines[0][1]) == pytest.approx(colors.BAD, abs=0.02)
+    assert tuple(value.parts[0].pieces.lines[0][1]) == pytest.approx(colors.BAD, abs=0.02)
+
+
+def test_a_robot_that_moves_has_the_same_shapes_in_other_frames(scene):
+    """Else the graphics card takes them anew at each redraw."""
+    obj = add_robot()
+    before = handles_of(obj, "panda_joint4")
+    obj.pose.bones["panda_joint2"].rotation_euler[1] += 0.1
+    obj.pose.bones["panda_joint4"].rotation_euler[1] += 0.1
+    after = handles_of(obj, "panda_joint4")
+    kept = [(a, b) for x, y in zip(before, after, strict=True) for a, b in zip(x.parts, y.parts, strict=True)]
+    swept = [(a, b) for a, b in kept if a.pieces is not b.pieces]
+    assert len(kept) == 5 and len(swept) == 1 and not swept[0][0].pieces.lines
+    assert all(np.abs(a.frame - b.frame).max() > 1e-3 for a, b in kept)
+    pixels = [handle.grip[-1] for handle in after]
+    assert np.abs(np.array(pixels) - [handle.grip[-1] for handle in before]).max(axis=1).min() > 1e-3
 
 
 def test_every_kind_of_joint_has_its_handles(scene):
@@ -141,6 +156,8 @@ def test_handles_are_larger_with_the_rest_of_the_window(ui_scale):
     group = SimpleNamespace(
         key=None,
         own=[],
+        content=Shown(),
+        parts=lambda handles: [],
         view=SimpleNamespace(look=lambda obj: None),
         shown=lambda context: (1,),
         handles=lambda context, perspective, width: widths.append(width) or [],
