@@ -29,7 +29,7 @@ IDENTITY = np.eye(4)
 DARK = (0.0, 0.0, 0.0, 0.45)
 
 
-class Part(NamedTuple):
+class Placed(NamedTuple):
     """frame: (4, 4) from where the pieces are to the world.   width: [pixels] of lines."""
 
     frame: Array
@@ -45,7 +45,7 @@ class Grip(Protocol):
     def grip(self) -> Array: ...
 
     @property
-    def parts(self) -> Sequence[Part]: ...
+    def parts(self) -> Sequence[Placed]: ...
 
     @property
     def operates(self) -> tuple[str, dict[str, Any]] | None: ...
@@ -58,7 +58,7 @@ class Shown:
     def __init__(
         self,
         handles: Sequence[Grip] = (),
-        parts: Sequence[Part] = (),
+        parts: Sequence[Placed] = (),
         perspective: Array = IDENTITY,
         size: tuple[int, int] = (1, 1),
     ) -> None:
@@ -153,7 +153,7 @@ def batches_of(pieces: Pieces) -> Batches:
     return Batches(*made)
 
 
-def _draw(context: bpy.types.Context, parts: Sequence[Part], color: tuple[float, ...] | None = None) -> None:
+def _draw(context: bpy.types.Context, parts: Sequence[Placed], color: tuple[float, ...] | None = None) -> None:
     """Dark lines below all others, triangles, lines. color: of all lines, which are wider with one."""
     own = [(Matrix(part.frame.tolist()), batches_of(part.pieces), part.width) for part in parts]
     lines = [(frame, each.lines, width + (WIDER if color else 0.0)) for frame, each, width in own if each.lines]
@@ -204,7 +204,7 @@ class HandleGroup:
     def poll(cls, context: bpy.types.Context) -> bool:
         return cls.shown(context) is not None
 
-    def parts(self, handles: Sequence[Grip]) -> Sequence[Part]:
+    def parts(self, handles: Sequence[Grip]) -> Sequence[Placed]:
         return [part for handle in handles for part in handle.parts]
 
     def setup(self, context: bpy.types.Context) -> None:

@@ -30,7 +30,7 @@ from ..shapes.joints import (
     swing_cone,
 )
 from ..shapes.lines import arrow, circle, on_circle
-from .handle_gizmo import Part
+from .handle_gizmo import Placed
 
 OUTSIDE = 1.6  # of the ring of its bone: how far out the handles are
 LEAST = 55.0  # [pixels] radius of the smallest handle
@@ -49,7 +49,7 @@ class Handle:
 
     freedom: int
     end: str
-    parts: Sequence[Part]
+    parts: Sequence[Placed]
     held: Sequence[tuple[Array, Array]]
 
     @property
@@ -133,7 +133,7 @@ def _ends(lower: float, upper: float) -> tuple[tuple[float, ...] | None, ...]:
 def _limit_knobs(i: int, frame: Array, ends: Sequence[tuple[float, ...] | None], tint: Color) -> list[Handle]:
     """ends: places of both limits in the frame, None without one."""
     return [
-        Handle(i + 1, end, (Part(frame, _knob(tint, point)),), ((frame, np.array([point])),))
+        Handle(i + 1, end, (Placed(frame, _knob(tint, point)),), ((frame, np.array([point])),))
         for end, point in zip((LOWER, UPPER), ends, strict=True)
         if point is not None
     ]
@@ -177,10 +177,10 @@ def _turn(
     tint = _tint(structure, node, value, tint)
     turned = frame @ _about_z(value)
     reach = float(radius_at(value, lower, upper))
-    parts = [Part(frame, _range(lower, upper, tint)), Part(turned, _needle(reach))]
+    parts = [Placed(frame, _range(lower, upper, tint)), Placed(turned, _needle(reach))]
     sectors = round(value * SECTORS / TURN)
     if 0 < abs(sectors) < SECTORS:
-        parts.append(Part(frame, _swept(sectors, tint)))
+        parts.append(Placed(frame, _swept(sectors, tint)))
     outer = np.array([[0.5 * reach, 0.0, 0.0], [reach, 0.0, 0.0]])  # the link at the axis is left to tools
     held = (frame, _bow(lower, upper)), (turned, outer)
     found = [Handle(i + 1, VALUE, parts, held)]
@@ -204,7 +204,7 @@ def _slide(
         shape = rail(lower, upper, 0.4 * size)
     at = knobs.copy()
     at[:3, 3] += knobs[:3, :3] @ here / size
-    parts = Part(frame, Pieces([(shape, tint)])), Part(at, _knob(colors.NEEDLE))
+    parts = Placed(frame, Pieces([(shape, tint)])), Placed(at, _knob(colors.NEEDLE))
     found = [Handle(i + 1, VALUE, parts, ((frame, np.array([ends[0], here, ends[1]])),))]
     outside = lower / size - BEYOND, upper / size + BEYOND
     points = [(0.0, 0.0, at) if np.isfinite(at) else None for at in outside]
@@ -242,10 +242,10 @@ def _ball(view: RobotView, structure: Structure, node: int, radius: float) -> li
         turned = np.eye(4)
         turned[:3, :3] = axis_to_z(basis[:, i])
         frame = moving @ turned
-        parts, points = [Part(frame, _ring(i))], _ring(i).lines[0][0]
+        parts, points = [Placed(frame, _ring(i))], _ring(i).lines[0][0]
         if i == 2 and cone is not None and min(cone.a, cone.b) < np.pi:
-            parts.append(Part(fixed, _cone(float(cone.a), float(cone.b), tuple(map(tuple, basis.tolist())))))
+            parts.append(Placed(fixed, _cone(float(cone.a), float(cone.b), tuple(map(tuple, basis.tolist())))))
         if i == 2:
-            parts.append(Part(frame @ _X_TO_Z, _needle(1.25)))
+            parts.append(Placed(frame @ _X_TO_Z, _needle(1.25)))
         found.append(Handle(i + 1, VALUE, parts, ((frame, np.concatenate((points[:, 0], points[-1:, 1]))),)))
     return found

@@ -13,7 +13,7 @@ from ...properties.selected.active_shape import active_shape
 from ...robokin.arrays import Array
 from ..overlays.pieces import Pieces
 from ..shapes.colors import faded
-from .handle_gizmo import IDENTITY, THIN, HandleGroup, Part
+from .handle_gizmo import IDENTITY, THIN, HandleGroup, Placed
 from .on_screen import pixel_size
 from .shape_handles import ShapeGrip, Tints, dot_of, grips_of
 
@@ -66,12 +66,12 @@ class ROBOKIN_GGT_shape(HandleGroup, bpy.types.GizmoGroup):
                     dots.append(dot_of(robot.bones[k], index, geometry, link, pixel, tints))
         return found + dots
 
-    def parts(self, handles: Sequence[ShapeGrip]) -> Sequence[Part]:
+    def parts(self, handles: Sequence[ShapeGrip]) -> Sequence[Placed]:
         """All of them at once, but for what is only seen."""
         seen, dragged = Pieces(), Pieces()
         for handle in handles:
             (seen if handle.operates is None else dragged).add(handle.pieces)
-        return Part(IDENTITY, seen, THIN), Part(IDENTITY, dragged)
+        return Placed(IDENTITY, seen, THIN), Placed(IDENTITY, dragged)
 
 
 CLASSES = (ROBOKIN_GGT_shape,)

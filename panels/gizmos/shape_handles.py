@@ -17,7 +17,7 @@ from ..shapes import colors
 from ..shapes.joints import KNOB_EDGES, KNOB_FACES
 from ..shapes.lines import arrow, moved
 from ..shapes.solids import outline
-from .handle_gizmo import IDENTITY, Part
+from .handle_gizmo import IDENTITY, Placed
 
 KNOB = 7.0  # [pixels] half the size of one
 DOT = 4.0
@@ -33,8 +33,8 @@ class ShapeGrip:
     operates: tuple[str, dict[str, Any]] | None = None
 
     @property
-    def parts(self) -> Sequence[Part]:
-        return [Part(IDENTITY, self.pieces)]
+    def parts(self) -> Sequence[Placed]:
+        return [Placed(IDENTITY, self.pieces)]
 
 
 @dataclass(frozen=True)
