@@ -45,16 +45,16 @@ _X_TO_Z = np.array([[0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0,
 @dataclass(eq=False)
 class Handle:
     """freedom: which of the joint's, from 1.   end: what is dragged.   parts: what it looks like.
-    held: (frame (4, 4), points (n, 3) there) that the mouse takes hold of."""
+    rows: (frame (4, 4), points (n, 3) in a row there) that the mouse takes hold of."""
 
     freedom: int
     end: str
     parts: Sequence[Placed]
-    held: Sequence[tuple[Array, Array]]
+    rows: Sequence[tuple[Array, Array]]
 
     @property
     def grip(self) -> Array:
-        return np.concatenate([_at(frame, points) for frame, points in self.held])
+        return np.concatenate([_at(frame, points) for frame, points in self.rows])
 
     @property
     def operates(self) -> tuple[str, dict[str, Any]]:
@@ -182,8 +182,8 @@ def _turn(
     if 0 < abs(sectors) < SECTORS:
         parts.append(Placed(frame, _swept(sectors, tint)))
     outer = np.array([[0.5 * reach, 0.0, 0.0], [reach, 0.0, 0.0]])  # the link at the axis is left to tools
-    held = (frame, _bow(lower, upper)), (turned, outer)
-    found = [Handle(i + 1, VALUE, parts, held)]
+    rows = (frame, _bow(lower, upper)), (turned, outer)
+    found = [Handle(i + 1, VALUE, parts, rows)]
     return found + _limit_knobs(i, frame, _ends(lower, upper), tint) if has_limits else found
 
 
