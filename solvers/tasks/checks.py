@@ -18,6 +18,7 @@ import numpy as np
 
 from ...robokin.arrays import DOUBLE, LEAST, MOST, Array, float_array, shown
 from ...robokin.errors import TaskError
+from ..alike import NUMBERS
 
 FASTEST = 1e8  # [m/s, rad/s] more than a third of light's: beyond, rounding hides what the joints can do
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
@@ -41,8 +42,10 @@ def _real(value: object, what: str) -> Array:
     if type(value) is np.ndarray and value.dtype is DOUBLE:
         return value.copy()
     try:
+        if type(value) is tuple and NUMBERS.issuperset(map(type, value)):
+            return np.array(value, np.float64)
         return float_array(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # integers of hundreds of digits
         raise TaskError(f"{what} must be numbers, not {shown(value)}") from None
 
 
@@ -59,10 +62,13 @@ def speeds(value: object, what: str) -> Array:
     """Numbers up to FASTEST."""
     if type(value) is float and -FASTEST <= value <= FASTEST:
         return np.array(value)
-    array = numbers(value, what)
-    largest = max(map(abs, array.ravel().tolist()), default=0.0)
-    if largest > FASTEST:
-        raise TaskError(f"{what} must be at most {FASTEST:g} m/s or rad/s, not {largest:g}")
+    return slow(numbers(value, what), what)
+
+
+def slow(array: Array, what: str) -> Array:
+    """Speeds as they are, when none is beyond FASTEST. Raises TaskError."""
+    if not hypot(*array.ravel().tolist()) <= FASTEST and abs(array).max() > FASTEST:
+        raise TaskError(f"{what} must be at most {FASTEST:g} m/s or rad/s, not {abs(array).max():g}")
     return array
 
 

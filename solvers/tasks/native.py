@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -21,7 +22,7 @@ from .base import states_rows_of
 from .clearance import ClearanceTask
 from .influence import Remaining
 from .protocols import KernelRobotTask, KernelTipTask
-from .robot_rows import ROBOT_ROW, RowKind
+from .robot_rows import ROBOT_ROW, RowKind, bits
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
 _IS_NONE = partial(operator.is_, None)
@@ -145,7 +146,12 @@ class RobotTask:
         self._model, self._task, self._number = model, task, number
         self._size, self._first_rate = _sizes(task, length), first_rate
         self._target: Any = None
-        self.rows = np.zeros(0, ROBOT_ROW)
+        self._names: list[str] | None = None
+        self._sides: Callable[[Any], tuple[Array, Array]] | None = None
+        self._hold(np.zeros(0, ROBOT_ROW))
+
+    def _hold(self, rows: Array) -> None:
+        self.rows, self.bits, self._lower, self._upper = rows, bits(rows), rows["lower"], rows["upper"]
 
     def aim(self, target: Any) -> bool:
         """Set the target; whether it changes the rows."""
@@ -154,12 +160,20 @@ class RobotTask:
         if same_target(target, self._target):
             self._target = target  # the very object is faster to compare
             return False
+        names = [*target] if type(target) is MappingProxyType else None
+        if self._sides is not None and names == self._names:
+            self._lower[...], self._upper[...] = self._sides(target)
+            self._target = target
+            return True
         rows = self._task.robot_rows(self._model, target)
         assert rows is not None
+        has_sides = states_rows_of(type(self._task), "sides")
+        self._sides = self._task.sides(self._model, rows.copy(), target) if has_sides else None
         rows["weight"] *= self._size[rows["residual"]]
         rows["residual"] += 2 * self._number
         rows["component"][rows["kind"] == RowKind.RATES] += self._first_rate
-        self._target, self.rows = target, rows
+        self._target, self._names = target, names
+        self._hold(rows)
         return True
 
 
@@ -173,7 +187,9 @@ class RobotTasks:
     def __init__(self, model: RobotModel, tasks: Sequence[KernelRobotTask], length: float) -> None:
         self.each: list[RobotTask] = []
         self.rates, self.rows = np.zeros((0, model.nv)), np.zeros(0, ROBOT_ROW)
-        self._counts = [0] * len(tasks)
+        self._is_whole = True  # rows hold what each task has
+        self._bits = bits(self.rows)
+        self._counts, self._places = [0] * len(tasks), [slice(0, 0)] * len(tasks)
         for k, task in enumerate(tasks):
             self.each.append(RobotTask(model, task, k, length, len(self.rates)))
             rates = task.rates(model)
@@ -182,28 +198,30 @@ class RobotTasks:
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Whether each task has as many rows as before."""
+        was_whole, self._is_whole = self._is_whole, False  # also when one of the tasks refuses its target
         aimed = [task.aim(target) for task, target in zip(self.each, targets, strict=True)]
-        if not any(aimed):
+        self._is_whole = True
+        if was_whole and not any(aimed):
             return True
         before, self._counts = self._counts, [len(task.rows) for task in self.each]
-        is_alike, count = before == self._counts, sum(self._counts)
-        if count != len(self.rows):
-            self.rows = np.empty(count, ROBOT_ROW)
-        for number, task in enumerate(self.each):  # faster than to concatenate records
-            self._rows_of(number)[...] = task.rows
+        is_alike = before == self._counts
+        if not is_alike:
+            ends = [0, *itertools.accumulate(self._counts)]
+            self._places = [slice(*pair) for pair in itertools.pairwise(ends)]
+            if ends[-1] != len(self.rows):
+                self.rows = np.empty(ends[-1], ROBOT_ROW)
+            self._bits = bits(self.rows)
+        for place, task in zip(self._places, self.each, strict=True):
+            self._bits[place] = task.bits
         return is_alike
 
     def fade(self, number: int, factor: float, remaining: Array, dt: float) -> None:
         """Weight the rows of one of the tasks so, and do not ask for `remaining` (m,) of them in a frame of dt."""
-        rows, own = self._rows_of(number), self.each[number].rows
+        rows, own = self.rows[self._places[number]], self.each[number].rows
         is_rate = (own["kind"] == RowKind.RATE) | (own["kind"] == RowKind.RATES)
         rows["weight"] = factor * own["weight"]
         for side in ("lower", "upper"):
             rows[side] = own[side] - remaining / np.where(is_rate, dt, 1.0)
-
-    def _rows_of(self, number: int) -> Array:
-        first = sum(len(task.rows) for task in self.each[:number])
-        return self.rows[first : first + len(self.each[number].rows)]
 
 
 def _sizes(task: Task, length: float) -> Array:

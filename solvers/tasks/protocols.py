@@ -7,7 +7,7 @@ Velocities: `VelocityTask`. Targets counted from the start: `StartRelativeTask`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -126,6 +126,11 @@ class KernelRobotTask(Task):
     @abstractmethod
     def robot_rows(self, model: RobotModel, target: Any) -> Array | None:
         """The rows towards a checked target as records; None where the kernel does not know them."""
+
+    def sides(self, model: RobotModel, rows: Array, target: Any) -> Callable[[Any], tuple[Array, Array]] | None:
+        """What takes another checked target and returns the lower and upper sides (m,) of `rows`, which `robot_rows`
+        made towards `target`: several times faster. The other one names the same joints. None where more changes."""
+        return None
 
     def rates(self, model: RobotModel) -> Array | None:
         """(k, nv) sums of velocities that rows of kind RATES refer to; None where they change with the configuration,

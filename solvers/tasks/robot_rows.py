@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree
+
+ONE = ((), (1,))  # shapes of one number
 
 
 class RowKind(enum.IntEnum):
@@ -74,6 +78,38 @@ def sum_rows(c: Array, weight: Array, band: Array) -> Array:
     rows["kind"], rows["component"] = RowKind.RATES, used.nonzero()[0]
     rows["lower"], rows["upper"], rows["weight"] = (c - band)[used], (c + band)[used], weight[used]
     return rows
+
+
+def bits(rows: Array) -> Array:
+    """(m, 10) the memory of records as numbers: they are copied so in a fifth of the time."""
+    return rows.view(np.float64).reshape(len(rows), ROBOT_ROW.itemsize // 8)
+
+
+def value_reader(
+    model: RobotModel, rows: Array, target: Mapping[str, Array] | Array, whole: Callable[[Any], Array]
+) -> Callable[[Any], Array]:
+    """What reads the values (m,) of rows from targets that name the same joints as this one: by `whole`, or faster
+    where each joint has one row and one number."""
+    joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
+    joints = [joint_of[column] for column in rows["column"].tolist()]
+    if isinstance(target, np.ndarray) or sorted(joints) != sorted(target):
+        return whole
+
+    def read(other: Mapping[str, Array]) -> Array:
+        values = [other[joint] for joint in joints]
+        return np.array([value.item() for value in values]) if all(v.shape in ONE for v in values) else whole(other)
+
+    return read
+
+
+def sides_around(read: Callable[[Any], Array], band: Array) -> Callable[[Any], tuple[Array, Array]]:
+    """The sides of rows at `band` (m,) from the values (m,) that are read from a target."""
+
+    def sides(target: Any) -> tuple[Array, Array]:
+        value = read(target)
+        return value - band, value + band
+
+    return sides
 
 
 _of_trees: weakref.WeakKeyDictionary[Tree, Array] = weakref.WeakKeyDictionary()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from ....robokin.spatial import se3, so3
 from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
-from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, speeds, vector
+from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, slow, vector
 from ..protocols import Displacement, KernelTipTask, VelocityTask
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -77,7 +78,8 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         return se3.adjoint(rigid(T_root_body, "T_root_body")) @ vector(twist, "twist of the body", 6)
 
     def checked_target(self, target: object) -> Array:
-        return speeds(vector(target, f"{self.name}: target twist", 6), f"{self.name}: target twist")
+        what = f"{self.name}: target twist"
+        return slow(vector(target, what, 6), what)
 
     @property
     def has_path(self) -> bool:  # type: ignore[override]
@@ -100,13 +102,14 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
 
     def is_going(self, target: Array) -> bool:
         """Whether the motion has a path in the rows, wherever the tip is."""
-        v, w = target[:3], target[3:]
-        if self.frame == "tip":
-            v = abs(v) + abs(np.cross(w, v)) + abs(np.cross(w, np.cross(w, v)))
-        elif self.frame == "space":
-            v = abs(v) + abs(w).sum() - abs(w)
-        used = (self.influence * self.weights).tolist()
-        return self.has_path and any(x and weight for x, weight in zip((*v.tolist(), *w.tolist()), used, strict=True))
+        speeds = target.tolist()
+        if self.frame != "world":
+            v, w = target[:3], target[3:]
+            along = (
+                abs(np.cross(w, v)) + abs(np.cross(w, np.cross(w, v))) if self.frame == "tip" else abs(w).sum() - abs(w)
+            )
+            speeds[:3] = (abs(v) + along).tolist()
+        return self.has_path and any(compress(speeds, (self.influence * self.weights).tolist()))
 
     def tip_form(self) -> TipForm:
         weights = self.influence * self.weights

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..base import Forms, Part, Rows
 from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
 from ..places.on_line import across
 from ..protocols import KernelRobotTask
-from ..robot_rows import center_rows
+from ..robot_rows import center_rows, sides_around
 from ..task_jacobian import TaskJacobian
 
 
@@ -64,6 +65,10 @@ class CenterOfMassTask(KernelRobotTask):
         used = self.weights > 0.0
         lower, upper = (target - self.band)[used], (target + self.band)[used]
         return center_rows(np.eye(3)[used], lower, upper, self.influence * self.weights[used])
+
+    def sides(self, model: RobotModel, rows: Array, target: Array) -> Callable[[Any], tuple[Array, Array]]:
+        used = self.weights > 0.0
+        return sides_around(lambda other: other[used], self.band[used])
 
     def check(self, model: RobotModel) -> None:
         require_mass(model)

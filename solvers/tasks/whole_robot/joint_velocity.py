@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import is_mapping, own_name, per_axis, positive, speeds
 from ..protocols import Displacement, KernelRobotTask, VelocityTask
-from ..robot_rows import rate_rows
+from ..robot_rows import rate_rows, sides_around, value_reader
 
 
 class JointVelocityTask(VelocityTask, KernelRobotTask):
@@ -67,6 +67,12 @@ class JointVelocityTask(VelocityTask, KernelRobotTask):
 
     def robot_rows(self, model: RobotModel, target: Mapping[str, Array]) -> Array:
         return rate_rows(model, *self._wanted(model, target), self.band[model.is_length.astype(int)])
+
+    def sides(
+        self, model: RobotModel, rows: Array, target: Mapping[str, Array]
+    ) -> Callable[[Any], tuple[Array, Array]]:
+        read = value_reader(model, rows, target, lambda other: self._wanted(model, other)[0][rows["column"]])
+        return sides_around(read, self.band[rows["residual"]])
 
     def _wanted(self, model: RobotModel, target: Mapping[str, Array]) -> tuple[Array, Array]:
         """v (nv,) and its weights."""

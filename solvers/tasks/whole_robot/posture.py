@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import is_mapping, not_negative, numbers, own_name, per_axis, positive
 from ..protocols import KernelRobotTask
-from ..robot_rows import coordinate_rows
+from ..robot_rows import RowKind, coordinate_rows, sides_around, value_reader
 
 
 class PostureTask(KernelRobotTask):
@@ -74,6 +74,15 @@ class PostureTask(KernelRobotTask):
 
     def robot_rows(self, model: RobotModel, target: Mapping[str, Array] | Array) -> Array:
         return coordinate_rows(model, *self.wanted(model, target), self.band[model.is_length.astype(int)])
+
+    def sides(
+        self, model: RobotModel, rows: Array, target: Mapping[str, Array] | Array
+    ) -> Callable[[Any], tuple[Array, Array]] | None:
+        if (rows["kind"] == RowKind.TURN).any():
+            return None
+        at = rows["coordinate"] + rows["component"]
+        read = value_reader(model, rows, target, lambda other: _configuration(model, other)[at])
+        return sides_around(read, self.band[rows["residual"]])
 
     def wanted(self, model: RobotModel, target: Mapping[str, Array] | Array) -> tuple[Array, Array]:
         """(nq,) and the weight (nv,) of each degree of freedom."""

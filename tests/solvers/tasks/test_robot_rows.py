@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
-from robokin_addon.robokin import difference, integrate, random_configuration
+from robokin_addon.robokin import ConfigurationError, RobotModel, difference, integrate, random_configuration
 from robokin_addon.solvers import (
     AxisTask,
     CenterOfMassTask,
@@ -117,6 +119,65 @@ def test_tasks_made_anew_are_looked_at() -> None:
             ]
             fresh = VelocityProblem(model, tasks, backend="native").step(q)
             np.testing.assert_array_equal(velocity_step(model, q, tasks, backend="native").v, fresh.v)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_another_target_is_the_step_of_its_own(seed: int) -> None:
+    """Whatever came before it, to the last bit: of balls, of single joints, of all."""
+    native, _, q, rng = _problem(seed)
+    model, targets = native.model, native.levels.targets
+    for _ in range(6):
+        other = [_another(model, target, rng) for target in targets]
+        fresh = VelocityProblem(model, native.tasks, (), 0.04, native.damping, "native")
+        found, expected = native.step(q, targets=other), fresh.step(q, targets=other)
+        np.testing.assert_array_equal(found.v, expected.v)
+        np.testing.assert_array_equal(found.errors, expected.errors)
+
+
+def _another(model: RobotModel, target: object, rng: np.random.Generator) -> object:
+    if isinstance(target, Mapping):
+        return {joint: (value + 0.1 * rng.normal(size=value.shape)).tolist() for joint, value in target.items()}
+    if isinstance(target, np.ndarray) and target.shape == (model.nq,):
+        return random_configuration(model, rng)
+    return target + 0.1 * rng.normal(size=3) if isinstance(target, np.ndarray) and target.shape == (3,) else target
+
+
+def test_another_target_makes_only_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step towards another target takes as long as its rows' sides, not as making all rows again."""
+    model = random_robot(8, 8)
+    q, joints = model.neutral(), [joint.name for joint in model.moving_joints if joint.nq == 1]
+    joint = joints[0]
+    made: list[type] = []
+    kinds = (PostureTask, JointVelocityTask, CenterOfMassTask)
+    for kind in kinds:
+        asked = kind.robot_rows
+        monkeypatch.setattr(
+            kind, "robot_rows", lambda *given, asked=asked: (made.append(type(given[0])), asked(*given))[1]
+        )
+    for turn in range(4):
+        tasks: list[Task] = [
+            PostureTask(dict.fromkeys(joints, 0.01 * turn)),
+            JointVelocityTask({joint: 0.1 * turn}, priority=2),
+            CenterOfMassTask((0.1 * turn, 0.0, 0.1), priority=3),
+            JointTask(joint, 0.1 * turn, priority=4),
+        ]
+        velocity_step(model, q, tasks, backend="native")
+    assert sorted(kind.__name__ for kind in made) == sorted(kind.__name__ for kind in (*kinds, JointTask))
+
+
+def test_a_target_that_is_refused_leaves_no_other_behind() -> None:
+    """The task before it has its new target already when the next one is refused."""
+    model = random_robot(8, 8)
+    q, joint = model.neutral(), next(joint.name for joint in model.moving_joints if joint.nq == 1)
+    problem = VelocityProblem(model, [JointTask(joint, 0.0), PostureTask(q, priority=2)], backend="native")
+    expected = problem.step(q, targets=[0.0, q])
+    assert problem.step(q, targets=[0.1, q]).v.any()
+    problem.step(q, targets=[0.0, q])
+    with pytest.raises(ConfigurationError):
+        problem.step(q, targets=[0.1, q[:-1]])
+    fresh = VelocityProblem(model, problem.tasks, backend="native").step(q, targets=[0.1, q])
+    np.testing.assert_array_equal(problem.step(q, targets=[0.1, q]).v, fresh.v)
+    np.testing.assert_array_equal(problem.step(q, targets=[0.0, q]).v, expected.v)
 
 
 def test_rows_of_other_makers_are_asked_for() -> None:
