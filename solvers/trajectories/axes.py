@@ -20,6 +20,7 @@ from .motion_limits import MotionLimits
 STILL = 1e-12  # [rad, m] a way that is none
 ALONG = 1e-9  # relative: a velocity that goes along a way
 LOOKS = 65  # places of a curved way at which its limits are looked at
+NARROWED = 5  # times that the last place inside its limits is looked for between two of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +117,40 @@ class Axes:
         q[..., straight] = np.clip(p[..., ~curved], self.bounds[~curved, 0], self.bounds[~curved, 1])
         return q, v @ self.directions, a @ self.directions
 
-    def check_curved(self) -> None:
-        """Raises ConfigurationError where a geodesic leaves its joint's limits."""
-        curved = self.coordinate < 0
-        shares = np.linspace(0.0, 1.0, LOOKS)[:, None] * curved
-        q = self.states(shares, shares, shares)[0]
-        q[:, self.coordinate[~curved]] = self.q0[self.coordinate[~curved]]
-        limits = self.model.limits
-        for name in np.array(self.names)[curved]:
-            own = self.model.slot(str(name)).q
-            outside = (q[:, own] < limits.lower[own] - 1e-9) | (q[:, own] > limits.upper[own] + 1e-9)
-            others = [i for i in range(self.model.nq) if not own.start <= i < own.stop]
-            if outside.any() or not limits.without(others).contain(q, 1e-9).all():
+    def bound_curved(self) -> None:
+        """Set how far each geodesic may go beyond its ends. Raises ConfigurationError where one leaves its joint's
+        limits between them."""
+        for axis in np.flatnonzero(self.coordinate < 0).tolist():
+            if not self._are_inside(axis, np.linspace(0.0, 1.0, LOOKS)).all():
                 raise ConfigurationError(
-                    f"joint {str(name)!r}: the shortest way leaves its limits; go by a configuration between"
+                    f"joint {self.names[axis]!r}: the shortest way leaves its limits; go by a configuration between"
                 )
+            if self.start[axis, 1:].any() or self.end[axis, 1:].any():
+                self.bounds[axis] = -self._room(axis, 0.0, -1.0), 1.0 + self._room(axis, 1.0, 1.0)
+
+    def _room(self, axis: int, end: float, way: float) -> float:
+        """How far the limits of the joint let it go on from an end; no farther than to brake may need."""
+        (V, A, J), ends = self.limits[axis], np.abs([self.start[axis], self.end[axis]]).max(axis=0)
+        fast, steep = max(V, ends[1]), max(A, ends[2])
+        inside, outside = 0.0, 2.0 * fast * (fast / A + 2.0 * steep / J)
+        for _ in range(NARROWED):
+            rooms = np.linspace(inside, outside, LOOKS)
+            are_inside = self._are_inside(axis, end + way * rooms)
+            if are_inside.all():
+                return outside
+            first = max(int(np.argmin(are_inside)), 1)
+            inside, outside = rooms[first - 1], rooms[first]
+        return inside
+
+    def _are_inside(self, axis: int, shares: Array) -> Array:
+        """(n,) whether the joint of a geodesic is inside its limits at shares of the way (n,)."""
+        q = get_backend().integrate(
+            self.model.tree, np.tile(self.q0, (len(shares), 1)), np.outer(shares, self.directions[axis])
+        )
+        own, limits = self.model.slot(self.names[axis]).q, self.model.limits
+        others = [i for i in range(self.model.nq) if not own.start <= i < own.stop]
+        in_box = (q[:, own] >= limits.lower[own] - 1e-9) & (q[:, own] <= limits.upper[own] + 1e-9)
+        return in_box.all(axis=1) & limits.without(others).contain(q, 1e-9)
 
 
 def _along(joint: Joint, displacement: Array, rate: Array) -> float:

@@ -58,7 +58,7 @@ def point_to_point(
     axes = Axes.between(model, q0, q1, rates, bound)
     _check_bounds(axes)
     if len(axes.start) and axes.coordinate.min() < 0:
-        axes.check_curved()
+        axes.bound_curved()
     if profile == "quintic":
         return _quintic(axes, bound, least)
     order = 3 if profile == "jerk" else 2
@@ -101,6 +101,8 @@ def _refusal(axes: Axes, axis: int, found: Planned) -> str:
             f"joint {name!r} cannot arrive with the velocity {v:g} and the acceleration {a:g} inside its limits "
             f"{V:g} and {A:g}"
         )
+    if axes.coordinate[axis] < 0:
+        return f"joint {name!r} leaves its limits beyond its way: with these velocities it cannot brake before them"
     low, high = axes.bounds[axis]
     (p0, v0, _), (p1, v1, _) = axes.start[axis], axes.end[axis]
     return (

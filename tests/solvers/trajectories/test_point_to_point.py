@@ -176,3 +176,27 @@ def test_a_polynomial_that_cannot_be_is_refused_after_few_looks(monkeypatch: pyt
     with pytest.raises(ConfigurationError, match="no polynomial of fifth degree keeps the limits"):
         point_to_point(model, [0.9], [0.0], [1.0], profile="quintic")
     assert len(looks) < 20
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("shares", [(0.0, -0.3), (0.3, -0.3), (-0.3, 0.0)])
+def test_a_ball_that_goes_beyond_its_ends_stays_in_its_cone(profile: str, shares: tuple[float, float]) -> None:
+    """At speed it goes past an end and comes back: where its limits let it, or the joint is named."""
+    neck = Joint("neck", "spherical", "base", "head", lower=[-1.0, -0.6, -1.0], upper=[1.0, 0.6, 1.0])
+    model = RobotModel("bust", [Link("base"), Link("head")], [neck])
+    found = {True: 0, False: 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        q0, q1 = (random_configuration(model, rng) for _ in range(2))
+        way = difference(model, q0, q1)
+        try:
+            there = point_to_point(model, q0, q1, shares[0] * way, shares[1] * way, profile)
+        except ConfigurationError as problem:
+            assert "joint 'neck'" in str(problem) or profile == "quintic"
+            found[False] += 1
+            continue
+        q, v, _ = there.sample(np.linspace(0.0, there.duration, 301))
+        assert model.limits.contain(q, 1e-8).all()
+        assert abs(difference(model, q[-1], q1)).max() < 1e-9 and abs(v[-1] - shares[1] * way).max() < 1e-9
+        found[True] += 1
+    assert found[True] > 20
