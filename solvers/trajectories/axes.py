@@ -128,14 +128,14 @@ class Axes:
             if self.start[axis, 1:].any() or self.end[axis, 1:].any():
                 self.bounds[axis] = -self._room(axis, 0.0, -1.0), 1.0 + self._room(axis, 1.0, 1.0)
 
-    def _room(self, axis: int, end: float, way: float) -> float:
+    def _room(self, axis: int, end: float, sign: float) -> float:
         """How far the limits of the joint let it go on from an end; no farther than to brake may need."""
         (V, A, J), ends = self.limits[axis], np.abs([self.start[axis], self.end[axis]]).max(axis=0)
         fast, steep = max(V, ends[1]), max(A, ends[2])
         inside, outside = 0.0, 2.0 * fast * (fast / A + 2.0 * steep / J)
         for _ in range(NARROWED):
             rooms = np.linspace(inside, outside, LOOKS)
-            are_inside = self._are_inside(axis, end + way * rooms)
+            are_inside = self._are_inside(axis, end + sign * rooms)
             if are_inside.all():
                 return outside
             first = max(int(np.argmin(are_inside)), 1)
