@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from itertools import pairwise
 
 import clarabel
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, library_robot
+from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, difference, integrate, library_robot
 from robokin_addon.solvers import Motion, retime, smooth_motion
 from robokin_addon.solvers.motion.rolled import wheel_slip
 from scipy import sparse
@@ -157,3 +158,25 @@ def test_a_rolling_base_goes_where_its_wheels_take_it(speed: float) -> None:
     np.testing.assert_allclose(fine.v[2:-2, own], v, atol=2e-5)
     inside = abs(np.diff(np.floor(24.0 * fine.times + 1e-9), 1)[2:-1]) < 0.5  # at knots the acceleration has a corner
     np.testing.assert_allclose(fine.a[2:-2, own][inside], a[inside], atol=2e-2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_ball_along_its_cone_accelerates_without_jumps(seed: int) -> None:
+    """Frames on the border: what the spline would leave the cone by between them was cut off, with a jump of speed."""
+    model, rng = library_robot("puppet"), np.random.default_rng(seed)
+    rate, phase, size = rng.uniform(1.0, 3.0, model.nv), rng.uniform(0.0, 6.0, model.nv), rng.uniform(0.3, 0.6)
+    t = np.arange(40) / 25.0
+    middle = model.limits.middle(model.neutral())
+    steps = size * (np.sin(rate * t[:, None] + phase) - np.sin(phase))
+    motion = Motion.of(model, t, [model.limits.clamp(integrate(model, middle, step)) for step in steps])
+    jumps = []
+    for samples in (1000.0, 4000.0):
+        fine = smooth_motion(motion, samples)
+        assert model.limits.contain(fine.q, 1e-9).all()
+        v = samples * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+        a = samples * np.diff(v, axis=0)
+        assert abs(0.5 * (fine.v[:-1] + fine.v[1:]) - v).max() < 1e-3
+        jumps.append(abs(np.diff(a, axis=0)).max())
+    assert jumps[1] < 0.4 * jumps[0]
+    beside = np.array([difference(model, *ends) for ends in zip(motion.q, smooth_motion(motion, 25.0).q, strict=True)])
+    assert abs(beside).max() < 0.02 and abs(beside[[0, -1]]).max() < 1e-6
