@@ -9,6 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
+from ..progress import scaled
 from ..singularities.measure import NEAR, Singularities
 from ..singularities.tool import Tool
 from ..tasks import PostureTask
@@ -94,9 +95,10 @@ def in_time(
     s = np.arange(float(along.path.frames))
     layers = along.at_all(s)
     paced = _paced(velocity, dt)
-    skippable = None
+    skippable, done = None, 0.0
     if all(map(len, layers)):
-        exact = yield from cheapest_sequence(along, s.tolist(), layers, first, paced)
+        done = 0.5
+        exact = yield from scaled(cheapest_sequence(along, s.tolist(), layers, first, paced), 0.0, done)
         if exact.costs.max(initial=0.0) < TOO_FAST:
             return exact
         reach = np.ones(2 * SKIPS[-1] + 1)
@@ -123,7 +125,8 @@ def in_time(
         found[a[outside], b[outside]] = np.inf if count > 1 else TOO_FAST * 0.5
         return found
 
-    return (yield from cheapest_sequence(along, s.tolist(), layers, first, cost, SKIPS, skippable))
+    steps = cheapest_sequence(along, s.tolist(), layers, first, cost, SKIPS, skippable)
+    return (yield from scaled(steps, done, 1.0))
 
 
 def _paced(velocity: Array, dt: float) -> StepCost:

@@ -95,12 +95,15 @@ def traverse_steps(
             q = with_halves(found.sample(times[::2]))
             halves = found.places(along.path, times, along.tips(q))
         else:
+            done = 0.0
             if not along.are_few:
                 routes = ROUTES if past == Past.CHANGE_POSTURE else 1
-                along = yield from scaled(led_from(along, first, dt, (), routes), 0.0, 0.5)
+                done = 0.5
+                along = yield from scaled(led_from(along, first, dt, (), routes), 0.0, done)
                 first = along.starts()
             led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
-            sequence = yield from led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
+            steps = led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
+            sequence = yield from scaled(steps, done, 1.0)
             q = inside_limits(along, at_frames(sequence, frames), dt, None)
     off = deviation(along.path.at(halves), along.tips(q))
     motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])
@@ -129,12 +132,14 @@ def _slower(
     the first route on which the tool need not leap."""
     if along.are_few:
         return along, (yield from slower_sequence(along, first, velocity, dt))
+    done = 0.0
     while True:
-        led = yield from scaled(led_from(along, first, dt, SLOWER, 1), 0.0, 0.5)
+        half, end = 0.25 + 0.75 * done, 0.5 + 0.5 * done  # each try is half of what is left
+        led = yield from scaled(led_from(along, first, dt, SLOWER, 1), done, half)
         try:
-            return led, (yield from slower_sequence(led, led.starts(), velocity, dt))
+            return led, (yield from scaled(slower_sequence(led, led.starts(), velocity, dt), half, end))
         except TaskError:
-            first = led.untried
+            first, done = led.untried, end
             if not len(first):
                 raise
 

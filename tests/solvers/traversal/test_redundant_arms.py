@@ -145,6 +145,15 @@ def test_the_search_of_an_arm_that_moves_in_itself_can_be_stopped_at_each_step()
     assert len(shares) > 3 and 0.0 <= min(shares) and max(shares) <= 1.0
 
 
+@pytest.mark.parametrize(("name", "past", "seed"), [("sawyer", "change-posture", 5), ("iiwa", "slow-down", 2)])
+def test_the_share_that_is_done_never_falls(name: str, past: str, seed: int) -> None:
+    """The second one takes another route after one that leaps."""
+    model, link = arm(name)
+    poses, start = line_past(model, link, 1e-4, seed)
+    shares = list(traverse_steps(model, PoseTask(link, poses[0]), poses, start, DT, past))
+    assert len(shares) > 10 and (np.diff(shares) >= 0.0).all() and 0.0 <= shares[0] and shares[-1] <= 1.0
+
+
 def test_where_no_way_is_found_it_says_where() -> None:
     model, link = arm("sawyer")
     poses = np.tile(forward_kinematics(model, np.full(7, 0.4))[link], (20, 1, 1))

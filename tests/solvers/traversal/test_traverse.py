@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, read_urdf_text
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
+from robokin_addon.solvers.traversal.traverse import traverse_steps
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from support.few import rest_slow
@@ -81,6 +82,15 @@ def test_a_line_by_the_singular_wrist(offset: float, acceleration: float) -> Non
     if offset > 1e-4:  # in all postures the wrist turns
         with pytest.raises(TaskError, match="no such path past the singularity was found"):
             led(model, poses, start, "change-posture")
+
+
+def test_the_share_that_is_done_never_falls() -> None:
+    """Exactly along the path the wrist is too slow, so that frames are skipped after all of them were tried."""
+    model, q = arm("kr6"), np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), 5e-3 * np.array([0.0, 0.2, -1.0]))
+    task = PoseTask("tool", poses[0])
+    shares = list(traverse_steps(model, task, poses, started(model, poses, q), DT, "deviate", *MOST))
+    assert len(shares) > len(poses) and (np.diff(shares) >= 0.0).all() and 0.0 <= shares[0] and shares[-1] <= 1.0
 
 
 @pytest.mark.parametrize("offset", rest_slow(OFFSETS, 2))
