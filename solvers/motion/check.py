@@ -123,8 +123,10 @@ def check_motion_steps(
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(checked_motion(motion).model, motion.q)
     violations = _violations(motion, eps, float32, gravity if efforts else None) + _slips(motion, slip, eps)
-    violations += _more(motion, eps, gravity, limits or {}, support)
+    violations += _more(motion, eps, gravity, limits, support)
     violations += collision_violations(motion, collisions) if collisions is not None else []
+    if not isinstance(singularity, (int, float, np.number)):
+        raise TaskError(f"singularity must be a number, not {shown(singularity)}")
     violations.sort(key=lambda violation: violation.frame)
     singular = MotionSingularities.of(motion, checked_tasks(tasks), singularity) if singularity > 0.0 else None
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
@@ -170,11 +172,11 @@ def _check_levels(
 
 
 def _more(
-    motion: Motion, eps: float, gravity: object | None, limits: Mapping[str, object], support: Sequence[Array] | None
+    motion: Motion, eps: float, gravity: object | None, limits: object, support: Sequence[Array] | None
 ) -> list[Violation]:
     g = None if gravity is None else check_vector(gravity, 3, "gravity")
     found = []
-    if limits:
+    if limits is not None:
         found += more_violations(motion, limits, g, *_difference_rounding(motion, eps, eps * abs(motion.q)))
     if support is not None and g is not None:
         found += tipping_violations(motion, g, support)

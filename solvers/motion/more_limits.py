@@ -29,6 +29,8 @@ def more_violations(
     limit between samples keeps it here. A power is no difference: it is that of `least_efforts`, up to what is
     `sampling_error` of it.
     v_slack, a_slack: (F, nv) what rounding makes of them. Raises ConfigurationError, UnknownNameError."""
+    if not isinstance(limits, Mapping):
+        raise ConfigurationError(f"limits must be a mapping of {', '.join(KINDS)}, not {shown(limits)}")
     for name in limits:
         if name not in KINDS:
             raise UnknownNameError("limit", name, KINDS)

@@ -37,4 +37,4 @@ def servo_angles(model: RobotModel, q: Array) -> tuple[list[str], Array]:
 
 
 def _turn(span: float) -> str:
-    return f"{span:.0f} degrees" if np.isfinite(span) else "without limits"
+    return f"{span:.6g} degrees" if np.isfinite(span) else "without limits"

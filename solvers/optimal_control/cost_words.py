@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import STANDARD_GRAVITY
-from ...robokin.errors import TaskError, UnknownNameError
+from ...robokin.errors import TaskError, UnknownNameError, shown
 from ..criteria import Criterion
 from ..tasks.checks import positive
 from .costs import Acceleration, Animation, Duration, Jerk, KineticEnergy, MotionCost, Torque, Weighted
@@ -40,7 +40,7 @@ def motion_cost(
         return cost
     given = {cost: 1.0} if isinstance(cost, str) else cost
     if not isinstance(given, Mapping) or not given:
-        raise TaskError(f"a cost is a word ({', '.join(WORDS)}), or {{word: weight}}, not {cost!r}")
+        raise TaskError(f"a cost is a word ({', '.join(WORDS)}), or {{word: weight}}, not {shown(cost)}")
     down = np.array(STANDARD_GRAVITY) if gravity is None else gravity
     parts = []
     for word, weight in given.items():

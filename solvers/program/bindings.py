@@ -50,6 +50,8 @@ def _labels(motion: Sampled, t: Array) -> list[Label | None]:
         return [("animation", "")] * len(t)
     names = [name for joint in motion.model.moving_joints for name in velocity_names(joint)]
     _, v, a = motion.sample(t)
+    if not names:
+        return [None] * len(t)
     shares = abs(np.stack((v, a, motion.jerk(t)), axis=-1)) / motion.limits.rows
     joints, kinds = np.unravel_index(shares.reshape(len(t), -1).argmax(axis=1), shares.shape[1:])
     return [(KINDS[k], names[i]) for i, k in zip(joints.tolist(), kinds.tolist(), strict=True)]

@@ -47,7 +47,7 @@ def point_to_point(
     UnknownNameError for other profiles.
     """
     solvable_model(model)
-    if profile not in PROFILES:
+    if not isinstance(profile, str) or profile not in PROFILES:
         raise UnknownNameError("profile", profile, PROFILES)
     q0, q1 = model.check_configuration(q0, "q0"), model.check_configuration(q1, "q1")
     zero = np.zeros(model.nv)

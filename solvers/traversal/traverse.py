@@ -152,7 +152,7 @@ def _checked(task: PoseTask, poses: object, dt: float, past: str, position: floa
         raise TaskError(f"{task.name}: a path past a singularity needs the whole pose of its tip, and no axis free")
     if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < np.inf):
         raise TaskError(f"dt must be a positive number of seconds, not {shown(dt)}")
-    if past not in tuple(Past):
+    if not isinstance(past, str) or past not in tuple(Past):
         raise TaskError(f"past must be one of {', '.join(Past)}, not {shown(past)}")
     for name, value in (("position", position), ("orientation", orientation)):
         if not (isinstance(value, (int, float, np.number)) and 0.0 <= value < np.inf):

@@ -129,7 +129,7 @@ class JointTask(PostureTask):
         influence: float = 1.0,
     ) -> None:
         if not isinstance(joint, str):
-            raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
+            raise TaskError(f"a task's joint must be the name of a joint, not {shown(joint)}")
         self.joint = joint
         own = own_name(name, f"{type(self).__name__} of {joint}")
         weights = {joint: positive(weight, f"{own}: weight")}

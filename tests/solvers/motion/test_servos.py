@@ -24,7 +24,8 @@ def test_the_middle_of_the_limits_is_ninety_degrees(tmp_path):
 @pytest.mark.parametrize(
     ("joint", "said"),
     [
-        (Joint("j", "revolute", "a", "b", lower=-2.0, upper=2.0), "joint 'j' turns 229 degrees: a servo has 180"),
+        (Joint("j", "revolute", "a", "b", lower=-2.0, upper=2.0), "joint 'j' turns 229.183 degrees: a servo has 180"),
+        (Joint("j", "revolute", "a", "b", lower=-1.571, upper=1.571), "joint 'j' turns 180.023 degrees"),
         (Joint("j", "continuous", "a", "b"), "joint 'j' turns without limits: a servo has 180"),
         (Joint("j", "prismatic", "a", "b", lower=0.0, upper=1.0), "joint 'j' is prismatic"),
         (Joint("j", "spherical", "a", "b"), "joint 'j' is spherical"),

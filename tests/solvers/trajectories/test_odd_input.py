@@ -6,8 +6,30 @@ import json
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, RobokinError, library_robot, random_configuration
-from robokin_addon.solvers import MotionLimits, point_to_point, read_moves, retime
+from robokin_addon.robokin import (
+    ConfigurationError,
+    Joint,
+    Link,
+    RobokinError,
+    RobotModel,
+    library_robot,
+    random_configuration,
+)
+from robokin_addon.solvers import (
+    JointTask,
+    Motion,
+    MotionLimits,
+    Move,
+    PoseTask,
+    check_motion,
+    point_to_point,
+    read_moves,
+    retime,
+    run_moves,
+    traverse,
+)
+from robokin_addon.solvers.optimal_control.cost_words import motion_cost
+from robokin_addon.solvers.program.bindings import binding_labels
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +98,32 @@ def test_the_end_that_is_none_is_named(panda, odd):
         point_to_point(model, other, q)
     with pytest.raises(ConfigurationError, match=r"^q1 "):
         point_to_point(model, q, other)
+
+
+ARRAY = np.zeros((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda model, q: point_to_point(model, q, q, profile=ARRAY), "no profile named array"),
+        (lambda model, q: check_motion(Motion.of(model, [0, 1], [q, q]), limits=ARRAY), "limits must be a mapping of"),
+        (lambda model, q: check_motion(Motion.of(model, [0, 1], [q, q]), singularity=ARRAY), "singularity must be a"),
+        (lambda model, q: motion_cost(ARRAY, None, q), "a cost is a word"),
+        (lambda model, q: JointTask(ARRAY, 0.1), "a task's joint must be the name"),
+        (
+            lambda model, q: traverse(model, PoseTask("tool", np.eye(4)), np.tile(np.eye(4), (2, 1, 1)), past=ARRAY),
+            "past must be one of",
+        ),
+    ],
+)
+def test_an_array_in_place_of_a_word_or_number_is_named_on_one_line(panda, asked, said):
+    with pytest.raises(RobokinError, match=said) as error:
+        asked(*panda)
+    assert "\n" not in str(error.value)
+
+
+def test_nothing_binds_the_moves_of_a_robot_without_joints():
+    model = RobotModel("rock", [Link("stone"), Link("top")], [Joint("glue", "fixed", "stone", "top")])
+    done = run_moves(model, [Move("there", joints={}, wait=1.0)], [])
+    assert binding_labels(done, np.array([0.0, 0.5])) == [None, None]
