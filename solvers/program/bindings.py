@@ -53,5 +53,6 @@ def _labels(motion: Sampled, t: Array) -> list[Label | None]:
     if not names:
         return [None] * len(t)
     shares = abs(np.stack((v, a, motion.jerk(t)), axis=-1)) / motion.limits.rows
-    joints, kinds = np.unravel_index(shares.reshape(len(t), -1).argmax(axis=1), shares.shape[1:])
+    largest = shares.reshape(len(t), len(names) * len(KINDS)).argmax(axis=1)
+    joints, kinds = np.unravel_index(largest, shares.shape[1:])
     return [(KINDS[k], names[i]) for i, k in zip(joints.tolist(), kinds.tolist(), strict=True)]

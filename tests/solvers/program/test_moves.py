@@ -122,6 +122,18 @@ def test_what_cannot_be_reached_names_the_move() -> None:
         run_moves(PANDA, [Move("far", "line", tip=TIP, position=tuple(beyond))], START)
 
 
+def test_the_command_begins_with_a_move_to_where_the_robot_stands(capsys, tmp_path) -> None:
+    """It takes no time, so no sample tells what binds."""
+    save_urdf(PANDA, tmp_path / "panda.urdf")
+    ends = [{"name": "ready", "joints": {"joint_1": x}} for x in (0.3, 0.3, 0.5)]
+    (tmp_path / "program.json").write_text(json.dumps({"moves": ends}))
+    asked = ("--moves", tmp_path / "program.json", "--q0", '{"joint_1": 0.3, "joint_4": -1.5}')
+    done = run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", tmp_path / "a.csv", "--json", tmp_path / "a.json")
+    assert done.code == 0 and done.err == ""
+    told = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    assert [move["duration"] == 0.0 for move in told["moves"]] == [True, True, False] and told["bindings"]
+
+
 def test_the_commands(capsys, tmp_path) -> None:
     save_urdf(PANDA, tmp_path / "panda.urdf")
     (tmp_path / "program.json").write_text(json.dumps({"moves": program()[:2]}))
