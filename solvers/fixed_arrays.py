@@ -24,6 +24,7 @@ from .alike import Same, content, frozen, is_own, is_plain
 
 FREE = "target"  # what problems read anew
 MOST_KNOWN = 512  # settings that are kept
+UNCHANGING = (tuple, MappingProxyType)
 _EMPTY = inspect.Parameter.empty
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
@@ -151,7 +152,7 @@ def fixed_new(value: object) -> object:
     if type(value) is np.ndarray:
         value.setflags(write=False)
         return value
-    return value if type(value) is tuple else fixed_value(value, True)
+    return value if type(value) in UNCHANGING else fixed_value(value, True)
 
 
 def fixed_value(value: object, is_whole: bool) -> object:

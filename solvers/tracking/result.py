@@ -125,7 +125,7 @@ class TrackResult:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
             found = self._held_by_fading(frame, shares) or Diagnosis(Status.MAX_ITERATIONS, reason)
         elif is_empty:
-            found = Diagnosis(Status.MAX_ITERATIONS, "no motion inside the limits is what is asked for")
+            found = Diagnosis(Status.MAX_ITERATIONS, "no motion inside the limits was found that is asked for")
         if is_aside and found is not STANDS_ASIDE:
             found = replace(found, reason=f"{found.reason}; {STANDS_ASIDE.reason}")
         return self.held_up(frame, replace(found, reason=f"{found.reason} ({remark})") if remark else found)

@@ -26,7 +26,7 @@ from ..tasks import Task
 from ..tasks.influence import checked_shares, is_partial
 from ..tasks.protocols import VelocityTask, is_counted_from_start, start_tasks
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
-from .data import TrackOutcome, sets_of
+from .data import LATE, TrackOutcome, sets_of
 from .level_engines import LevelEngines, state_at
 from .memory import MotionMemory, depends_on_frames_before
 from .result import EMPTY, TrackResult, joined, judge_histories, judge_reach, short_diagnosis, stopped_by
@@ -336,7 +336,7 @@ class Tracker:
             residuals[:, aside] = [self.levels.residuals_after(*step, self.dt, aside) for step in steps]
         outcome.iterations[0] += count
         codes, missed = outcome.codes, self.missed(residuals, requested)
-        codes[~missed[:, ~aside].any(axis=1)] = NOT_CONVERGED
+        codes[~missed[:, ~aside].any(axis=1) | (codes == LATE) & ~outcome.behind.any(axis=1)] = NOT_CONVERGED
         codes[~missed.any(axis=1)] = CONVERGED if requested.any() else EMPTY
         judge_reach(
             codes, self.problem.search, [[own[i] for i in self._static] for own in wanted], missed[:, self._static]

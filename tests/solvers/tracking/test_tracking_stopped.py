@@ -213,3 +213,16 @@ def test_the_status_of_a_frame_is_what_its_diagnosis_has_found() -> None:
     assert found.status == [Status.CONVERGED] + [Status.MAX_ITERATIONS] * 4 + [Status.SINGULAR]
     reasons = found.diagnose()
     assert found.status == [each.status for each in reasons] == [Status.CONVERGED] + [Status.SINGULAR] * 5
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("speed", [20.0, 50.0])
+def test_no_limit_is_named_where_there_is_none(speed: float, backend: str) -> None:
+    """A base whose wheels have no limits on speed, faster than one frame's search goes."""
+    model = load_urdf(robot("z1"), root="wheeled")
+    task = TwistTask(model.link_names[0], (speed, 0.0, 0.0, 0.0, 0.0, 0.0))
+    found = track(model, [task], [[task.target]] * 3, model.limits.middle(model.neutral()), DT, backend=backend)
+    for frame in range(3):
+        told = found.diagnosis(frame)
+        assert told.status is found.status[frame]
+        assert bool(told.joints) == (told.status is Status.LIMIT), told.reason
