@@ -116,8 +116,9 @@ def _refuse(obj: bpy.types.Object, chosen: Collection[str]) -> None:
         raise BridgeError(f"{obj.name!r} is nowhere: its location, rotation or scale is not a number")
     scale = obj.matrix_world.to_scale()
     if max(scale) - min(scale) > 1e-4 * max(map(abs, scale)) or obj.matrix_world.is_negative:
-        shown = ", ".join(f"{x:g}" for x in obj.scale)
-        raise BridgeError(f"{obj.name!r} has the scale {shown}: apply it first (Object > Apply > Scale)")
+        shown = ", ".join(f"{x:.6g}" for x in scale)
+        whose = f" with that of its parent {obj.parent.name!r}" if obj.parent is not None else ""
+        raise BridgeError(f"{obj.name!r} has the scale {shown}{whose}: apply it first (Object > Apply > Scale)")
 
 
 def _refuse_constraints(bone: bpy.types.PoseBone) -> None:

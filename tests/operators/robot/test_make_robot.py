@@ -298,10 +298,17 @@ def state(obj: bpy.types.Object) -> list:
     return [bones, constraints, obj.data.get(ROBOT_KEY), obj.mode]
 
 
+def stretch_parent(obj):
+    obj.parent = bpy.data.objects.new("table", None)
+    bpy.context.collection.objects.link(obj.parent)
+    obj.parent.scale = 1, 2, 1
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
         (lambda obj: setattr(obj, "scale", (1, 2, 1)), "'rig' has the scale 1, 2, 1: apply it"),
+        (stretch_parent, "'rig' has the scale 1, 2, 1 with that of its parent 'table': apply it"),
         (lambda obj: setattr(obj, "scale", (-1, -1, -1)), "scale -1, -1, -1"),
         (lambda obj: obj.pose.bones["hand"].constraints.new("COPY_LOCATION"), "'hand' has the constraint 'Copy Loc"),
         (lambda obj: obj.pose.bones["hand"].constraints.new("LIMIT_ROTATION"), "'hand' has the"),  # of world space
