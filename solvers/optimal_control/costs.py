@@ -12,8 +12,9 @@ from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
+from . import turning
 from .blocks import gauss_newton, products, symmetric_products, transposed
-from .discretization import DiscreteMotion, Discretization, differenced
+from .discretization import DiscreteMotion, Discretization, after, differenced
 from .rows.drive_efforts import DriveEfforts, placement_changes
 
 SHORT = 100.0  # [1/rad^2] share of a duration that a step is taken to cost
@@ -51,6 +52,9 @@ class Acceleration(MotionCost):
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         return gauss_newton(self._residual(at), at.change_blocks * at.grid.dt**-1.5)
 
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        at.bend_changes(H, self._residual(at) * at.grid.dt**-1.5)
+
     def _residual(self, at: DiscreteMotion) -> Array:
         return at.changes * at.grid.dt**-1.5
 
@@ -66,6 +70,10 @@ class Jerk(MotionCost):
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         return gauss_newton(self._residual(at), differenced(at.change_blocks) * at.grid.dt**-2.5)
 
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        force = self._residual(at) * at.grid.dt**-2.5
+        at.bend_changes(H, force - after(force))
+
     def _residual(self, at: DiscreteMotion) -> Array:
         return np.diff(at.changes, axis=0, prepend=0.0) * at.grid.dt**-2.5
 
@@ -80,9 +88,15 @@ class Animation(MotionCost):
         return _half_square(self._residual(at))
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
-        blocks = np.zeros((len(at), 1, *[at.steps.shape[1]] * 2))
-        blocks[:, 0] = np.eye(at.steps.shape[1]) * np.sqrt(at.grid.dt)
-        return gauss_newton(self._residual(at), blocks)
+        blocks = np.zeros((len(at), 2, *[at.steps.shape[1]] * 2))
+        blocks[:, 0] = np.eye(at.steps.shape[1])
+        turning.set_blocks(at.grid, self.q, at.q, at.grid.difference, blocks)
+        return gauss_newton(self._residual(at), blocks[:, :1] * np.sqrt(at.grid.dt))
+
+    def bend(self, at: DiscreteMotion, H: Array) -> None:
+        if at.grid.joined:
+            force = self._residual(at) * np.sqrt(at.grid.dt)
+            H[:, 0] += turning.second(at.grid, self.q, at.q, at.grid.difference, force)[0]
 
     def _residual(self, at: DiscreteMotion) -> Array:
         return at.grid.difference(self.q, at.q) * np.sqrt(at.grid.dt)
@@ -122,6 +136,7 @@ class KineticEnergy(MotionCost):
 
         second = 0.5 * dt * grid.scale[:, None] * placement_changes(grid, at.q, gradient)
         H[:, 0] += 0.5 * (second + np.swapaxes(second, -1, -2))
+        at.bend_steps(H, grid.scale * self._momentum(at, at.q, at.v))
 
     def _velocity_blocks(self, at: DiscreteMotion) -> Array:
         """(F, 2, n, n) of v along y."""

@@ -7,7 +7,6 @@ with v_0 given. A derivative is an array of blocks (F, p + 1, n, n): block [k, s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -22,8 +21,8 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, swing_twist
 from ..limits.viability import StepLimits
 from ..qp.sparse_rows import SparseRows
+from . import turning
 
-STEP = 1e-6  # of central differences of what turns
 SHORTEST = 1e-9  # [s] between frames: only where nothing bounds it
 UNUSED = 1e-7  # share of limits on velocities and accelerations that is left unused: a program is solved to less
 INSIDE = 1e-7  # share of a curved limit that is left unused: steps leave it to second order
@@ -59,8 +58,6 @@ class Discretization:
         self.joined = [(iv, 3) for iv in balls] + [(iv, 6) for _, iv in self.free]  # first and count of each
         wheels = [iv for base in model.rolling_bases for iv in base.wheel_v]
         self.bends = np.setdiff1d(np.arange(len(self.scale)), wheels)  # those along which rows are curved
-        # Degrees of freedom whose displacements do not simply add.
-        self.turning = [first + k for first, count in self.joined for k in range(count)]
 
     def stretched(self, s: float) -> Discretization:
         """Itself, with the time between frames multiplied by exp(s). Raises TaskError where that is next to nothing."""
@@ -135,7 +132,7 @@ class DiscreteMotion:
         grid, n = self.grid, self.q.shape[1] and self.steps.shape[1]
         blocks = np.zeros((len(self), 2, n, n))
         blocks[1:, 0], blocks[1:, 1] = np.eye(n), -np.eye(n)
-        self._of_turning(blocks, grid.difference)
+        turning.set_blocks(grid, self.q[:-1], self.q[1:], grid.difference, blocks[1:])
         return blocks
 
     @cached_property
@@ -149,24 +146,34 @@ class DiscreteMotion:
         grid, n = self.grid, self.steps.shape[1]
         blocks = np.zeros((len(self), 2, n, n))
         blocks[1:] = 0.5 * np.eye(n)
-        self._of_turning(blocks, lambda q0, q1: grid.difference(self.halves, self._half_way(q0, q1)))
+        turning.set_blocks(grid, self.q[:-1], self.q[1:], self._from_half_way, blocks[1:])
         return blocks
 
     def _half_way(self, q0: Array, q1: Array) -> Array:
         grid = self.grid
         return grid.moved(q0, 0.5 * grid.difference(q0, q1))
 
-    def _of_turning(self, blocks: Array, of: Callable[[Array, Array], Array]) -> None:
-        """Set the columns of what turns in the blocks of `of`, of frames and those after them."""
-        grid = self.grid
-        tree, backend, (before, after) = grid.model.tree, grid.backend, (self.q[:-1], self.q[1:])
-        for j in grid.turning:
-            along = np.zeros(len(grid.scale))
-            along[j] = STEP * grid.scale[j]
-            for s, q in enumerate((after, before)):
-                ends = [backend.integrate(tree, q, sign * along) for sign in (1.0, -1.0)]
-                up, down = (of(before, end) if s == 0 else of(end, after) for end in ends)
-                blocks[1:, s, :, j] = (up - down) / (2.0 * STEP)
+    def bend_steps(self, H: Array, w: Array) -> None:
+        """Add to H (F, p + 1, n, n) the second derivative of the sum over frames of w (F, n) times d_k."""
+        self._bend(H, w, self.grid.difference)
+
+    def bend_changes(self, H: Array, w: Array) -> None:
+        """Add to H (F, p + 1, n, n) the second derivative of the sum of w (F, n) times d_k - d_{k-1}."""
+        self.bend_steps(H, w - after(w))
+
+    def bend_halves(self, H: Array, w: Array) -> None:
+        """Add to H that of the sum of w (F, n) times the displacements of `halves`, each at the frame after it."""
+        self._bend(H, w, self._from_half_way)
+
+    def _bend(self, H: Array, w: Array, of: turning.Pairwise) -> None:
+        if self.grid.joined:
+            own, across, before = turning.second(self.grid, self.q[:-1], self.q[1:], of, w[1:])
+            H[1:, 0] += own
+            H[1:, 1] += across
+            H[:-1, 0] += before
+
+    def _from_half_way(self, q0: Array, q1: Array) -> Array:
+        return self.grid.difference(self.halves, self._half_way(q0, q1))
 
     @cached_property
     def change_blocks(self) -> Array:
@@ -182,8 +189,8 @@ class DiscreteMotion:
         if grid.is_start_fixed:
             parts.append(_rows(np.eye(n), np.zeros(n, int), frames * n, np.zeros(n), np.zeros(n)))
         first = np.arange(frames) * n
-        for blocks, at, lower, upper in self._position_rows(first):
-            parts.append(_rows(blocks, at, frames * n, lower, upper))
+        for blocks, at, _, lower, upper in self._position_rows:
+            parts.append(_rows(blocks, first[at], frames * n, lower, upper))
         bounds = limits.max_step / grid.scale, limits.max_step_change / grid.scale
         values = self.steps, self.changes
         for bound, value, blocks in zip(bounds, values, (self.step_blocks, self.change_blocks), strict=True):
@@ -199,15 +206,59 @@ class DiscreteMotion:
         lower, upper = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         return rows, lower, upper
 
-    def _position_rows(self, first: Array) -> list[tuple[Array, Array, Array, Array]]:
+    def bend_limits(self, H: Array, z: Array) -> None:
+        """Add to H how `limit_rows` bend times their multipliers z (m,)."""
+        if not self.grid.joined:
+            return
+        force, begin = np.zeros(self.steps.shape), self.grid.is_start_fixed * H.shape[2]
+        for _, frame, coordinate, lower, _ in self._position_rows:
+            force[frame, coordinate] += z[begin : begin + len(lower)]
+            begin += len(lower)
+        H[:, 0] += turning.second(self.grid, self.q, self.q, self._limited, force)[0]
+        limits = self.grid.limits
+        for bound, add in ((limits.max_step, self.bend_steps), (limits.max_step_change, self.bend_changes)):
+            force, limited = np.zeros(self.steps.shape), np.flatnonzero(np.isfinite(bound))
+            end = begin + (len(force) - 1) * len(limited)
+            force[1:, limited] = z[begin:end].reshape(len(force) - 1, -1)
+            add(H, force)
+            begin = end
+
+    def _limited(self, _: Array, q: Array) -> Array:
+        """(F, n) what the limits of positions of joints that turn are on, with slopes of 1 here."""
+        grid, found = self.grid, np.zeros(self.steps.shape)
+        for iq, iv in grid.free:
+            found[:, iv : iv + 3] = q[:, iq : iq + 3] / grid.length
+        for cone, (_, lower, _) in zip(grid.limits.cones, self._cones, strict=True):
+            own, near = slice(cone.q, cone.q + 4), cone.shrunk(INSIDE)
+            measure, twist = swing_twist.measures(near, q[:, own])
+            to_centre = np.where(np.isfinite(lower[:, 0]), -lower[:, 0], 0.0)
+            found[:, cone.v] = measure * to_centre / (1.0 + swing_twist.measures(near, self.q[:, own])[0])
+            found[:, cone.v + 2] = twist
+        return found
+
+    @cached_property
+    def _cones(self) -> list[tuple[Array, Array, Array]]:
+        """Rows (F, 3, 3), lower and upper sides (F, 3) of each cone."""
+        found = []
+        for cone in self.grid.limits.cones:
+            balls, own = self.q[:, cone.q : cone.q + 4], cone.shrunk(INSIDE)
+            B, lower, upper = (
+                np.array(x) for x in zip(*(swing_twist.local_coordinates(own, q) for q in balls), strict=True)
+            )
+            found.append((np.linalg.inv(B), lower, upper))
+        return found
+
+    @cached_property
+    def _position_rows(self) -> list[tuple[Array, Array, Array, Array, Array]]:
+        """Rows (m, n), the frame and the coordinate of each (m,), lower and upper sides (m,)."""
         grid, limits, q = self.grid, self.grid.limits, self.q
-        n, found = len(grid.scale), []
+        n, every, found = len(grid.scale), np.arange(len(q)), []
         bounded = np.flatnonzero((limits.coordinate >= 0) & (np.isfinite(limits.lower) | np.isfinite(limits.upper)))
         for i in bounded.tolist():
             values = q[:, limits.coordinate[i]]
             row = np.broadcast_to(np.eye(n)[i], (len(q), n))
             low, high = (limits.lower[i] - values) / grid.scale[i], (limits.upper[i] - values) / grid.scale[i]
-            found.append((row, first, low, high))
+            found.append((row, every, np.full(len(q), i), low, high))
         for iq, iv in grid.free:
             R = quaternion.to_matrix(q[:, iq + 3 : iq + 7])
             for axis in range(3):
@@ -215,16 +266,14 @@ class DiscreteMotion:
                 if np.isfinite(lower) or np.isfinite(upper):
                     row = np.zeros((len(q), n))
                     row[:, iv : iv + 3] = R[:, axis]
-                    value = q[:, iq + axis]
-                    found.append((row, first, (lower - value) / grid.length, (upper - value) / grid.length))
-        for cone in limits.cones:
-            rows, lower, upper = np.zeros((len(q), 3, n)), np.zeros((len(q), 3)), np.zeros((len(q), 3))
-            for k, ball in enumerate(q[:, cone.q : cone.q + 4]):
-                B, lower[k], upper[k] = swing_twist.local_coordinates(cone.shrunk(INSIDE), ball)
-                rows[k, :, cone.v : cone.v + 3] = np.linalg.inv(B)
-            limited = np.isfinite(lower) | np.isfinite(upper)
-            at = np.repeat(first, 3).reshape(-1, 3)[limited]
-            found.append((rows[limited], at, np.minimum(lower[limited], 0.0), np.maximum(upper[limited], 0.0)))
+                    low, high = (lower - q[:, iq + axis]) / grid.length, (upper - q[:, iq + axis]) / grid.length
+                    found.append((row, every, np.full(len(q), iv + axis), low, high))
+        for cone, (own, lower, upper) in zip(limits.cones, self._cones, strict=True):
+            rows = np.zeros((len(q), 3, n))
+            rows[:, :, cone.v : cone.v + 3] = own
+            frame, k = np.nonzero(np.isfinite(lower) | np.isfinite(upper))
+            low, high = np.minimum(lower[frame, k], 0.0), np.maximum(upper[frame, k], 0.0)
+            found.append((rows[frame, k], frame, cone.v + k, low, high))
         return found
 
     def too_fast(self) -> float:
@@ -254,6 +303,11 @@ def differenced(blocks: Array) -> Array:
     found[:, :-1] = blocks
     found[1:, 1:] -= blocks[:-1]
     return found
+
+
+def after(x: Array) -> Array:
+    """(F, ...) x of the frame after, 0 after the last."""
+    return np.concatenate((x[1:], np.zeros_like(x[:1])))
 
 
 def _rows(blocks: Array, first: Array, size: int, lower: Array, upper: Array) -> tuple[SparseRows, Array, Array]:

@@ -86,7 +86,7 @@ class LocalProgram:
 
 def total_residual(at: DiscreteMotion, linearised: LinearisedRows) -> float:
     """Summed over all rows; limits have a residual only where what turns, or a free time, makes them curved."""
-    return float(abs(linearised.residual()).sum()) + (at.too_fast() if at.grid.turning else 0.0)
+    return float(abs(linearised.residual()).sum()) + (at.too_fast() if at.grid.joined else 0.0)
 
 
 def all_rows(at: DiscreteMotion, linearised: LinearisedRows) -> tuple[SparseRows, Array, Array, int]:

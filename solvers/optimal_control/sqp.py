@@ -121,6 +121,7 @@ def _directions(here: LocalProgram, z: Array, damping: float) -> Iterator[Banded
     that leaves no minimum, or leads nowhere, without how rows bend; then with more and more damping: shorter steps."""
     bent, n = here.H.copy(), here.H.shape[-1]
     here.linearised.bend(bent, z[: here.count])
+    here.at.bend_limits(bent, z[here.count :])
     yield None
     if here.linearised.tells_bending:
         here.cost.bend(here.at, bent)

@@ -58,6 +58,14 @@ class DriveEfforts:
         H[:, :3] += products(places, second[0][:, None] @ places) + products(steps, second[3][:, None] @ steps)
         H[:, :3] += symmetric_products(steps, second[1][:, None] @ places)
         H[:, :3] += symmetric_products(changes, second[2][:, None] @ places)
+        if self.grid.joined:
+            forces = np.zeros((3, *here.steps.shape))
+            own = np.stack((self.drives.spring, self.drives.damping, self.drives.rotor_inertia))
+            forces[:, used] = np.moveaxis(self._gradient(q, v, a, z) + own * z[:, None], 1, 0) * self._units[:, None]
+            if half:
+                here.bend_halves(H, forces[0])
+            here.bend_steps(H, forces[1])
+            here.bend_changes(H, forces[2])
 
     @property
     def _units(self) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.dynamics import Drives
-from ..discretization import DiscreteMotion, Discretization, differenced
+from ..discretization import DiscreteMotion, Discretization, after, differenced
 from .drive_efforts import DriveEfforts
 from .row_blocks import RowBlock, RowSource
 
@@ -109,4 +109,10 @@ class JerkRows(_DriveSource):
         J, frame, lower, upper, key = self._block(0, frames, jerk[1:], blocks[1:])
         # Like the limits on velocities and accelerations: sides that grow with the time, whose tangents lie inside.
         grown = here.grid.stretch**3
-        return RowBlock(grown * J, frame, grown * lower, grown * upper, key, np.ones(len(key), bool))
+
+        def bend(H: Array, z: Array) -> None:
+            pull = np.zeros(here.steps.shape)
+            pull[1:, self.limited] = grown * z.reshape(-1, len(self.limited)) / self.limit[self.limited]
+            here.bend_changes(H, (pull - after(pull)) * scale)
+
+        return RowBlock(grown * J, frame, grown * lower, grown * upper, key, np.ones(len(key), bool), bend)

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
+from robokin_addon.robokin import RobokinError, RobotModel, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.library import library_robot
+from robokin_addon.robokin.library.puppet import puppet
 from robokin_addon.solvers import PositionTask, optimize_motion, track
 from robokin_addon.solvers.criteria import DynamicTorque, GravityTorque, Manipulability, MinimumVelocity
-from robokin_addon.solvers.optimal_control.costs import Acceleration, Jerk, KineticEnergy, MotionCost, Torque, Weighted
+from robokin_addon.solvers.optimal_control.costs import (
+    Acceleration,
+    Animation,
+    Jerk,
+    KineticEnergy,
+    MotionCost,
+    Torque,
+    Weighted,
+)
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
 from robokin_addon.solvers.optimal_control.path_costs import CriterionIntegral, PathLength
-from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows
+from robokin_addon.solvers.optimal_control.rows.drive_rows import EffortRows, JerkRows
+from robokin_addon.solvers.optimal_control.rows.row_blocks import RowSource
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.oracles.pinocchio_oracle import Oracle
@@ -107,6 +117,73 @@ def assert_derivatives(at, cost):
         np.testing.assert_allclose(told, change, atol=near * abs(change).max())
 
 
+def turned(model: RobotModel) -> DiscreteMotion:
+    """Frames of balls, or of a floating joint too, that turn far."""
+    rng = np.random.default_rng(0)
+    grid = Discretization(model, 0.1, 0.1 * rng.normal(size=model.nv), 0.7, False)
+    q = np.tile(model.limits.middle(model.neutral()), (FRAMES, 1))
+    return DiscreteMotion(grid, grid.moved(q, 0.2 * rng.normal(size=(FRAMES, model.nv))))
+
+
+class Limited(MotionCost):
+    """What the limits of a motion are on, times multipliers."""
+
+    order = 2
+
+    def __init__(self, z: np.ndarray) -> None:
+        self.z = z
+
+    def quadratic(self, at: DiscreteMotion) -> tuple[np.ndarray, np.ndarray]:
+        rows, n = at.limit_rows()[0], at.steps.shape[1]
+        return rows.transposed(self.z, at.steps.size).reshape(at.steps.shape), np.zeros((len(at), 3, n, n))
+
+    def value(self, at: DiscreteMotion) -> float:
+        raise NotImplementedError
+
+    def bend(self, at: DiscreteMotion, H: np.ndarray) -> None:
+        at.bend_limits(H, self.z)
+
+
+@pytest.mark.parametrize("name", ["puppet", "floating puppet"])
+@pytest.mark.parametrize(
+    "kind", ["acceleration", "jerk", "energy", "torque", "animation", "efforts", "jerks", "limits"]
+)
+def test_what_turns_bends_too(name, kind):
+    """Along geodesics, as displacements of what turns do not add."""
+    model = with_rates(puppet() if name == "puppet" else puppet("floating"), effort=10.0)
+    at, rng = turned(model), np.random.default_rng(3)
+
+    def pushed(rows: RowSource) -> MotionCost:
+        return Pushed(rows, rng.normal(size=len(rows.block(at).lower)))
+
+    bounds = at.grid.limits.max_step, at.grid.limits.max_step_change
+    rates = (FRAMES - 1) * int(np.isfinite(bounds).sum())  # rows of velocities and accelerations, the last ones
+    cost = {
+        "acceleration": Acceleration,
+        "jerk": Jerk,
+        "energy": KineticEnergy,
+        "torque": Torque,
+        "animation": lambda: Animation(at.moved(rng.normal(size=at.steps.shape) * 0.3).q),
+        "efforts": lambda: pushed(EffortRows(at.grid, GRAVITY)),
+        "jerks": lambda: pushed(JerkRows(np.full(model.nv, 3.0))),
+        "limits": lambda: Limited(np.pad(rng.normal(size=rates), (len(at.limit_rows()[0]) - rates, 0))),
+    }[kind]()
+    h, (gradient, guess) = 1e-5, cost.quadratic(at)
+    H = np.zeros((FRAMES, 4, *guess.shape[2:]))
+    H[:, : guess.shape[1]] = guess
+    cost.bend(at, H)
+    for y in rng.normal(size=(3, *gradient.shape)):
+        up, down = at.moved(h * y), at.moved(-h * y)
+        if kind != "limits":  # these are rows, told by their slopes alone
+            slope = (cost.value(up) - cost.value(down)) / (2.0 * h)
+            assert (gradient * y).sum() == pytest.approx(slope, rel=1e-7, abs=1e-7)
+        change = (cost.quadratic(up)[0] - cost.quadratic(down)[0]) * y / (2.0 * h)
+        told = 0.0
+        for k, before in zip(*np.tril_indices(FRAMES), strict=True):
+            told += (2.0 if before < k else 1.0) * y[k] @ H[k, k - before] @ y[before]
+        assert told == pytest.approx(change.sum(), abs=1e-5 * abs(change).sum())
+
+
 def test_criteria_count_by_their_weights_and_the_path_is_that_of_a_link():
     at, thrice = here(), integral(here(), Manipulability(weight=3.0))
     both = [
@@ -184,3 +261,16 @@ def test_costs_that_are_flat_or_wild_come_to_an_optimum(cost, seed, frames):
     places = [forward_kinematics(model, q)[tip][:3, 3] for q in q0 + u**3 * (10.0 - 15.0 * u + 6.0 * u**2) * (q1 - q0)]
     found = optimize_motion(model, [PositionTask(tip, np.zeros(3))], [[p] for p in places], q0, 0.04, cost)
     assert found.converged.all() and found.is_optimal and found.cost_after < 0.98 * found.cost_before
+
+
+@pytest.mark.slow
+def test_balls_on_their_cones_come_to_an_optimum():
+    """Limits of balls are curved: without how they bend, two hundred steps did not show it."""
+    model, rng = library_robot("puppet"), np.random.default_rng(1)
+    q = get_backend().integrate(model.tree, model.limits.middle(model.neutral()), 0.15 * rng.normal(size=model.nv))
+    hand, foot = (forward_kinematics(model, q)[link][:3, 3] for link in ("left_hand", "right_foot"))
+    angle = np.linspace(0.0, 2.0 * np.pi, 40)
+    path = hand + 0.05 * np.stack((np.sin(angle), 0.0 * angle, np.cos(angle) - 1.0), axis=1)
+    tasks = [PositionTask("left_hand", hand), PositionTask("right_foot", foot)]
+    found = optimize_motion(model, tasks, [[p, foot] for p in path], q, 0.04, "kinetic_energy")
+    assert found.converged.all() and found.is_optimal and found.steps < 100
