@@ -8,24 +8,39 @@ from collections.abc import Iterator
 import bpy
 
 from ...properties.bridge import is_robot
+from ...properties.bridge.files.importing import MADE as COLLECTION
 from ...properties.bridge.visuals.link_visuals import SHOWS
 from ...scene.bake.check_markers import clear_markers
 from ...scene.tasks.new_targets import MADE, is_unused
 from ..tools.blender_keys import has_key
 
 
-def delete_robot(obj: bpy.types.Object) -> None:
-    """Its meshes, the targets made for it that nothing else needs, and the markers of its check go with it."""
+def delete_robot(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """Its meshes, the targets made for it that nothing else needs, and the markers of its check go with it; collections
+    that were made for it go when they are empty. A robot that other scenes have too goes from this one alone, as by
+    Blender's Delete. What was done, in a line."""
+    name, meshes = obj.name, list(_meshes(obj))
+    others = [other.name for other in obj.users_scene if other != scene]
+    if others:
+        for each in (obj, *meshes):
+            for holder in each.users_collection:
+                if holder in (scene.collection, *scene.collection.children_recursive):
+                    holder.objects.unlink(each)
+        left = [other.name for other in obj.users_scene]
+        if left:
+            return f"{name!r} is gone from this scene, and stays in {', '.join(left)}"
     clear_markers(obj)
     followed = [each for task in obj.robokin.tasks for each in (task.target, task.surface)]
     followed += [each for move in obj.robokin.moves for each in (move.target, move.via)]
     targets = {each for each in followed if each is not None and MADE in each}
-    meshes = list(_meshes(obj))
-    holders = {collection for mesh in meshes for collection in mesh.users_collection}
+    holders = {holder for each in (obj, *meshes) for holder in each.users_collection if COLLECTION in holder}
     bpy.data.batch_remove([obj, *meshes])
-    bpy.data.batch_remove([target for target in targets if is_unused(target)])
-    empty = [each for each in holders if not (each.objects or each.children or each.is_embedded_data)]
-    bpy.data.batch_remove(empty)
+    spare = [target for target in targets if is_unused(target)]
+    bpy.data.batch_remove(spare)
+    while empty := [each for each in holders if not (each.objects or each.children)]:
+        holders.difference_update(empty)
+        bpy.data.batch_remove(empty)
+    return f"deleted {name!r} with {len(meshes)} meshes and {len(spare)} targets"
 
 
 def _meshes(parent: bpy.types.Object) -> Iterator[bpy.types.Object]:
@@ -60,7 +75,7 @@ class ROBOKIN_OT_delete_robot(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         for robot in list(filter(is_robot, context.selected_objects)):
-            delete_robot(robot)
+            self.report({"INFO"}, delete_robot(robot, context.scene))
         if context.selected_objects:
             bpy.ops.object.delete()
         return {"FINISHED"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.overrides import takes_keys
+from ...properties.auto_keying import key_if_wanted
 from ...robokin import RobokinError
 from ...scene.tasks.snap_targets import snap_targets
 from ..common import RobotOperator
+
+_ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 class ROBOKIN_OT_snap_targets(RobotOperator, bpy.types.Operator):
@@ -24,17 +26,12 @@ class ROBOKIN_OT_snap_targets(RobotOperator, bpy.types.Operator):
             )
         for line in unmoved:
             self.report({"WARNING"}, line)
-        if context.scene.tool_settings.use_keyframe_insert_auto:
-            for target in filter(takes_keys, moved):
-                _key(target)
+        for target in moved:
+            rotation = _ROTATIONS.get(target.rotation_mode, "rotation_euler")
+            for path in ("location", rotation):
+                key_if_wanted(target, target, path)
         self.report({"INFO"}, f"moved: {', '.join(target.name for target in moved)}")
         return {"FINISHED"}
-
-
-def _key(target: bpy.types.Object) -> None:
-    rotation = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-    for path in ("location", rotation.get(target.rotation_mode, "rotation_euler")):
-        target.keyframe_insert(path)
 
 
 CLASSES = (ROBOKIN_OT_snap_targets,)

@@ -10,8 +10,8 @@ import bpy
 import numpy as np
 
 from ...robokin import RobokinError
+from ..auto_keying import key_if_wanted
 from ..bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
-from ..overrides import takes_keys
 
 RANGE = "robokin_range"
 
@@ -52,10 +52,9 @@ def _set(bone: bpy.types.PoseBone, share: float) -> None:
     q = read_configuration(obj, robot)
     q[channel.q] = channel.lower + share / 100.0 * (channel.upper - channel.lower)
     write_configuration(obj, q, robot)
-    if bpy.context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj):
-        for moved in robot.written_channels:
-            if moved.q == channel.q:
-                obj.pose.bones[moved.bone].keyframe_insert(moved.path, index=moved.index, group=moved.bone)
+    for moved in robot.written_channels:
+        if moved.q == channel.q:
+            key_if_wanted(obj, obj.pose.bones[moved.bone], moved.path, moved.index, moved.bone)
 
 
 def new_property() -> object:

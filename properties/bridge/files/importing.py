@@ -12,6 +12,8 @@ from ..model.binding import binding
 from ..visuals.link_visuals import VisualMeshes, add_visuals
 from ..visuals.new_data import all_or_nothing
 
+MADE = "robokin_collection"  # on a collection: it was made for a robot, and goes with it
+
 
 def import_robot(
     context: bpy.types.Context, model: RobotModel, *, meshes: bool = True
@@ -22,13 +24,19 @@ def import_robot(
     """
     with all_or_nothing():
         visuals = VisualMeshes(model) if meshes else None
-        collection = bpy.data.collections.new(model.name)
+        collection = _new_collection(model.name)
         context.scene.collection.children.link(collection)
         obj = build_armature(context, collection, model)
         if visuals is not None:
-            below = bpy.data.collections.new(f"{model.name} Visuals")
+            below = _new_collection(f"{model.name} Visuals")
             collection.children.link(below)
             add_visuals(obj, binding(obj), visuals, below)
         context.view_layer.update()
     left_out = visuals.warnings if visuals is not None else []
     return obj, [*left_out, *inertia_warnings(model), *limit_warnings(model)]
+
+
+def _new_collection(name: str) -> bpy.types.Collection:
+    found = bpy.data.collections.new(name)
+    found[MADE] = True
+    return found

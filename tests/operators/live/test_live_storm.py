@@ -275,8 +275,8 @@ def broken_limits(robot: bpy.types.Object) -> float:
 
 
 def baked_apart(robot: bpy.types.Object) -> float | None:
-    """How far the pose of a bake of the present frame is from what Live shows there [rad, m]; None where there is nothing
-    to bake, or it has curves already, or misses a target. The bake is taken back."""
+    """How far the pose of a bake of the present frame is from what Live shows [rad, m]; None where there is nothing to
+    bake, or it has curves already, or misses a target. The bake is taken back."""
     settings, frame = robot.robokin.solver, bpy.context.scene.frame_current
     data = robot.animation_data
     if settings.status != "CONVERGED" or bpy.context.mode != "OBJECT" or (data is not None and data.action is not None):

@@ -27,6 +27,7 @@ from robokin_addon.robokin import (
     parse_joint_values,
     random_configuration,
 )
+from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import READY, add_robot, model_of
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot as urdf_of
@@ -287,12 +288,16 @@ def test_the_slider_moves_the_joint_within_its_range(panda):
     panda.pose.bones["panda_hand_tcp_joint"].robokin_range = 50.0  # fixed: nothing to move
     panda.pose.bones["panda_finger_joint2"].robokin_range = 50.0  # follows another
     assert np.array_equal(read_configuration(panda), before)
-    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+
+
+def test_the_slider_is_keyed_as_the_preferences_say(panda, auto_keying):
+    bone = panda.pose.bones["panda_joint4"]
+    auto_keying.use_keyframe_insert_available = True
+    bone.robokin_range = 60.0
+    assert not fcurves(panda)
+    auto_keying.use_keyframe_insert_available = False
     bone.robokin_range = 75.0
-    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
-    path = bone.path_from_id("rotation_euler")
-    curves = panda.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
-    assert [curve.data_path for curve in curves] == [path]
+    assert [path for path, _ in fcurves(panda)] == [bone.path_from_id("rotation_euler")]
 
 
 def test_the_list_of_joints_follows_the_active_bone(panda):

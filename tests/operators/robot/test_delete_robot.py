@@ -106,3 +106,29 @@ def test_x_asks_and_another_key_is_blenders(scene, monkeypatch):
         found = ROBOKIN_OT_delete_robot.invoke(operator, Of(window_manager=manager), Of(type=key, shift=False))
         assert found == {outcome}
     assert asked == [True]
+
+
+def test_a_robot_of_two_scenes_goes_from_one_alone(scene):
+    (first,) = pumas(scene, 1)
+    other = bpy.data.scenes.new("Other")
+    other.collection.children.link(first.users_collection[0])
+    mine = bpy.data.collections.new("Mine")
+    scene.collection.children.link(mine)
+    for each in (first, *first.children):
+        other.collection.objects.link(each)
+    names = {first.name, *(each.name for each in first.children)}
+    delete(scene, first)
+    assert not names & set(scene.objects.keys()) and names <= set(other.objects.keys())
+
+
+def test_a_collection_of_the_user_stays_and_that_of_the_import_goes(scene):
+    assert bpy.ops.robokin.import_urdf(filepath=str(robot("panda"))) == {"FINISHED"}
+    first = next(obj for obj in scene.objects if obj.type == "ARMATURE")
+    own = {first.users_collection[0].name, first.children[0].users_collection[0].name}
+    mine = bpy.data.collections.new("Mine")
+    scene.collection.children.link(mine)
+    for each in (first, *first.children):
+        mine.objects.link(each)
+    delete(scene, first)
+    assert mine.name in scene.collection.children and not mine.objects
+    assert not own & set(bpy.data.collections.keys())

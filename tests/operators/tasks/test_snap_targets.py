@@ -66,17 +66,17 @@ def test_what_cannot_be_moved_is_reported_and_stays(scene, capfd):
         snap(robot)
 
 
-def test_automatic_keying_keys_the_target(scene):
+def test_automatic_keying_keys_the_target(scene, auto_keying):
     robot = add_robot()
     target = add_target(robot)
     target.rotation_mode = "QUATERNION"
     posed(robot)
     scene.frame_set(12)
-    scene.tool_settings.use_keyframe_insert_auto = True
-    try:
-        snap(robot)
-    finally:
-        scene.tool_settings.use_keyframe_insert_auto = False
+    auto_keying.use_keyframe_insert_available = True
+    snap(robot)
+    assert target.animation_data is None or target.animation_data.action is None
+    auto_keying.use_keyframe_insert_available = False
+    snap(robot)
     place = target.matrix_world.copy()
     scene.frame_set(12)
     assert np.allclose(target.matrix_world, place, atol=1e-6)
