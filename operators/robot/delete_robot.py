@@ -26,9 +26,9 @@ def delete_robot(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
             for holder in each.users_collection:
                 if holder in (scene.collection, *scene.collection.children_recursive):
                     holder.objects.unlink(each)
-        left = [other.name for other in obj.users_scene]
-        if left:
-            return f"{name!r} is gone from this scene, and stays in {', '.join(left)}"
+        staying = [other.name for other in obj.users_scene]
+        if staying:
+            return f"{name!r} is gone from this scene, and stays in {', '.join(staying)}"
     clear_markers(obj)
     followed = [each for task in obj.robokin.tasks for each in (task.target, task.surface)]
     followed += [each for move in obj.robokin.moves for each in (move.target, move.via)]
