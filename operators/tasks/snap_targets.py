@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.auto_keying import key_if_wanted
+from ...properties.overrides import key_if_wanted
 from ...robokin import RobokinError
 from ...scene.tasks.snap_targets import snap_targets
 from ..common import RobotOperator

@@ -10,8 +10,8 @@ import bpy
 import numpy as np
 
 from ...robokin import RobokinError
-from ..auto_keying import key_if_wanted
 from ..bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
+from ..overrides import key_if_wanted
 
 RANGE = "robokin_range"
 
