@@ -22,7 +22,7 @@ TIPPED = 1e-6  # [m] outside of the support that is rounding
 
 
 def more_violations(
-    motion: Motion, limits: Mapping[str, object], gravity: Array | None, v_slack: Array, a_slack: Array
+    motion: Motion, limits: object, gravity: Array | None, v_slack: Array, a_slack: Array
 ) -> list[Violation]:
     """limits: "jerk" and "power", one number or (nv,); "tools": {link: {"speed", "acceleration"}}, as of `retime`.
     Jerks are differences of accelerations, velocities and accelerations of tools those of their places: what keeps a
