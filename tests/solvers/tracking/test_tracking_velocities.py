@@ -234,3 +234,27 @@ def test_rows_of_ones_own_that_are_rates_do_not_drift(radius: float) -> None:
     away = np.array([tip(each) for each in found.q]) - middle
     assert abs(np.hypot(away[:, 1], away[:, 2]) - radius).max() < 1e-9 and abs(away[:, 0]).max() < 1e-9
     assert np.linalg.norm(away[-1] - away[0]) < 1e-7
+
+
+@pytest.mark.parametrize(("rate", "off"), [(24.0, 1.7e-4), (48.0, 4.2e-5)])
+def test_half_way_between_frames_keys_are_straight_and_nothing_adds_up(rate: float, off: float) -> None:
+    """Two turns in 5 s on a circle of 0.1 m, by its speed and by its place: the numbers of docs/tasks.md."""
+    model, radius, turn = load_urdf(robot("panda")), 0.1, 0.8 * np.pi / rate
+    start, angles = forward_kinematics(model, READY)[HAND][:3, 3], turn * np.arange(int(5.0 * rate) + 1)
+
+    def places(angles: np.ndarray) -> np.ndarray:
+        return start + radius * np.column_stack((np.cos(angles) - 1.0, np.sin(angles), 0.0 * angles))
+
+    speeds = np.pad((places(angles) - places(angles - turn)) * rate, ((0, 0), (0, 3)))
+    twist = TwistTask(HAND, speeds[0], weights=[1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    for task, targets in ((twist, speeds), (PositionTask(HAND, start), places(angles))):
+        found = track(model, [task], [[each] for each in targets], READY, 1.0 / rate)
+        assert found.converged.all()
+        halves = 0.5 * (found.q[1:] + found.q[:-1])
+        at, between = (
+            np.array([forward_kinematics(model, q)[HAND][:3, 3] for q in each]) for each in (found.q, halves)
+        )
+        assert np.linalg.norm(at - places(angles), axis=1).max() < 1e-5
+        away = np.linalg.norm(between - places(angles[1:] - 0.5 * turn), axis=1)
+        assert 0.95 * radius * turn**2 / 8.0 < away.max() < 1.5 * radius * turn**2 / 8.0
+        assert away.max() == pytest.approx(off, rel=0.15)
