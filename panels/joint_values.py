@@ -10,7 +10,8 @@ from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
 
-NAMES = 0.5  # of the width of a row
+NAMES, NARROW = 0.5, 0.42  # of the width of a row; and of one beside a scroll bar
+VALUES = 0.5  # of what is left there: the value, which has no room in the slider
 MOST = 12  # rows that are shown at once
 
 
@@ -27,17 +28,25 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         return [flag if bone.name in shown else 0 for flag, bone in zip(flags, bones, strict=True)], []
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        row = joint_rows(item.id_data).get(item.name)
+        rows = joint_rows(item.id_data)
+        row = rows.get(item.name)
         if row is None:
             return
         row_layout = layout.row(align=True)
-        split = row_layout.split(factor=NAMES)
+        scrolls = len(rows) > MOST
+        names = NARROW if scrolls else NAMES
+        split = row_layout.split(factor=names)
         split.active = not row.follows
         split.alert = item.name in blocking_bones(item.id_data)
-        split.label(text=clipped(context, row.name, NAMES))
+        split.label(text=clipped(context, row.name, names))
         line = split.row(align=True)
         if row.ranged:
-            line.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
+            text = value_text(context.scene, item, row.channels[0][1])
+            if scrolls:
+                line = line.split(factor=VALUES, align=True)
+                line.label(text=text)
+                text = ""
+            line.prop(item, RANGE, text=text, slider=True)
         elif row.ball:
             line.label(text=angles_text(item))
         elif len(row.channels) > 1:  # too many fields to read

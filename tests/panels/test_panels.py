@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from robokin_addon.panels import robot as panels_robot
-from robokin_addon.panels.joint_values import NAMES
+from robokin_addon.panels.joint_values import MOST, NAMES
 from robokin_addon.panels.prepared.robot_panel import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
@@ -73,6 +73,17 @@ def test_joint_values_show_every_moving_joint_and_a_range_where_there_is_one(pan
     assert drawn["props"].count("robokin_range") == 8 and drawn["props"].count(("location", 1)) == 1
     shown = drawn["texts"]
     assert "-115\u00b0" in shown
+
+
+def test_values_stand_beside_their_sliders_where_the_list_scrolls(scene):
+    """In a slider beside a scroll bar Blender cuts off the value."""
+    assert bpy.ops.robokin.add_robot(robot="humanoid") == {"FINISHED"}
+    obj = bpy.context.object
+    bone = next(bone for bone in obj.pose.bones if bone.bone.robokin.joint_type == "revolute")
+    bone.rotation_euler[1] = math.radians(-7.5)
+    drawn = draw()["ROBOKIN_PT_joint_values"]
+    assert drawn["props"].count("robokin_range") > MOST
+    assert "-7.5\u00b0" in drawn["labels"] and "-7.5\u00b0" not in drawn["texts"]
 
 
 def test_the_values_of_the_chosen_joint_can_be_typed(panda):
