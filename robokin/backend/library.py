@@ -123,6 +123,11 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
+def pointer(array: Array) -> ctypes.c_void_p:
+    """Where its numbers lie, for the kernel; only while the array lives."""
+    return ctypes.c_void_p(array.ctypes.data)
+
+
 def workspace(tree: Tree) -> Array:
     """Scratch memory for any function of robokin_kernel.h; one per thread."""
     return np.empty(load_library().rk_workspace(ctypes.byref(model_struct(tree))))

@@ -21,7 +21,7 @@ from ..arrays import Array
 from ..errors import ConfigurationError
 from ..model.tree import Tree
 from . import STANDARD_GRAVITY
-from .library import load_library, model_struct, workspace
+from .library import load_library, model_struct, pointer, workspace
 from .parallel import run_chunks
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class _Call:
         self.arguments = (
             self.model,
             ctypes.c_int64(1),
-            *(_pointer(array) for array in self.inputs),
+            *(pointer(array) for array in self.inputs),
             *self.constants,
-            *(_pointer(array) for array in (*self.work, self.output)),
+            *(pointer(array) for array in (*self.work, self.output)),
         )
 
     def __call__(self, tree: Tree, *values: Array) -> Array:
@@ -109,16 +109,12 @@ class _Call:
                 ctypes.c_int64(stop - start),
                 *(ctypes.c_void_p(address + start * step) for address, step in sources),
                 *self.constants,
-                *([_pointer(work)] if work is not None else []),
+                *([pointer(work)] if work is not None else []),
                 ctypes.c_void_p(target + start * stride),
             )
 
         run_chunks(part, math.prod(lead), CHUNK)
         return results
-
-
-def _pointer(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 class _Calls(threading.local):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..backend import get_backend
-from ..backend.library import load_library
+from ..backend.library import load_library, pointer
 from ..errors import ModelError
 from .reference.hull import hull
 
@@ -51,7 +51,7 @@ def _native(points: Array, first: Array) -> Array:
     library.rk_hull_workspace.restype = ctypes.c_int64
     points, first = np.ascontiguousarray(points), first.astype(np.int32)
     work, triangles = np.empty(library.rk_hull_workspace(count)), np.empty((2 * len(points) - 4, 3), np.int32)
-    found = library.rk_hull(count, *(ctypes.c_void_p(each.ctypes.data) for each in (points, first, work, triangles)))
+    found = library.rk_hull(count, *(pointer(each) for each in (points, first, work, triangles)))
     return triangles[:found].astype(int)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..backend import get_backend
-from ..backend.library import load_library
+from ..backend.library import load_library, pointer
 from ..backend.parallel import run_chunks
 from ..errors import BackendError
 from ..spatial.se3 import pack
@@ -51,18 +51,14 @@ def distances(
 
     def part(start: int, stop: int) -> None:
         function(
-            *(ctypes.c_int64(stop - start), ctypes.c_int32(len(cores)), shapes, _address(packed[start:])),
-            *(ctypes.c_int32(len(pairs)), _address(pairs), ctypes.c_double(within)),
-            *(_address(out[start:]), _address(status[start:])),
+            *(ctypes.c_int64(stop - start), ctypes.c_int32(len(cores)), shapes, pointer(packed[start:])),
+            *(ctypes.c_int32(len(pairs)), pointer(pairs), ctypes.c_double(within)),
+            *(pointer(out[start:]), pointer(status[start:])),
         )
 
     if len(pairs):
         run_chunks(part, len(packed), CHUNK)
     return out, status
-
-
-def _address(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...robokin.arrays import MOST, Array
-from ...robokin.backend.library import load_library, model_struct
+from ...robokin.backend.library import load_library, model_struct, pointer
 from ...robokin.backend.parallel import run_chunks
 from ...robokin.errors import BackendError, ConfigurationError, TaskError
 from ..tasks import FrameTask
@@ -99,13 +99,13 @@ class NativeEngine:
         self._arguments = (
             self._reference,
             ctypes.c_int64(1),
-            _pointer(self._targets),
-            _pointer(self._q0),
+            pointer(self._targets),
+            pointer(self._q0),
             self._seed,
-            _pointer(self._work),
-            _pointer(self._q),
-            _pointer(self._residuals),
-            _pointer(outcome),
+            pointer(self._work),
+            pointer(self._q),
+            pointer(self._residuals),
+            pointer(outcome),
         )
 
     def solve(self, targets: Array, q0: Array, seed: int, is_trial: bool = False) -> Outcome:
@@ -135,7 +135,7 @@ class NativeEngine:
                 goal,
                 begin,
                 ctypes.c_uint64(seed),
-                _pointer(work),
+                pointer(work),
                 *results,
             )
 
@@ -153,7 +153,3 @@ class NativeEngine:
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")
         raise TaskError("a target is not a rigid pose")  # by a rounding error less than `rigid` allows
-
-
-def _pointer(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)

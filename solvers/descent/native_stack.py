@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError
 from ...robokin.model.limits import PositionLimits
 from ..criteria import Criterion, combine
@@ -316,7 +316,7 @@ class NativeLevelSearch:
             first, values = (0, None) if postures is None else postures
             stack.struct.postures, stack.struct.posture_from = None if values is None else values.ctypes.data, first
             arrays = (np.ascontiguousarray(q0), self._work, q, self._residuals, outcome)
-            start, work, *results = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
+            start, work, *results = (pointer(array) for array in arrays)
             self._solve(self._reference, ctypes.c_int64(1), None, start, ctypes.c_uint64(seed), work, *results)
             if stack.is_done():
                 break

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from ...robokin.backend.parallel import run_chunks
 from ...robokin.errors import BackendError
 from .family import FAMILY_RECORD, POSTURES, Family
@@ -22,7 +22,7 @@ class NativePostures:
         """Raises BackendError when the kernel is of another version."""
         self._solve = _library().rk_postures
         self._record = family.record(oriented, tolerance)
-        self._family = ctypes.c_void_p(self._record.ctypes.data)
+        self._family = pointer(self._record)
 
     def postures(self, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
         """All postures of b targets (b, 4, 4) and q0 (b, n): q (b, POSTURES, n), NaN behind the last one, branch (b,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError
 from ...robokin.model.limits import PositionLimits
 from ..criteria import Manipulability, Potential, SmallestSingularValue
@@ -117,7 +117,7 @@ class KernelOptimum(NativeStack):
             optimum.stack = ctypes.addressof(self.struct)
             found = q.copy()
             work = np.empty(self._library.rk_optimum_workspace(ctypes.byref(optimum)))
-            pointers = (ctypes.c_void_p(array.ctypes.data) for array in (found, work))
+            pointers = (pointer(array) for array in (found, work))
             self._library.rk_optimum_find(ctypes.byref(optimum), *pointers, ctypes.byref(outcome))
             if self.is_done():
                 return found, outcome

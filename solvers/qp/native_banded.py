@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from .banded_qp import BandedQP
 
 
@@ -31,14 +31,14 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, A
     ]
     start, column = (np.ascontiguousarray(array, np.int32) for array in (rows.start, rows.column))
     H, g, value, low, high = arrays
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (H, g, start, column, value, low, high)]
+    pointers = [pointer(array) for array in (H, g, start, column, value, low, high)]
     shape, size = g.shape, g.size
     border = across = None
     if last is not None:
         g = np.append(g, last.slope)
         border, across = (np.ascontiguousarray(array, np.float64) for array in (last.border, last.across))
-        pointers[1] = ctypes.c_void_p(g.ctypes.data)
-        pointers += [ctypes.c_void_p(array.ctypes.data) for array in (border, across)]
+        pointers[1] = pointer(g)
+        pointers += [pointer(array) for array in (border, across)]
     program = _BandedProgram(*shape, H.shape[1], len(rows), *pointers)
     program.corner = 0.0 if last is None else last.corner
     x, multipliers, steps = np.empty(size + (last is not None)), np.array(guess, np.float64), ctypes.c_int32()
@@ -46,7 +46,7 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, A
     status = library.rk_banded_qp(
         ctypes.byref(program),
         ctypes.c_int32(iterations),
-        *(ctypes.c_void_p(array.ctypes.data) for array in (work, x, multipliers)),
+        *(pointer(array) for array in (work, x, multipliers)),
         ctypes.byref(steps),
     )
     return status, x, multipliers, steps.value

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 
 
 def project(H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: float) -> tuple[int, Array, Array, int]:
@@ -22,13 +22,9 @@ def project(H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: fl
     status = library.rk_qp(
         n,
         m,
-        *map(_pointer, inputs),
+        *map(pointer, inputs),
         ctypes.c_double(tolerance),
-        *map(_pointer, (work, x, multipliers)),
+        *map(pointer, (work, x, multipliers)),
         ctypes.byref(iterations),
     )
     return status, x, multipliers, iterations.value
-
-
-def _pointer(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)

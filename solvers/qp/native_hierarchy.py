@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import TaskError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def solve(
     x, points = np.array(begin, np.float64), np.empty((len(levels) + 1, n))
     residuals, freedom = np.empty(rows), np.empty(len(levels) + 1, np.int32)
     arrays = (*given, work, x, points, residuals, freedom)
-    pointers = [None if a is None else ctypes.c_void_p(a.ctypes.data) for a in arrays]
+    pointers = [None if a is None else pointer(a) for a in arrays]
     if not library.rk_hierarchy(n, *pointers[:2], ctypes.byref(struct), *pointers[2:]):
         raise TaskError("the matrix H of a hierarchy is not positive semidefinite")
     of_levels = [residuals[first:last] for first, last in itertools.pairwise(ends)]

@@ -7,13 +7,12 @@ interval: x grows by twice its length times u. Rows are a u + b x <= c, with x a
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 
 Solve = Callable[[Array, Array, Array], tuple[int, Array]]
 
@@ -27,7 +26,7 @@ def native(rows: Array, most: Array, steps: Array) -> tuple[int, Array]:
     n, m, _ = rows.shape
     inputs = [np.ascontiguousarray(array) for array in (rows, most, steps)]
     results = [np.zeros(n + 1) for _ in range(3)]
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*inputs, *results)]
+    pointers = [pointer(array) for array in (*inputs, *results)]
     return load_library().rk_path_speed(n, m, *pointers), results[2]
 
 

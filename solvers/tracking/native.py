@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError, TaskError
 from ..descent.data import IKData
 from ..descent.native_problem import ProblemStruct
@@ -52,7 +52,7 @@ class _TrackCall:
         self.targets, self.still = np.empty((frames, tasks, 4, 4)), np.zeros(frames, np.int8)
         self.outcome = found = TrackOutcome.empty(frames, tasks, data.tree.nq, data.tree.nv)
         arrays = self.targets, self.still, found.q, found.residuals, found.codes, found.iterations, found.behind
-        targets, still, *self.results = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
+        targets, still, *self.results = (pointer(array) for array in arrays)
         self.sources = ctypes.c_int64(frames), targets, None, still
 
 
@@ -71,7 +71,7 @@ class NativeTracking:
         self._reference = ctypes.byref(self._track)
         self._work = np.empty(library.rk_track_workspace(self._reference))
         self._state = np.zeros(2 * nq + nv + 1)
-        self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
+        self._room = tuple(pointer(array) for array in (self._state, self._work))
         self._single = _TrackCall(1, len(tasks), data)
         self._last: bytes | None = None  # the last targets
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.backend.library import pointer
 from ..criteria import Criterion
 from ..descent.data import compile_whole
 from ..descent.native_problem import ProblemStruct
@@ -78,7 +79,7 @@ class NativeLevelTracking:
                 self._work = np.empty(self._workspace(self._reference))
             results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
             arrays = (targets, rows, self._still(frames[:count], targets, rows), self._state, self._work, *results)
-            pointers = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
+            pointers = (pointer(array) for array in arrays)
             self._run(self._reference, ctypes.c_int64(count), *pointers)
             if stack.is_done():
                 break

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
+from ...robokin.backend.library import load_library, pointer
 from .reference import KNOTS, Planned
 
 
@@ -24,15 +24,11 @@ def point_to_point(
     status = library.rk_point_to_point(
         n,
         order,
-        *map(_pointer, inputs),
+        *map(pointer, inputs),
         ctypes.c_double(least),
-        _pointer(work),
+        pointer(work),
         ctypes.byref(duration),
-        _pointer(knots),
+        pointer(knots),
         ctypes.byref(axis),
     )
     return Planned(status), axis.value, duration.value, knots
-
-
-def _pointer(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import ModelStruct
+from ...robokin.backend.library import ModelStruct, pointer
 from ...robokin.collision.clearance_struct import ClearanceStruct
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
@@ -324,4 +324,4 @@ class NativeStep:
         for name in ("J", "low", "high"):
             self._point(name, getattr(self, f"_{name}"))
         self._work = np.empty(self._workspace(self._step_address, rows))
-        self._work_address = ctypes.c_void_p(self._work.ctypes.data)
+        self._work_address = pointer(self._work)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.backend import get_backend
-from ....robokin.backend.library import load_library
+from ....robokin.backend.library import load_library, pointer
 from ....robokin.collision.clearance_struct import ClearanceStruct
 from ....robokin.model.robot import RobotModel
 from ...descent.data import compile_whole
@@ -46,9 +46,9 @@ class NativeSafeStop(SafeStop):
         results = self._work, self._end, self._kept
         self._before = structs
         self._after = (
-            *(_address(array) for array in arrays),
+            *(pointer(array) for array in arrays),
             ctypes.c_int32(LONGEST),
-            *(_address(array) for array in results),
+            *(pointer(array) for array in results),
             *(ctypes.byref(self._pair), ctypes.byref(self._distance)),
         )
 
@@ -56,7 +56,7 @@ class NativeSafeStop(SafeStop):
         if obstacles is not self._of:
             self._of, self._obstacles = obstacles, self._clearance.packed_obstacles(obstacles)
         self._q[:], self._step[:], self._needed[:] = q, step, self.needed(before)
-        code = self._look(*self._before, _address(self._obstacles), *self._after)
+        code = self._look(*self._before, pointer(self._obstacles), *self._after)
         if code == _FAILED:
             raise self.task.collisions.not_found(self._pair.value)
         pair = self._pair.value if code == _BLOCKED else None
@@ -67,7 +67,3 @@ class NativeSafeStop(SafeStop):
 def safe_stop(model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str, reach: float) -> SafeStop:
     kind = NativeSafeStop if get_backend(backend).name == "native" else SafeStop
     return kind(model, task, limits, backend, reach)
-
-
-def _address(array: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
