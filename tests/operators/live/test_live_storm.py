@@ -281,9 +281,12 @@ def baked_apart(robot: bpy.types.Object) -> float | None:
     data = robot.animation_data
     if settings.status != "CONVERGED" or bpy.context.mode != "OBJECT" or (data is not None and data.action is not None):
         return None
+    bpy.context.scene.frame_set(frame)  # keyed targets that were moved go back to their curves, as the bake sees them
     before = read_configuration(robot)
     settings.range, settings.frame_start, settings.frame_end = "CUSTOM", frame, frame
     settings.start = "PRESENT"
+    if settings.status != "CONVERGED":
+        return None
     try:
         with bpy.context.temp_override(object=robot, active_object=robot):
             bpy.ops.robokin.bake()
