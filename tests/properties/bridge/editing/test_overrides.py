@@ -172,7 +172,7 @@ def test_failures_of_the_library_are_not_those_of_the_override(library, tmp_path
         assert shown == count == len([item for item in robot.robokin.solver.bake_failures if item.status])
     robot = reloaded(tmp_path)
     assert [(item.first, item.last) for item in robot.robokin.solver.bake_failures if item.status] == [(20, 20)]
-    with pytest.raises(RuntimeError, match="has 1 segments"):
+    with pytest.raises(RuntimeError, match="has 1 segment of"):
         bpy.ops.robokin.failure_show(index=1)
 
 
