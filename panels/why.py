@@ -48,7 +48,8 @@ class ROBOKIN_PT_why(bpy.types.Panel):
                 button = column.operator("robokin.task_relax", text=f"{text}: {remedy.task}", icon=icon)
                 button.how = remedy.how
             button.task = remedy.task
-        column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
+        if obj.robokin.solver.status != "OUT_OF_REACH":  # that holds in every posture
+            column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
 
 
 def draw_path_remedy(layout: bpy.types.UILayout) -> None:
