@@ -8,7 +8,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, PoseArrays, binding_held, world_from_root
+from ...properties.bridge import Binding, PoseArrays, binding_held, metres_per_unit, world_from_root
 from ...properties.bridge.pose.motion_frames import motion_frames
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
@@ -72,7 +72,7 @@ class RobotView:
     def __init__(self) -> None:
         self.structure: Structure | None = None
         self.count = 0
-        self._armatures, self._owner = -1, 0
+        self._looked: tuple[int, int, float] | None = None
         self._made_of: tuple[Binding, tuple[str, ...], bytes] | None = None
         self._arrays: PoseArrays | None = None
         self._key: tuple[bytes, bytes] | None = None
@@ -97,15 +97,16 @@ class RobotView:
         return True
 
     def _bind(self, obj: bpy.types.Object) -> bool:
-        """Look whether the armature is another robot, where it was touched; whether it is."""
-        if self.structure is not None and (self._owner, self._armatures) == (obj.session_uid, MARKS.armatures):
+        """Look whether the armature is another robot, where it or the unit changed; whether it is."""
+        looked = obj.session_uid, MARKS.armatures, metres_per_unit(obj)
+        if self.structure is not None and looked == self._looked:
             return False
         robot = shown_binding(obj)
         bones = obj.pose.bones
         scales = np.empty(3 * len(bones), np.float32)
         bones.foreach_get("custom_shape_scale_xyz", scales)
         made_of = obj.session_uid, robot, tuple(bones.keys()), scales.tobytes()
-        self._owner, self._armatures = obj.session_uid, MARKS.armatures
+        self._looked = looked
         if made_of == self._made_of:
             return False
         self._made_of = made_of

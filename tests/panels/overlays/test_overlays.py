@@ -12,6 +12,7 @@ import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, timeline
+from robokin_addon.panels.overlays.robot_view import RobotView
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
 from robokin_addon.panels.prepared import marks
 from robokin_addon.panels.shapes import colors
@@ -187,6 +188,22 @@ def test_overlays_outlive_undo_files_scenes_and_robots(overlays):
     assert look(overlays).lines is None
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert look(overlays).lines is None
+
+
+def test_each_scene_shows_a_robot_in_its_own_unit(scene):
+    obj, other, view = add_robot(), bpy.data.scenes.new("other"), RobotView()
+    other.unit_settings.scale_length = 0.5
+    other.collection.objects.link(obj)
+    for shown, unit in ((scene, 1.0), (other, 0.5), (scene, 1.0)):
+        bpy.context.window.scene = shown
+        bpy.context.view_layer.update()
+        view.look(obj)
+        assert view.structure.robot.metres_per_unit == unit
+        assert view.scale() == pytest.approx(1.0 / unit)
+    scene.unit_settings.scale_length = 2.0
+    bpy.context.view_layer.update()
+    view.look(obj)
+    assert view.structure.robot.metres_per_unit == 2.0
 
 
 def test_the_path_is_coloured_by_what_is_chosen_and_ghosts_are_the_keyed_poses(overlays, scene):
