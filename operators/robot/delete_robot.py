@@ -10,6 +10,7 @@ import bpy
 from ...properties.bridge import is_robot
 from ...properties.bridge.files.importing import MADE as COLLECTION
 from ...properties.bridge.visuals.link_visuals import SHOWS
+from ...robokin.units import counted
 from ...scene.bake.check_markers import clear_markers
 from ...scene.tasks.new_targets import MADE, is_unused
 from ..tools.blender_keys import has_key
@@ -18,29 +19,34 @@ from ..tools.blender_keys import has_key
 def delete_robot(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     """Its meshes, the targets made for it that nothing else needs, and the markers of its check go with it; collections
     that were made for it go when they are empty. A robot that other scenes have too goes from this one alone, as by
-    Blender's Delete. What was done, in a line."""
+    Blender's Delete, with the meshes that no other scene has. What was done, in a line."""
     name, meshes = obj.name, list(_meshes(obj))
-    others = [other.name for other in obj.users_scene if other != scene]
-    if others:
+    holders = {holder for each in (obj, *meshes) for holder in each.users_collection if COLLECTION in holder}
+    if any(other != scene for other in obj.users_scene):
+        own = {scene.collection, *scene.collection.children_recursive}
         for each in (obj, *meshes):
-            for holder in each.users_collection:
-                if holder in (scene.collection, *scene.collection.children_recursive):
-                    holder.objects.unlink(each)
+            for holder in own.intersection(each.users_collection):
+                holder.objects.unlink(each)
         staying = [other.name for other in obj.users_scene]
         if staying:
+            bpy.data.batch_remove([mesh for mesh in meshes if not mesh.users_scene])
+            _remove_empty(holders)
             return f"{name!r} is gone from this scene, and stays in {', '.join(staying)}"
     clear_markers(obj)
     followed = [each for task in obj.robokin.tasks for each in (task.target, task.surface)]
     followed += [each for move in obj.robokin.moves for each in (move.target, move.via)]
     targets = {each for each in followed if each is not None and MADE in each}
-    holders = {holder for each in (obj, *meshes) for holder in each.users_collection if COLLECTION in holder}
     bpy.data.batch_remove([obj, *meshes])
     spare = [target for target in targets if is_unused(target)]
     bpy.data.batch_remove(spare)
+    _remove_empty(holders)
+    return f"deleted {name!r} with {counted(len(meshes), 'mesh', 'meshes')} and {counted(len(spare), 'target')}"
+
+
+def _remove_empty(holders: set[bpy.types.Collection]) -> None:
     while empty := [each for each in holders if not (each.objects or each.children)]:
         holders.difference_update(empty)
         bpy.data.batch_remove(empty)
-    return f"deleted {name!r} with {len(meshes)} meshes and {len(spare)} targets"
 
 
 def _meshes(parent: bpy.types.Object) -> Iterator[bpy.types.Object]:

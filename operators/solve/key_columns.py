@@ -42,10 +42,7 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
         found = yield from dynamics_steps(context.scene, obj, robot, motion, frames[0])
         columns = chosen_columns(obj, robot, found, self.given("curves", obj.robokin.solver.dynamics_curves))
         count = key_columns(obj, DYNAMICS, frames, columns)
-        self.report(
-            {"INFO"},
-            f"{_written(count, frames)}: see the Graph Editor, groups Dynamics",
-        )
+        self.report({"INFO"}, f"{_written(count, frames)}: see the Graph Editor, groups Dynamics")
 
 
 class ROBOKIN_OT_key_singularities(ModalOperator, FramesOperator, bpy.types.Operator):
@@ -62,10 +59,7 @@ class ROBOKIN_OT_key_singularities(ModalOperator, FramesOperator, bpy.types.Oper
         if not found.names:
             raise RobokinError(f"{obj.name!r} has no task on the pose, position or orientation of a tip")
         count = key_columns(obj, SINGULARITIES, frames, found.columns())
-        self.report(
-            {"INFO"},
-            f"{_written(count, frames)}: see the Graph Editor, group Singularities",
-        )
+        self.report({"INFO"}, f"{_written(count, frames)}: see the Graph Editor, group Singularities")
 
 
 def _written(count: int, frames: Sequence[int]) -> str:

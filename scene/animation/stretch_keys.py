@@ -25,6 +25,10 @@ def whole_or_undone(obj: bpy.types.Object) -> Iterator[None]:
         written = obj.animation_data.action if obj.animation_data else None
         if action is not None:
             name = action.name
+            if action.asset_data is not None:  # a copy is no asset, and has no fake user
+                kept.asset_mark()
+                kept.asset_data = action.asset_data
+            kept.use_fake_user = action.use_fake_user
             action.user_remap(kept)
             bpy.data.actions.remove(action)
             kept.name = name

@@ -6,6 +6,7 @@ from types import SimpleNamespace as Of
 
 import bpy
 from robokin_addon.operators.robot.delete_robot import ROBOKIN_OT_delete_robot
+from robokin_addon.properties.bridge.visuals.link_visuals import SHOWS
 from support.blender.scene_robots import add_empty, add_target
 from support.robots import robot
 
@@ -132,3 +133,26 @@ def test_a_collection_of_the_user_stays_and_that_of_the_import_goes(scene):
     delete(scene, first)
     assert mine.name in scene.collection.children and not mine.objects
     assert not own & set(bpy.data.collections.keys())
+
+
+def test_it_counts_what_went_as_one_speaks(scene, capfd):
+    (first,) = pumas(scene, 1)
+    add_target(first, tip="tool_joint")
+    meshes = [each for each in first.children_recursive if SHOWS in each]
+    bpy.data.batch_remove(meshes[1:])
+    delete(scene, first)
+    said = capfd.readouterr().out
+    assert "deleted 'Puma 560' with 1 mesh and 1 target\n" in said
+
+
+def test_a_robot_that_another_scene_has_without_its_meshes_leaves_no_mesh_without_a_scene(scene):
+    assert bpy.ops.robokin.import_urdf(filepath=str(robot("panda"))) == {"FINISHED"}
+    first = next(obj for obj in scene.objects if obj.type == "ARMATURE")
+    meshes = [each.name for each in first.children_recursive if SHOWS in each]
+    made = [each.name for each in first.users_collection]
+    other = bpy.data.scenes.new("other")
+    other.collection.objects.link(first)
+    delete(scene, first)
+    assert first.name in other.objects
+    assert meshes and not set(meshes) & set(bpy.data.objects.keys())
+    assert made and not set(made) & set(bpy.data.collections.keys())
