@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from ...properties.bridge import (
     Binding,
-    binding,
+    binding_held,
     is_robot,
     make_robot,
     read_configuration,
@@ -91,8 +91,9 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
         new = [name for name in (*members, *tips.values()) if KEY not in obj.data.bones[name]]
         notes = make_robot(context, obj, new, base=base, unlocked=unlocked) if new else []
         undo.pop_all()
-    _drop_foreign_channels(obj, members)
-    lost += _add_tasks(context, obj, goals, tips, rig)
+    with binding_held(obj) as robot:
+        _drop_foreign_channels(obj, robot, members)
+        lost += _add_tasks(context, obj, robot, goals, tips, rig)
     context.view_layer.update()
     return notes + lost
 
@@ -165,12 +166,12 @@ def _set_basis(obj: bpy.types.Object, bone: str, basis: Matrix) -> None:
     obj.pose.bones[bone].matrix_basis = basis
 
 
-def _drop_foreign_channels(obj: bpy.types.Object, members: list[str]) -> None:
+def _drop_foreign_channels(obj: bpy.types.Object, robot: Binding, members: list[str]) -> None:
     """What constraints had moved and no joint can move stands still."""
-    q = read_configuration(obj)
+    q = read_configuration(obj, robot)
     for name in members:
         _set_basis(obj, name, Matrix())
-    write_configuration(obj, q)
+    write_configuration(obj, q, robot)
 
 
 def _unmute(obj: bpy.types.Object, bone: str, constraint: str) -> None:
@@ -216,12 +217,13 @@ def _all(goals: list[ConstraintGoal]) -> list[ConstraintGoal]:
 def _add_tasks(
     context: bpy.types.Context,
     obj: bpy.types.Object,
+    robot: Binding,
     goals: list[ConstraintGoal],
     tips: dict[tuple[str, bool], str],
     rig: bpy.types.Object | None,
 ) -> list[str]:
     """What could not be converted. rig: the copy, which goes where nothing follows it."""
-    robot, lost = binding(obj), list[str]()
+    lost = list[str]()
     shown: set[tuple[str, str]] = set()
     for goal in goals:
         for each in (goal, *goal.beside):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ...properties.bridge import Binding, binding, read_configuration, to_blender
+from ...properties.bridge import Binding, binding, binding_held, read_configuration, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...properties.results.same_tip import tasks_on_same_tip
 from ...properties.selected.active_robot import active_robot
@@ -104,7 +104,8 @@ class ROBOKIN_OT_task_add(NewTaskOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         robot = binding(obj)
         tip = self.tip or possible_tips(obj, robot)[0]
-        with new_task(obj, robot, self.kind, tip, tip_pose(obj, robot, tip)) as task:
+        pose = tip_pose(obj, robot, tip)
+        with binding_held(obj, robot), new_task(obj, robot, self.kind, tip, pose) as task:
             task.use_target = False
             if KINDS[self.kind].other:
                 task.other = self.other or default_other(obj, robot, tip)
@@ -226,7 +227,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
         pose = tip_pose(obj, robot, tip)
         if not self.properties.is_property_set("kind"):
             self.kind = "POSE" if moves_without_turning(robot.model, robot.link_of_bone[tip]) else "POSITION"
-        with all_or_nothing(), new_task(obj, robot, self.kind, tip, pose) as task:
+        with all_or_nothing(), binding_held(obj, robot), new_task(obj, robot, self.kind, tip, pose) as task:
             task.target = target = new_target(obj, robot, self.kind, tip, pose)
             collections_for(obj)[0].objects.link(target)
             context.view_layer.update()

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ....robokin import RobokinError
-from ..model.binding import Binding, binding
+from ..model.binding import Binding, binding, binding_held
 from ..model.channels import DRIVEN, EULER, LOCATION, OWN, QUATERNION, Channel, channel_bounds, round_inward
 from ..record.snapshot import OWN_CONSTRAINT, is_robot
 from .widgets import update_shapes
@@ -51,8 +51,9 @@ def refresh_rigs(armature: bpy.types.Armature) -> None:
     for obj in bpy.data.objects:
         if obj.data == armature and is_robot(obj) and obj.pose is not None and obj.is_editable:
             try:
-                rig_pose(obj)
-                update_shapes(obj, binding(obj))
+                with binding_held(obj) as robot:
+                    rig_pose(obj)
+                    update_shapes(obj, robot)
             except RobokinError:
                 return
 
