@@ -82,13 +82,20 @@ def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action:
         return
     if data.use_tweak_mode:
         raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before baking")
-    keys = own_keys(robot)
-    for driver in data.drivers:
-        if (driver.data_path, driver.array_index) in keys:
-            channel = keys[driver.data_path, driver.array_index]
-            raise RobokinError(f"{_channel_label(robot, channel)} has a driver: remove it to bake")
+    refuse_driven(obj, robot)
     if not new_action and not takes_keys(obj):
         raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
+
+
+def refuse_driven(obj: bpy.types.Object, robot: Binding) -> None:
+    """Raise RobokinError when a driver would override what is written to a channel. One that is muted does not."""
+    data = obj.animation_data
+    drivers = [] if data is None else [d for d in data.drivers if not d.mute]
+    keys = own_keys(robot) if drivers else {}
+    for driver in drivers:
+        channel = keys.get((driver.data_path, driver.array_index))
+        if channel is not None:
+            raise RobokinError(f"{_channel_label(robot, channel)} has a driver: mute or remove it")
 
 
 def _channel_label(robot: Binding, channel: Channel) -> str:

@@ -17,6 +17,7 @@ from ...properties.task_kinds import KINDS
 from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ...scene.animation.curves import refuse_driven
 from ...scene.collisions import avoids_collisions
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
 from ...scene.posing.solve import velocities_left_out
@@ -83,7 +84,8 @@ class RobotFields:
 
 
 def read_fields(obj: bpy.types.Object, robot: Binding) -> RobotFields:
-    """Raises RobokinError naming the task that cannot be followed."""
+    """Raises RobokinError naming the task that cannot be followed, or the joint that a driver moves."""
+    refuse_driven(obj, robot)
     tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
     numbers, has_levels = _read_numbers(tasks), obj.robokin.solver.mode == "PRIORITIES"
     return RobotFields(

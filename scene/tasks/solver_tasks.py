@@ -16,6 +16,7 @@ from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, UnknownNameError
 from ...robokin.arrays import Array
 from ...solvers import Task
+from ..animation.curves import refuse_driven
 from .ad_hoc import AdHocTask
 from .cycles import refuse_cycles
 from .root_frames import metres_per_world_unit
@@ -199,6 +200,7 @@ def pose_tasks(
 ) -> tuple[list[RobokinTask], list[Task]]:
     """The tasks with an influence that ask for a pose, towards their targets as they stand, and their solver's form.
     Raises RobokinError."""
+    refuse_driven(obj, robot)
     follow_renamed_bones(obj, robot)
     tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
     counting, wanted = SolverTasks(obj, robot, tasks).at(targets_now(context, obj, tasks, robot=robot))

@@ -57,7 +57,7 @@ def no_task(robot, target):
 def driver_on_joint(robot, target):
     path, index = next(iter(own_keys(binding(robot))))
     robot.driver_add(path, index)
-    return "joint 'panda_joint1': Y Rotation of bone 'panda_joint1' has a driver: remove it to bake"
+    return "joint 'panda_joint1': Y Rotation of bone 'panda_joint1' has a driver: mute or remove it"
 
 
 def target_turns_into_nothing(robot, target):
