@@ -16,7 +16,7 @@ import numpy as np
 
 from .arrays import Array
 from .configuration import clamp
-from .errors import ConfigurationError, UnknownNameError
+from .errors import ConfigurationError, UnknownNameError, shown
 from .model.joint import Joint
 from .model.robot import JointValue, RobotModel
 from .units import coordinate_units, counted
@@ -54,17 +54,22 @@ def coordinate_kinds(joint: Joint) -> tuple[str, ...]:
 
 
 def format_joint_values(model: RobotModel, values: Mapping[str, JointValue], style: str = "lines") -> str:
-    """The values as text. style: "lines", `name: -28.65 deg`, to twelve digits; "json", {name: value}, SI and exact."""
+    """The values as text. style: "lines", `name: -28.65 deg`, to twelve digits; "json", {name: value}, SI and exact.
+
+    Raises ConfigurationError for values that are no mapping.
+    """
+    if not isinstance(values, Mapping):
+        raise ConfigurationError(f"joint values must be a mapping by joint names, not {shown(values)}")
     if style == "json":
         return json.dumps(dict(values), indent=1, ensure_ascii=False, allow_nan=False)
     lines = []
     for name, value in values.items():
         kinds = coordinate_kinds(model.joint(name))
-        shown = []
+        words = []
         for kind, x in zip(kinds, np.atleast_1d(value), strict=True):
             unit, factor = _WRITTEN[kind]
-            shown.append(f"{factor * float(x) + 0.0:.12g} {unit}".rstrip())
-        lines.append(f"{name}: {', '.join(shown)}")
+            words.append(f"{factor * float(x) + 0.0:.12g} {unit}".rstrip())
+        lines.append(f"{name}: {', '.join(words)}")
     return "\n".join([*lines, ""])
 
 
@@ -75,6 +80,8 @@ def parse_joint_values(model: RobotModel, text: str, degrees: bool = False) -> J
     degrees: angles without a unit are in degrees. Raises ConfigurationError, naming line or joint, for what is no such
     text; names that the robot does not have are no error, unless there are no others.
     """
+    if not isinstance(text, str):
+        raise ConfigurationError(f"joint values must be a text, not {shown(text)}")
     if len(text) > _SIZE:
         raise ConfigurationError(f"joint values: the text is longer than {_SIZE} characters")
     text = text.strip().removeprefix("\ufeff")

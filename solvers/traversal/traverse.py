@@ -66,9 +66,12 @@ def traverse_steps(
     An arm of up to six joints with a closed form takes the best of its few postures at each pose. Any other robot moves
     in itself to come past, from the nearest posture that was found to allow it; with balls or a floating base it can
     only deviate.
-    Raises TaskError where no such path was found, and for a task that leaves an axis free.
+    Raises TaskError where no such path was found, for a task that leaves an axis free, and for a robot without joints
+    that move.
     """
     targets = _checked(task, poses, dt, past, position, orientation)
+    if not model.nv:
+        raise TaskError(f"{task.name}: {model.name!r} has no joints that move")
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
     along = PosturesAlong(model, task, ToolPath(targets), start)
     if along.has_balls and past != Past.DEVIATE:

@@ -160,3 +160,13 @@ def test_limits_clamp_and_are_reported():
     assert q[0] == model.upper[0]
     assert len(told) == 1 and "'robot:turn'" in told[0] and "114.592 deg" in told[0]
     assert (q <= model.upper).all() and (q >= model.lower).all()
+
+
+def test_what_is_no_text_or_no_mapping_is_refused():
+    model = arm()
+    with pytest.raises(RobokinError, match="joint values must be a text, not"):
+        parse_joint_values(model, np.zeros(2))
+    with pytest.raises(RobokinError, match="joint values must be a mapping by joint names, not"):
+        format_joint_values(model, np.zeros(2))
+    with pytest.raises(RobokinError, match="joint values must be a mapping by joint names, not"):
+        format_joint_values(model, np.zeros(2), "json")

@@ -115,6 +115,8 @@ def _refuse(obj: bpy.types.Object, chosen: Collection[str]) -> None:
     if not np.isfinite(np.array(obj.matrix_world)).all():
         raise BridgeError(f"{obj.name!r} is nowhere: its location, rotation or scale is not a number")
     scale = obj.matrix_world.to_scale()
+    if max(map(abs, scale)) < 1e-12:
+        raise BridgeError(f"{obj.name!r} has scale 0: give it a size")
     if max(scale) - min(scale) > 1e-4 * max(map(abs, scale)) or obj.matrix_world.is_negative:
         shown = ", ".join(f"{x:.6g}" for x in scale)
         whose = f" with that of its parent {obj.parent.name!r}" if obj.parent is not None else ""

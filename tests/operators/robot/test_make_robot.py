@@ -310,6 +310,7 @@ def stretch_parent(obj):
         (lambda obj: setattr(obj, "scale", (1, 2, 1)), "'rig' has the scale 1, 2, 1: apply it"),
         (stretch_parent, "'rig' has the scale 1, 2, 1 with that of its parent 'table': apply it"),
         (lambda obj: setattr(obj, "scale", (-1, -1, -1)), "scale -1, -1, -1"),
+        (lambda obj: setattr(obj, "scale", (0, 0, 0)), "'rig' has scale 0: give it a size"),
         (lambda obj: obj.pose.bones["hand"].constraints.new("COPY_LOCATION"), "'hand' has the constraint 'Copy Loc"),
         (lambda obj: obj.pose.bones["hand"].constraints.new("LIMIT_ROTATION"), "'hand' has the"),  # of world space
         (lambda obj: setattr(obj.pose.bones["hand"], "rotation_quaternion", [math.nan] * 4), "pose is not a number"),

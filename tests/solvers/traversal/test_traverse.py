@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, read_urdf_text
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, library_robot, read_urdf_text
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
-from robokin_addon.solvers.traversal.traverse import traverse_steps
+from robokin_addon.solvers.traversal.traverse import Past, traverse_steps
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from support.few import rest_slow
@@ -296,3 +296,11 @@ def test_a_path_that_leaves_the_reach_says_so() -> None:
     poses[20:, 0, 3] += 9.0
     with pytest.raises(TaskError, match=r"cannot get on from frame 19 .*: no posture meets its target"):
         led(model, poses, started(model, poses, q), "slow-down")
+
+
+@pytest.mark.parametrize("past", Past)
+def test_a_robot_without_moving_joints_is_refused(past):
+    model = RobotModel("post", [Link("foot"), Link("top")], [Joint("bolt", "fixed", "foot", "top")])
+    poses = np.tile(np.eye(4), (3, 1, 1))
+    with pytest.raises(TaskError, match="'post' has no joints that move"):
+        traverse(model, PoseTask("top", poses[0]), poses, past=past)
