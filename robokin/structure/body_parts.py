@@ -13,7 +13,7 @@ WORDS = {
     "head": ("head", "neck"),
 }
 LIMBS = {"leg", "arm"}
-FINGERS = {"thumb", "index", "ring", "little", "pinky", "finger", "fingers"}
+FINGERS = {"thumb", "index", "middle", "ring", "little", "pinky", "pinkie", "finger", "fingers"}
 _PAIRED = "foot", "hand"
 CENTRAL = {"pelvis", "head"}
 SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
@@ -71,7 +71,8 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
 def _fits(choice: str, words: Sequence[str]) -> bool:
     """An arm is no hand (LeftArm begins at the shoulder), but for the last of several."""
     is_numbered = choice not in LIMBS or any(word.isdigit() for word in words)
-    return choice in words and is_numbered and not FINGERS.intersection(words)
+    is_finger = choice in WORDS["hand"] and FINGERS.intersection(words)
+    return choice in words and is_numbered and not is_finger
 
 
 def _shared(names: list[str | None], parents: Mapping[str, str | None]) -> str | None:

@@ -25,7 +25,7 @@ def whole_or_undone(obj: bpy.types.Object) -> Iterator[None]:
         written = obj.animation_data.action if obj.animation_data else None
         if action is not None:
             name = action.name
-            if action.asset_data is not None:  # a copy is no asset, and has no fake user
+            if action.asset_data is not None:  # a copy is none
                 kept.asset_mark()
                 kept.asset_data = action.asset_data
             kept.use_fake_user = action.use_fake_user

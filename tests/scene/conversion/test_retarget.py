@@ -368,3 +368,10 @@ def test_an_arm_and_a_finger_are_no_hand():
     assert body_parts(above) == {"pelvis": "Hips"}
     hand = {"base": None, "hand_left_palm": "base", "hand_left_thumb": "hand_left_palm"}
     assert body_parts(hand) == {"pelvis": "base", "left hand": "hand_left_palm"}
+
+
+@pytest.mark.parametrize("finger", ["LeftHandMiddle1", "left_hand_pinkie", "LeftHandThumb2"])
+def test_no_finger_is_a_hand_beside_a_wrist(finger):
+    parents = {"Hips": None, "LeftArm": "Hips", "LeftWrist": "LeftArm", finger: "LeftWrist", "left_middle_foot": "Hips"}
+    found = body_parts(parents)
+    assert (found["left hand"], found["left foot"]) == ("LeftWrist", "left_middle_foot")
