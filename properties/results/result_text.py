@@ -40,6 +40,17 @@ def in_scene_units(scene: bpy.types.Scene, sentence: str) -> str:
     return _STATUS.sub(lambda found: words[found[1]].lower(), _QUANTITY.sub(shown, sentence))
 
 
+def scaled_lengths(sentence: str, factor: float) -> str:
+    """A solver's sentence with its lengths [m] times a factor, as of a robot whose object is scaled."""
+    if abs(factor - 1.0) < 1e-6:
+        return sentence
+
+    def scaled(found: re.Match[str]) -> str:
+        return found[0] if found[2] == "rad" else found[0].replace(found[1], f"{factor * float(found[1]):.3g}", 1)
+
+    return _QUANTITY.sub(scaled, sentence)
+
+
 def unitless(scene: bpy.types.Scene) -> bool:
     """Whether Blender shows lengths and masses as bare numbers: our labels then say the unit."""
     return scene.unit_settings.system == "NONE"

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
 from ...properties.bridge.parents import with_parents
+from ...properties.results.result_text import scaled_lengths
 from ...properties.results.stored_results import clear_result, store_bake_result, store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS, TaskContext
@@ -243,7 +244,8 @@ class Session:
         result = self._solved(obj, descent, counting, q, is_posed)
         own, reason = (
             [one.task for one in counting],
-            result.reason + ending(self._read.fields.left_out, self.robot, result),
+            scaled_lengths(result.reason, self.robot.metres_per_unit / counting[0].unit)
+            + ending(self._read.fields.left_out, self.robot, result),
         )
         blocking = () if result.converged else (*descent.blocking(result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...properties.bridge import Binding, binding, read_configuration
+from ...properties.results.result_text import scaled_lengths
 from ...properties.results.stored_results import store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS
@@ -34,7 +35,8 @@ class SolvedPose:
         """Put the result where the panel reads it; the reason that it shows."""
         result, unit = self.result, metres_per_world_unit(obj, self.robot)
         reason, blamed = (
-            result.reason + ending(velocities_left_out(obj), self.robot, result),
+            scaled_lengths(result.reason, self.robot.metres_per_unit / unit)
+            + ending(velocities_left_out(obj), self.robot, result),
             Why(result.joints, result.tasks),
         )
         store_result(obj, str(result.status), reason, self.tasks, self.wanted, result.residual_array, unit, blamed)

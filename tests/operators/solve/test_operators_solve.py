@@ -296,3 +296,17 @@ def test_the_same_seed_gives_the_same_pose(robot):
         solve(robot, seed=3)
         poses.append(read_configuration(robot).tolist())
     assert poses[0] == poses[1]
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_below_a_scaled_parent_the_reason_says_what_the_residual_is(robot, live):
+    robot.parent = add_empty("table")
+    robot.parent.scale = (3, 3, 3)
+    bpy.context.view_layer.update()
+    add_target(robot).location.x += 10.0
+    robot.robokin.live = live
+    bpy.context.view_layer.update()
+    if not live:
+        solve(robot)
+    said = float(robot.robokin.solver.reason.removeprefix("at least ").split(" m ")[0])
+    assert said == pytest.approx(robot.robokin.tasks[0].position_residual, rel=0.01)
