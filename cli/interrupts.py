@@ -22,13 +22,18 @@ class _Held:
         self.came = True
 
 
+def _is_ours() -> bool:
+    """Python's own answer to the signal is in place, and this thread may change it."""
+    is_first = threading.current_thread() is threading.main_thread()
+    return is_first and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @contextmanager
 def interrupts_held() -> Iterator[None]:
     """Ctrl+C waits for `check_interrupt`, or for the end of the block. Elsewhere than in a program of Python's own,
     where it is not Python that is asked, and in other threads than the first, nothing is changed. Raises
     KeyboardInterrupt."""
-    is_first = threading.current_thread() is threading.main_thread()
-    if not is_first or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not _is_ours():
         yield
         return
     handler = _Held()
@@ -46,3 +51,10 @@ def check_interrupt() -> None:
     handler = signal.getsignal(signal.SIGINT)
     if isinstance(handler, _Held) and handler.came:
         raise KeyboardInterrupt
+
+
+def ignore_interrupts() -> None:
+    """For the rest of a program of Python's own, whose work is done: what ends it, Blender's part and Python's, would
+    take Ctrl+C for a fault."""
+    if _is_ours():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 from ..robokin.errors import RobokinError
 from .errors import UsageError
+from .interrupts import ignore_interrupts
 from .terminal import log_shown, open_streams, out, say, tell
 from .version import version
 
@@ -126,6 +127,9 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
+    finally:
+        if argv is None:  # the process has nothing else to do
+            ignore_interrupts()
 
 
 def _run(argv: Sequence[str], in_blender: bool) -> int:

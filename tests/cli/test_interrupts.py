@@ -9,9 +9,10 @@ import sys
 import threading
 
 import pytest
+from robokin_addon.cli import main
 from robokin_addon.cli.blender import run_steps
 from robokin_addon.cli.interrupts import check_interrupt, interrupts_held
-from support.program import LOAD
+from support.program import LOAD, program
 
 
 def interrupt() -> None:
@@ -83,3 +84,14 @@ def test_the_second_one_ends_the_program() -> None:
     )
     done = subprocess.run([sys.executable, "-c", LOAD + script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_it_is_ignored_when_all_is_done() -> None:
+    late = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGINT)"
+    done = program("--version", before=late)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout
+
+
+def test_the_caller_of_a_command_keeps_it() -> None:
+    assert main(["--version"]) == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
