@@ -14,7 +14,7 @@ from ...properties.results import readouts
 from ...properties.results.readouts import ShownMoves
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
-from ...scene.animation.curves import shown_by_keys
+from ...scene.animation.curves import refuse_driven, shown_by_keys
 from ...scene.bake.moves import drives_gravity, keyed_progress, led_move
 from ...scene.bake.retime import set_limits
 from ...solvers.program.preview import preview_steps
@@ -63,6 +63,8 @@ def _start(obj: bpy.types.Object, robot: Binding) -> tuple[Array, int | None]:
 
 def _dependencies(obj: bpy.types.Object) -> Iterator[object]:
     """All that the paths of the moves depend on."""
+    data = obj.animation_data
+    yield () if data is None else tuple((each.data_path, each.array_index, each.mute) for each in data.drivers)
     yield tuple((item.name, item.values) for item in obj.robokin.postures)
     own = obj.matrix_world.inverted_safe()
     for item in obj.robokin.moves:
@@ -97,6 +99,7 @@ def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None
     names = obj.robokin.moves.keys()
     for item in obj.robokin.moves:
         try:
+            refuse_driven(obj, robot)
             moves.append(led_move(obj, robot, item))
         except RobokinError as error:  # those before it can be shown
             problem = str(error)

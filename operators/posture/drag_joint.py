@@ -26,6 +26,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial import quaternion
+from ...scene.animation.curves import refuse_driven
 from ..tools.gesture import settle
 from .drag_operator import DragOperator
 from .mouse_drag import Sliding, Turning, snapped
@@ -143,6 +144,8 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
             raise RobokinError(f"bone {name!r}: its {joint.type} joint has {len(found)} degrees of freedom to drag")
         if self.end != "VALUE" and (found[0].is_ball or joint.mimic is not None):
             raise RobokinError(f"bone {name!r}: the limits of its joint cannot be dragged")
+        if self.end == "VALUE":
+            refuse_driven(obj, robot, robot.model.slot(joint.name).q)
         return found[self.freedom - 1]
 
     def _put(

@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
+from ...properties.bridge import binding
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.spatial import so3
 from ...scene.posing.link_pull import LinkPull
-from ...scene.tasks.root_frames import metres_per_world_unit
 from ...solvers.posing.on_screen import along_line, turned_since
 from .gesture import Gesture
 
@@ -31,18 +31,22 @@ class _Pulling(Gesture):
         self._bone, self._is_turn, self._axis, self._is_own = bone, False, -1, False
         self._pull = LinkPull(self._robot, bone, point, self.pinned(context), self.is_self_motion)
         if not self._pull.freedom:
-            anchors = ", ".join(self._pull.anchors)
-            raise RobokinError(f"no joint is left to move {bone!r} while these stay: {anchors}")
-        self._unit, self._turned, self._last = metres_per_world_unit(self._robot), 0.0, self.first
-        self._amount = 0.0
+            stay = f" while these stay: {', '.join(self._pull.anchors)}" if self._pull.anchors else ""
+            raise RobokinError(f"no joint is left to move {bone!r}{stay}")
+        self._unit, self._turned, self._last = binding(self._robot).metres_per_unit, 0.0, self.first
+        self._amount = 0.0  # [m] that the link has moved, or [rad] by which it is asked to turn
 
     def pinned(self, context: bpy.types.Context) -> list[str]:
         """Names of the bones that stay in place of the base."""
         return []
 
     def pose(self, context: bpy.types.Context, snap: bool) -> Array:
-        T = self._turning(context, snap) if self._is_turn else self._moving(context, snap)
-        return self._pull.to(T)
+        q = self._pull.to(self._turning(context, snap) if self._is_turn else self._moving(context, snap))
+        if not self._is_turn:
+            moved = self._pull.moved
+            along = np.linalg.norm(moved) if self._axis < 0 else self._direction() @ moved
+            self._amount = float(along) * self._unit
+        return q
 
     def _moving(self, context: bpy.types.Context, snap: bool) -> Array:
         T, grip = self._pull.grip.copy(), self._pull.grip
@@ -51,7 +55,6 @@ class _Pulling(Gesture):
         if axis is None and self.typed is None:
             shift = self.beside(context, self.mouse, grip[:3, 3]) - self.beside(context, self.first, grip[:3, 3])
             T[:3, 3] += step * np.round(shift / step) if snap else shift
-            self._amount = float(np.linalg.norm(T[:3, 3] - grip[:3, 3])) * self._unit
             return T
         axis = np.eye(3)[0] if axis is None else axis
         if self.typed is not None:
@@ -60,7 +63,6 @@ class _Pulling(Gesture):
             along = along_line(grip[:3, 3], axis, *self.ray(context)) - self._first_along(context, axis)
             along = step * round(along / step) if snap else along
         T[:3, 3] += along * axis
-        self._amount = along * self._unit
         return T
 
     def _first_along(self, context: bpy.types.Context, axis: Array) -> float:

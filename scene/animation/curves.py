@@ -87,14 +87,15 @@ def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action:
         raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
 
 
-def refuse_driven(obj: bpy.types.Object, robot: Binding) -> None:
-    """Raise RobokinError when a driver would override what is written to a channel. One that is muted does not."""
+def refuse_driven(obj: bpy.types.Object, robot: Binding, q: slice = slice(None)) -> None:
+    """Raise RobokinError when a driver would override what is written to a channel of these coordinates. One that is
+    muted does not."""
     data = obj.animation_data
     drivers = [] if data is None else [d for d in data.drivers if not d.mute]
     keys = own_keys(robot) if drivers else {}
     for driver in drivers:
         channel = keys.get((driver.data_path, driver.array_index))
-        if channel is not None:
+        if channel is not None and channel.q in range(robot.model.nq)[q]:
             raise RobokinError(f"{_channel_label(robot, channel)} has a driver: mute or remove it")
 
 

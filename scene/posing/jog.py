@@ -11,6 +11,7 @@ from ...robokin.arrays import Array
 from ...robokin.units import counted
 from ...solvers.posing.pull import Pull, hold
 from ...solvers.posing.steps import stepped_frame
+from ..animation.curves import refuse_driven
 from .joint_turn import JointTurn
 from .link_pull import base_hold
 
@@ -40,6 +41,7 @@ def jogged_tool(
 ) -> tuple[Array, str]:
     """(nq,) after a step [m or rad] of the tool along or about an axis (0, 1, 2) of the robot's root or its own, and
     the tool's bone: the one selected, or the robot's tool. Raises RobokinError where it cannot go there."""
+    refuse_driven(obj, robot)
     tip = possible_tips(obj, robot)[0]
     q = read_configuration(obj, robot)
     model, link = robot.model_at(q), robot.link_of_bone[tip]

@@ -9,6 +9,7 @@ from ...properties.bridge import Binding, binding, read_configuration, world_fro
 from ...robokin import Joint, RobokinError, clamp, forward_kinematics
 from ...robokin.arrays import Array
 from ...robokin.spatial import quaternion
+from ..animation.curves import refuse_driven
 
 
 def moving_joint(robot: Binding, bone: str) -> Joint:
@@ -57,6 +58,7 @@ class JointTurn:
         self.is_ball = not own
         self.axes = len(own) or 3
         self.axis = axis % self.axes
+        refuse_driven(obj, robot, robot.model.slot(self.joint.name).q)
         self._model, self._q = robot.model, self.start.copy()
         self.is_length = self.joint.kind.lengths[self.axis]
         if self.is_ball:

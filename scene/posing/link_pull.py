@@ -13,6 +13,7 @@ from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...robokin.structure.tool_links import tool_links
 from ...solvers.posing.pull import Pull, hold
+from ..animation.curves import refuse_driven
 from ..tasks.root_frames import roots_from_world
 from ..tasks.solver_tasks import enabled_tasks
 
@@ -21,7 +22,7 @@ _PLACES = ("POSITION", "PLANE", "LINE", "CURVE", "DISTANCE")  # kinds of tasks t
 
 class LinkPull:
     """grip: (4, 4) in the world, Blender units, where the pull begins: at the point, with the link's axes.
-    freedom: in how many ways the robot can move while what is held stays."""
+    freedom: in how many ways the link can move while what is held stays."""
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class LinkPull:
         robot, self.start = self._robot, read_configuration(obj, self._robot)
         if bone not in robot.link_of_bone:
             raise RobokinError(f"bone {bone!r} is no link of the robot")
+        refuse_driven(obj, robot)
         model, link = robot.model_at(self.start), robot.link_of_bone[bone]
         own = {robot.link_of_bone[name] for name in pinned if name in robot.link_of_bone} - {link}
         anchors = dict.fromkeys(sorted(own), True)
@@ -62,11 +64,19 @@ class LinkPull:
         )
         self._pull = Pull(model, self.start, link, at, tasks, rotation=not is_self_motion)
         self.freedom = self._pull.freedom
-        self.grip = np.array(to_blender(obj, self._pull.grip, None, robot))
+        self.grip = self._in_world(self._pull.grip)
 
     def to(self, T_world: Array) -> Array:
         """(nq,) the pose that brings the grip to (4, 4) in the world, or as near as can be."""
         return self._pull.to(_into_root(self._obj, self._robot, T_world))
+
+    @property
+    def moved(self) -> Array:
+        """(3,) in the world, Blender units, by how much the last pose has moved the grip."""
+        return self._in_world(self._pull.now)[:3, 3] - self.grip[:3, 3]
+
+    def _in_world(self, T: Array) -> Array:
+        return np.array(to_blender(self._obj, T, None, self._robot))
 
     @property
     def is_met(self) -> bool:

@@ -11,6 +11,7 @@ from ...robokin import RobokinError, forward_kinematics
 from ...robokin.arrays import Array
 from ...robokin.spatial import quaternion, se3
 from ...solvers.posing.reach import reach
+from ..animation.curves import refuse_driven
 from ..bake.moves import solver_move
 
 
@@ -18,6 +19,7 @@ def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[A
     """(nq,) from the present pose on; how far the tip then is from the move's end [m], and by how much it is turned
     away [rad], where that is not reached: the place comes first. Raises RobokinError, which names the move."""
     robot = binding(obj)
+    refuse_driven(obj, robot)
     move, q = solver_move(obj, robot, item), read_configuration(obj, robot)
     if move.joints is not None:
         return posture_configuration(robot.model, find_posture(obj, item.posture), q), 0.0, 0.0

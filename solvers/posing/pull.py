@@ -57,18 +57,25 @@ class Pull:
         self.grip = T_root_link.copy()
         if point is not None:
             self.grip[:3, 3] = point
-        offset = inverse(T_root_link) @ self.grip
-        tasks: list[Task] = [*anchors]
-        tasks.append(PositionTask(link, self.grip[:3, 3], offset=offset, name="pull", priority=PULLED))
+        self._link, self._offset = link, inverse(T_root_link) @ self.grip
+        own = {"offset": self._offset}
+        self._pulled: list[Task] = [PositionTask(link, self.grip[:3, 3], name="pull", priority=PULLED, **own)]
         if rotation:
-            tasks.append(OrientationTask(link, self.grip[:3, :3], offset=offset, name="turn", priority=TURNED))
+            self._pulled.append(OrientationTask(link, self.grip[:3, :3], name="turn", priority=TURNED, **own))
         self._rotation, self._anchor_targets = rotation, [task.target for task in anchors]
-        self._problem = IKProblem(model, tasks, attempts=ATTEMPTS, iterations=ITERATIONS)
+        self._problem = IKProblem(model, [*anchors, *self._pulled], attempts=ATTEMPTS, iterations=ITERATIONS)
 
     @property
     def freedom(self) -> int:
-        """In how many ways the robot can move while what is held stays, joints without a range left out."""
-        return int(null_space(self._held_rows(), RANK).shape[1])
+        """In how many ways the link can move while what is held stays, joints without a range left out."""
+        pulled = self._rows(self._pulled)
+        free = np.linalg.svd(pulled @ null_space(self._rows(self.anchors), RANK), compute_uv=False)
+        return int((free > RANK * np.linalg.norm(pulled)).sum())
+
+    @property
+    def now(self) -> Array:
+        """(4, 4) T_root_grip where the last pose has it."""
+        return State(self.model, self.q).placement(self._link) @ self._offset
 
     def to(self, T: Array) -> Array:
         """(nq,) the pose, near the last one, that brings the grip to T (4, 4) T_root_grip, or as near as can be."""
@@ -85,11 +92,11 @@ class Pull:
             self._met = found.q
         return self.q
 
-    def _held_rows(self) -> Array:
-        """(m, free) the tasks' equations, of the degrees of freedom that have a range."""
+    def _rows(self, tasks: Sequence[Task]) -> Array:
+        """(m, free) equations of tasks, of the degrees of freedom that have a range."""
         limits, at = self.model.limits, dof_coordinates(self.model)
         is_free = np.where(at >= 0, limits.lower[at] < limits.upper[at], True)
         for cone in limits.cones:
             if cone.a == cone.b == 0.0 and cone.lower == cone.upper:
                 is_free[cone.v : cone.v + 3] = False
-        return State(self.model, self.q, self.anchors).task_rows[:, is_free]
+        return State(self.model, self.q, tasks).task_rows[:, is_free]

@@ -12,7 +12,7 @@ import pytest
 from mathutils import Euler
 from robokin_addon.operators.tools import jog_3d_mouse
 from robokin_addon.operators.tools.gesture import settle
-from robokin_addon.operators.tools.grab_link import ROBOKIN_OT_grab_link
+from robokin_addon.operators.tools.grab_link import ROBOKIN_OT_grab_link, _Pulling
 from robokin_addon.operators.tools.jog_3d_mouse import SPEED, TURNS, ROBOKIN_OT_jog_3d_mouse
 from robokin_addon.operators.tools.toolbar import JogTool
 from robokin_addon.operators.tools.typed import TypedNumber
@@ -59,6 +59,34 @@ def test_self_motion_keeps_the_tool_and_a_padlock_ends_it(robot):
     assert np.linalg.norm(world(robot, ELBOW) - elbow) > 0.05
     robot.data.bones["panda_joint2"].robokin.locked = True
     assert LinkPull(robot, ELBOW, is_self_motion=True).freedom == pull.freedom - 1
+
+
+class SelfMotion(_Pulling):
+    """Blender alone makes operators; their gesture is a plain class."""
+
+    bl_label, is_self_motion = "Self-Motion", True
+
+    def __init__(self, robot, bone):
+        self._robot, self._typed, self.first = robot, TypedNumber(), np.zeros(2)
+        self.begin(bpy.context, bone, None)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_header_of_a_self_motion_says_how_far_the_link_has_moved(robot, scale):
+    robot.scale = (scale, scale, scale)
+    bpy.context.view_layer.update()
+    elbow, gesture = world(robot, ELBOW), SelfMotion(robot, ELBOW)
+    gesture.key(bpy.context, "Y")
+    gesture._typed.take("NINE", "9")
+    write_configuration(robot, gesture.pose(bpy.context, False))
+    moved = (world(robot, ELBOW) - elbow)[1]
+    assert 0.05 < moved < 0.5 * scale
+    assert f": {moved:.4g} m along the world's Y" in gesture.header_text(bpy.context)
+
+
+def test_a_link_that_stays_with_the_tool_has_no_self_motion(robot):
+    with pytest.raises(RobokinError, match="no joint is left to move 'panda_joint7' while these stay"):
+        SelfMotion(robot, "panda_joint7")
 
 
 @pytest.mark.parametrize("pins", [False, True])

@@ -49,6 +49,11 @@ def test_self_motion_moves_the_elbow_and_not_the_tool() -> None:
     assert forward_kinematics(PANDA, q)["link_4"][1, 3] - pull.grip[1, 3] > 0.1
 
 
+@pytest.mark.parametrize(("link", "freedom"), [("tool", 0), ("link_7", 0), ("link_4", 1)])
+def test_freedom_is_that_of_the_link_and_not_of_the_robot(link: str, freedom: int) -> None:
+    assert Pull(PANDA, READY, link, None, [hold(PANDA, READY, "tool")], rotation=False).freedom == freedom
+
+
 def test_a_padlock_takes_the_self_motion() -> None:
     held = locked_model(PANDA, ["joint_3"], READY)
     assert Pull(held, READY, "link_4", None, [hold(held, READY, "tool")], rotation=False).freedom == 0
