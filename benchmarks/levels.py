@@ -24,10 +24,17 @@ from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, integra
 from robokin_addon.robokin.arrays import Array  # noqa: E402
 from robokin_addon.solvers import (  # noqa: E402
     AimTask,
+    AxisTask,
+    CenterOfMassTask,
     DistanceTask,
+    JointTask,
+    JointVelocityTask,
     LaserTask,
+    OnLineTask,
+    OnPlaneTask,
     Plane,
     PoseTask,
+    PositionTask,
     PostureTask,
     Task,
     solve_ik,
@@ -102,17 +109,10 @@ class Problem:
         return 1e3 * (time.process_time() - begin) / poses
 
     def steps_us(self, rounds: int) -> tuple[float, float]:
-        """[us] of `velocity_step` with tasks and criteria made anew, and kept, measured in turns."""
-        model, q, kinds = self.model, self.q, [type(criterion) for criterion in self.criteria]
-        displacement = 0.02 * np.random.default_rng(3).normal(size=model.nv)
-        tasks = self.make(model, clamp(model, integrate(model, q, displacement)))
-        kept = tasks()
-        calls = (
-            lambda: velocity_step(model, q, tasks(), [kind() for kind in kinds], DT),
-            lambda: velocity_step(model, q, kept, self.criteria, DT),
-        )
-        anew, same = np.array([[call_us(call, 50) for call in calls] for _ in range(10 * rounds)]).min(axis=0).tolist()
-        return anew, same
+        """[us] of `velocity_step` with tasks and criteria made anew, and kept."""
+        displacement = 0.02 * np.random.default_rng(3).normal(size=self.model.nv)
+        tasks = self.make(self.model, clamp(self.model, integrate(self.model, self.q, displacement)))
+        return steps_us(self.model, self.q, tasks, [type(criterion) for criterion in self.criteria], rounds)
 
 
 def one_pose(name: str, radius: float) -> Problem:
@@ -176,6 +176,39 @@ def look() -> Problem:
     return Problem("panda, aim, distance at 2, laser at 3", "panda", make, path)
 
 
+def mixes(model: RobotModel, q: Array) -> dict[str, Callable[[], list[Task]]]:
+    """What makes tasks of several kinds that are quick to solve, so that to make them counts most."""
+    T, z = forward_kinematics(model, q)["panda_hand"], (0.0, 0.0, 1.0)
+    p, values = T[:3, 3], dict(list(model.joint_values(q).items())[:7])
+    return {
+        "plane, line, centre of mass": lambda: [
+            OnPlaneTask("panda_hand", (p, z)),
+            OnLineTask("panda_hand", (p, z)),
+            CenterOfMassTask(p),
+        ],
+        "velocities of all joints, position": lambda: [JointVelocityTask(values), PositionTask("panda_hand", p)],
+        "axis, position, posture": lambda: [
+            AxisTask("panda_hand", z, T[:3, 2]),
+            PositionTask("panda_hand", p),
+            PostureTask(values, priority=2),
+        ],
+        "line, joint": lambda: [OnLineTask("panda_hand", (p, z)), JointTask("panda_joint3", 0.2)],
+    }
+
+
+def steps_us(
+    model: RobotModel, q: Array, tasks: Callable[[], list[Task]], kinds: Sequence[type[Criterion]], rounds: int
+) -> tuple[float, float]:
+    """[us] of `velocity_step` with tasks and criteria made anew, and kept, measured in turns."""
+    kept, criteria = tasks(), [kind() for kind in kinds]
+    calls = (
+        lambda: velocity_step(model, q, tasks(), [kind() for kind in kinds], DT),
+        lambda: velocity_step(model, q, kept, criteria, DT),
+    )
+    anew, same = np.array([[call_us(call, 50) for call in calls] for _ in range(10 * rounds)]).min(axis=0).tolist()
+    return anew, same
+
+
 def best(measure: Callable[[], float], rounds: int) -> float:
     return min(measure() for _ in range(rounds))
 
@@ -237,9 +270,11 @@ def main() -> None:
     kept &= report("solve_ik, panda, a new PoseTask at each call", anew, "us", 25.0)
     report("solve_ik, panda, the same PoseTask", same, "us", None)
     panda = tips_problem("panda, a level for each tip, springs, energy", "panda", ROBOTS["panda"][1], 0.1, CRITERIA)
-    for problem in (panda, pose_and_posture(), look(), talos):
-        anew, same = problem.steps_us(arguments.rounds)
-        report(f"velocity_step, {problem.name}", same, "us", None)
+    steps = {each.name: each.steps_us(arguments.rounds) for each in (panda, pose_and_posture(), look(), talos)}
+    model, q = robot("panda")
+    steps |= {f"panda, {mix}": steps_us(model, q, make, (), arguments.rounds) for mix, make in mixes(model, q).items()}
+    for name, (anew, same) in steps.items():
+        report(f"velocity_step, {name}", same, "us", None)
         kept &= report("    made anew", anew, "us", 2.0 * same)
     sys.exit(0 if kept else 1)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from struct import pack
 from types import MappingProxyType
 
 import numpy as np
+
+from ..robokin.arrays import DOUBLE
 
 OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
 MOST_NUMBERS = 64  # of an array that is part of a key
 PLAIN = frozenset((float, int, str, bool, type(None)))
 NUMBERS = frozenset((float, int))
+FLOATS = frozenset((float,))
 
 
 def is_own(kind: type) -> bool:
@@ -62,6 +66,25 @@ def content(value: object) -> object:
     if kind in (dict, MappingProxyType):
         return kind, [(content(key), content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
     return Same(value)
+
+
+def exactly(value: object) -> object:
+    """Equal for numbers that are the same to the last bit, in alike arrays, tuples, lists or dictionaries, and
+    hashable; None of anything else."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return (value.shape, value.tobytes()) if value.dtype is DOUBLE else None  # type: ignore[attr-defined]
+    if kind is float:
+        return pack("d", value)
+    if kind is dict:
+        keys = exactly([*value.values()])  # type: ignore[attr-defined]
+        return None if keys is None else (dict, *value, keys)  # type: ignore[misc]
+    if kind is tuple or kind is list:
+        if FLOATS.issuperset(map(type, value)):  # type: ignore[call-overload]
+            return kind, pack(f"{len(value)}d", *value)  # type: ignore[arg-type, misc]
+        each = (kind, *map(exactly, value))  # type: ignore[call-overload]
+        return None if None in each else each
+    return value if kind is int else None
 
 
 class Frozen(tuple):

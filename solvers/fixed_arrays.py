@@ -20,11 +20,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..robokin.errors import TaskError
-from .alike import Same, content, frozen, is_own, is_plain
+from .alike import Same, content, exactly, frozen, is_own, is_plain
 
 FREE = "target"  # what problems read anew
 MOST_KNOWN = 512  # settings that are kept
-UNCHANGING = (tuple, MappingProxyType)
+MOST_TARGETS = 8  # of the same settings
 _EMPTY = inspect.Parameter.empty
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
@@ -61,8 +61,8 @@ class FixedArrays:
 
 
 def cached_settings(initialize: Init) -> Init:
-    """Decorator of `__init__` of our own classes: the same arguments are checked once, only the target is checked
-    anew."""
+    """Decorator of `__init__` of our own classes: the same arguments are checked once, only another target than the
+    recent ones is checked anew."""
     parameters = inspect.signature(initialize).parameters
     has_target = FREE in parameters
     place = [*parameters, FREE].index(FREE) - 1
@@ -87,17 +87,28 @@ def cached_settings(initialize: Init) -> Init:
             attributes = known.copy()
             object.__setattr__(self, "__dict__", attributes)
             if has_target:
-                attributes[FREE] = fixed_new(self.checked_target(target))
+                attributes[FREE] = _checked_target(self, target, known[FREE])
             return
         if others is arguments and has_target:
             named[FREE] = target
         initialize(self, *arguments, **named)
         settings(self)
-        known.update(vars(self))
-        if has_target:
-            known[FREE] = None  # its place, so that a copy does not grow
+        known.update(vars(self) | ({FREE: {}} if has_target else {}))  # at once: other threads read it
 
     return cached  # type: ignore[return-value]
+
+
+def _checked_target(task: Any, target: object, recent: dict[object, Any]) -> Any:
+    """The very object again for a target that says what a recent one of a task with these settings said."""
+    exact = exactly(target)
+    checked = recent.get(exact)
+    if checked is None:
+        checked = fixed_new(task.checked_target(target))
+        if exact is not None:
+            if len(recent) >= MOST_TARGETS:
+                recent.clear()
+            recent[exact] = checked
+    return checked
 
 
 @lru_cache(maxsize=MOST_KNOWN, typed=True)
@@ -147,12 +158,17 @@ def settings(part: object) -> object:
     return attributes["_settings"]
 
 
-def fixed_new(value: object) -> object:
-    """`fixed_value` of what our own checks made: a new array needs no copy."""
-    if type(value) is np.ndarray:
+def fixed_new(value: Any) -> Any:
+    """`fixed_value` of what our own checks made: new arrays need no copy."""
+    kind = type(value)
+    if kind is np.ndarray:
         value.setflags(write=False)
-        return value
-    return value if type(value) in UNCHANGING else fixed_value(value, True)
+    elif isinstance(value, tuple):
+        for each in value:
+            fixed_new(each)
+    elif kind is list or kind is dict:
+        return fixed_value(value, True)
+    return value
 
 
 def fixed_value(value: object, is_whole: bool) -> object:

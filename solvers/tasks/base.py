@@ -20,7 +20,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..alike import is_own
-from ..fixed_arrays import Checks, FixedArrays, fixed_new, fixed_value
+from ..fixed_arrays import FREE, Checks, FixedArrays, fixed_new, fixed_value
 from ..kinematics.state import State
 from .checks import level, share
 from .task_jacobian import TaskJacobian
@@ -129,13 +129,15 @@ class Task(FixedArrays, ABC):
         )
 
     def __setattr__(self, name: str, value: object) -> None:
-        is_another = name == "target" and "target" in vars(self)
-        super().__setattr__(name, self.checked_target(value) if is_another else value)
+        if name == FREE and FREE in vars(self):
+            self._set_target(value)
+        else:
+            super().__setattr__(name, value)
 
     def _set_target(self, target: object) -> None:
-        """The target that the task is made with: faster than to set another one."""
+        """In its checked form."""
         checked = self.checked_target(target)
-        self.__dict__["target"] = fixed_new(checked) if is_own(type(self)) else fixed_value(checked, False)
+        self.__dict__[FREE] = fixed_new(checked) if is_own(type(self)) else fixed_value(checked, False)
 
     @abstractmethod
     def checked_target(self, target: object) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -38,9 +39,9 @@ from robokin_addon.solvers import (
     Task,
     TwistTask,
 )
-from robokin_addon.solvers.alike import content, frozen, is_plain
+from robokin_addon.solvers.alike import content, exactly, frozen, is_plain
 from robokin_addon.solvers.criteria import Criterion, FarFromObstacles, JointSprings, RestPosture
-from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, settings
+from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, MOST_TARGETS, settings
 from support.random_problems.criterion_kinds import KINDS
 
 T, P = np.eye(4), np.array([0.1, 0.2, 0.3])
@@ -107,6 +108,77 @@ def test_a_target_is_not_what_another_one_has() -> None:
         assert not np.array_equal(first.target, second.target)
         with pytest.raises(TaskError, match="target"):
             make([np.nan, 0.0, 0.0])
+
+
+def test_a_target_that_says_what_a_recent_one_said_is_that_one() -> None:
+    """So a step with tasks made anew aims at what it aims at already."""
+    makers: list[Callable[[float], Task]] = [
+        lambda x: PositionTask("tool", [x, 0.0, 0.0]),
+        lambda x: PoseTask("tool", T + x * np.eye(4, k=3)),
+        lambda x: OnPlaneTask("tool", ((x, 0, 0.0), np.array(Z))),
+        lambda x: DistanceTask("tool", x),
+        lambda x: SupportTask([[0.0, 0.0], [1.0, 0.0], [1.0, x]]),
+        lambda x: PostureTask({"a": x, "b": 1.0}),
+        lambda x: JointVelocityTask({"ball": [x, 0.0, 1.0]}),
+        lambda x: JointTask("a", target=x),
+    ]
+    for make in makers:
+        make(0.9)  # the settings
+        first, other = make(0.1).target, make(0.2).target
+        assert make(0.1).target is first
+        assert make(0.2).target is other
+        assert content(first) != content(other)
+        for k in range(2 * MOST_TARGETS):
+            assert content(make(1.0 + k).target) == content(make(1.0 + k).target) != content(first)
+        assert make(0.1).target is not first  # it is not kept for ever
+        assert content(make(0.1).target) == content(first)
+
+
+def test_what_is_another_target_to_the_last_bit() -> None:
+    same = [(0.0, 1.0, 2.0), [0.0, 1.0, 2.0], np.arange(3.0), {"a": 0.0}, ((0, 0.0), np.zeros(2)), 0.5, 3]
+    for each in same:
+        assert exactly(copy.deepcopy(each)) == exactly(each) is not None
+        hash(exactly(each))
+    pairs: list[tuple[object, object]] = [
+        (0.0, -0.0),
+        ((0.0, 1.0), (-0.0, 1.0)),
+        ((0.0, 1.0), [0.0, 1.0]),
+        (np.zeros(4), np.zeros((2, 2))),
+        ({"a": 1.0, "b": 2.0}, {"b": 1.0, "a": 2.0}),
+        ({"a": 1.0}, {"a": [1.0]}),
+        ({"a": 1.0}, ("a", 1.0)),
+        (((1.0,), (2.0,)), ((1.0, 2.0),)),
+    ]
+    for one, other in pairs:
+        assert exactly(one) != exactly(other)
+    for unknown in (True, None, "a", np.float64(1.0), np.zeros(3, np.float32), Plane(P, Z), (1.0, None), {"a": "b"}):
+        assert exactly(unknown) is None
+    PositionTask("tool", (1.0, 0.0, 1.0))
+    for wrong in ((1.0, 0.0, "1"), (1.0, 0.0), (np.nan, 0.0, 1.0)):
+        for _ in range(2):
+            with pytest.raises(TaskError, match="PositionTask of tool: target position"):
+                PositionTask("tool", wrong)
+
+
+def test_a_target_is_not_written_into() -> None:
+    """A problem would not see it, and other tasks may have the same one."""
+
+    def arrays(value: object) -> list[np.ndarray]:
+        if isinstance(value, np.ndarray):
+            return [value]
+        parts = value if isinstance(value, tuple) else vars(value).values() if hasattr(value, "__dict__") else ()
+        return [array for part in parts for array in arrays(part)]
+
+    for kind in ("advance", "plane", "line", "distance", "laser", "support", "curve", "along", "pose"):
+        make, _ = MAKERS[kind]
+        for task in (make(), make()):
+            assert isinstance(task, Task)
+            assert arrays(task.target)
+            assert not any(array.flags.writeable for array in arrays(task.target)), kind
+    task = OnPlaneTask("tool", (P, Z))
+    task.target = (P, Z)
+    with pytest.raises(ValueError, match="read-only"):
+        task.target[0][2] = 1.0
 
 
 def test_what_is_set_on_one_is_not_set_on_others() -> None:

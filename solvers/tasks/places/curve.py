@@ -9,6 +9,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
+from ...fixed_arrays import fixed_new
 from ..checks import numbers
 
 
@@ -34,6 +35,7 @@ class Curve:
         self.along = steps[kept] / self.segment[:, None]
         self.start = np.concatenate(([0.0], np.cumsum(self.segment)))
         self.length = float(self.start[-1])
+        fixed_new((self.origin, self.segment, self.along, self.start))
 
     @property
     def lines(self) -> tuple[Curve, ...]:

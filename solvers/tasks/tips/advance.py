@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....robokin.arrays import Array
-from ...fixed_arrays import cached_settings
+from ...fixed_arrays import cached_settings, fixed_new
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, positive, vector
@@ -62,7 +62,7 @@ class AdvanceTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
     def checked_target(self, target: object) -> Advance:
         if isinstance(target, Advance):
             return target
-        return Advance(vector(target, f"{self.name}: target vector"))
+        return Advance(*fixed_new((vector(target, f"{self.name}: target vector"),)))
 
     def resolve_target(self, state: State, target: Advance) -> Advance:
         return replace(target, start=self.tip(state)) if target.start is None else target

@@ -13,7 +13,7 @@ from ....robokin.errors import TaskError
 from ....robokin.kinematics import require_mass
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.polygon import convex_hull
-from ...fixed_arrays import Checks, cached_settings
+from ...fixed_arrays import Checks, cached_settings, fixed_new
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
@@ -132,7 +132,7 @@ class SupportTask(KernelRobotTask):
         edges = np.concatenate((corners[1:], corners[:1])) - corners
         normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
         reach = (normals * corners).sum(axis=1) - self.margin
-        return Edges(normals @ self.basis, reach)
+        return Edges(*fixed_new((normals @ self.basis, reach)))
 
     def rows(self, state: State, target: Edges) -> Rows:
         normals = target.normals

@@ -17,10 +17,14 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from robokin_addon.solvers import (
+    AxisTask,
+    CenterOfMassTask,
     IKProblem,
+    JointTask,
     JointVelocityTask,
     LaserTask,
     LinearVelocityTask,
+    OnLineTask,
     OnPlaneTask,
     Plane,
     PoseTask,
@@ -204,7 +208,7 @@ def test_solves_with_tasks_made_anew() -> None:
 
 
 def test_a_solve_checks_a_target_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one call must not take much longer than its search."""
+    """As one call must not take much longer than its search. One that says what the last one said, not at all."""
     looks, checked_target = [], PoseTask.checked_target
 
     def look(task: PoseTask, target: object) -> np.ndarray:
@@ -214,29 +218,45 @@ def test_a_solve_checks_a_target_once(monkeypatch: pytest.MonkeyPatch) -> None:
     T = forward_kinematics(MODEL, Q)[TIP]
     solve_ik(MODEL, [PoseTask(TIP, T)], Q)
     monkeypatch.setattr(PoseTask, "checked_target", look)
-    solve_ik(MODEL, [PoseTask(TIP, T)], Q)
+    for target in (T, T, np.eye(4)):
+        solve_ik(MODEL, [PoseTask(TIP, target)], Q)
     assert len(looks) == 1
 
 
-def test_a_step_with_tasks_made_anew_calls_at_most_twice_as_many_functions() -> None:
+PANDA = library_robot("panda")
+BENT = PANDA.limits.middle(PANDA.neutral())
+PLACE = forward_kinematics(PANDA, BENT)["tool"]
+POINT, ANGLES = PLACE[:3, 3], {f"joint_{k}": float(BENT[k - 1]) for k in range(1, 8)}
+STRAIGHT = POINT, (0.6, 0.0, 0.8)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: [PoseTask("tool", PLACE), PostureTask(BENT, priority=2)],
+        lambda: [OnPlaneTask("tool", STRAIGHT), OnLineTask("tool", STRAIGHT, priority=2), CenterOfMassTask(POINT)],
+        lambda: [JointVelocityTask(ANGLES), PositionTask("tool", POINT, priority=2)],
+        lambda: [AxisTask("tool", (0, 0, 1), PLACE[:3, 2]), PositionTask("tool", POINT), PostureTask(ANGLES)],
+        lambda: [OnLineTask("tool", STRAIGHT), JointTask("joint_3", 0.2, priority=2)],
+        lambda: [JointVelocityTask(ANGLES), JointVelocityTask({"joint_1": 0.1}), PostureTask(ANGLES)],
+    ],
+)
+@pytest.mark.parametrize("criteria", [(), (JointSprings, KineticEnergy)])
+def test_a_step_with_tasks_made_anew_calls_at_most_twice_as_many_functions(
+    made: Callable[[], list[Task]], criteria: Sequence[type[Criterion]]
+) -> None:
     """What can be counted of its time: `benchmarks/levels.py` measures it."""
-
-    def made() -> tuple[list[Task], list[Criterion]]:
-        return [PoseTask("tool", T), PostureTask(q, priority=2)], [JointSprings(), KineticEnergy()]
-
-    model = library_robot("panda")
-    q = model.limits.middle(model.neutral())
-    T = forward_kinematics(model, q)["tool"]
-    kept, calls, counts = made(), [], []
+    calls, counts = [], []
+    kept = made(), [each() for each in criteria]
 
     def count(_: object, event: str, __: object) -> None:
         calls.append(event in ("call", "c_call"))
 
-    for parts in (lambda: kept, made):
-        velocity_step(model, q, *parts())
+    for parts in (lambda: kept, lambda: (made(), [each() for each in criteria])):
+        velocity_step(PANDA, BENT, *parts())
         calls.clear()
         sys.setprofile(count)
-        velocity_step(model, q, *parts())
+        velocity_step(PANDA, BENT, *parts())
         sys.setprofile(None)
         counts.append(sum(calls))
     assert counts[1] <= 2 * counts[0], counts
