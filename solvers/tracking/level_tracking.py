@@ -12,6 +12,7 @@ from ..descent.data import IKData, compile_whole
 from ..descent.descent import LevelRows
 from ..descent.level_rows import Preference, StackRows
 from ..limits.viability import StepLimits
+from ..tasks.clearance import ClearanceTask
 from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .data import TrackLimits, TrackOutcome
@@ -32,6 +33,7 @@ class LevelTracking(ReferenceTracking):
         self._influence: Sequence[float] = np.ones(len(levels.tasks)).tolist()
         self._remaining: Mapping[int, Remaining] = {}
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
+        self.keeps_clear = any(isinstance(task, ClearanceTask) for task in levels.tasks)
         self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
         super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
 

@@ -50,9 +50,11 @@ class ReferenceTracking:
     state: ((1 + levels) nq + nv + 1,) to be set first: q, inside the limits; of each level the goal, where q would be
     in time; the step that led to q; and how many levels are late, from the first on that was not met and is not of
     velocities.
+    keeps_clear: links keep apart: then what is in the way is told, and not who is late.
     """
 
     name = "numpy"
+    keeps_clear = False
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits, levels: int = 1) -> None:
         self.data, self.tasks, self.limits, self._levels = data, tasks, limits, levels
@@ -150,7 +152,7 @@ class ReferenceTracking:
             there = self._kept(lost) if are_velocities[found] else self.followed(found, lost)[0]
             gaps = abs(reference.difference(self.data.tree, lost, there))
             behind[gaps > AT_GOAL] = 1
-            if behind.any() and not are_velocities[found]:
+            if behind.any() and not are_velocities[found] and not self.keeps_clear:
                 here.spare(found, gaps, behind, FEW if preference is None else math.inf)
             if is_beyond or not behind.any():  # or of a path that comes back to where it was
                 fastest = self._fastest(at.q)

@@ -21,6 +21,8 @@ from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from robokin_addon.solvers.tracking.avoidance.native_safe_stop import NativeSafeStop
 from robokin_addon.solvers.tracking.avoidance.safe_stop import SafeStop
+from robokin_addon.solvers.tracking.data import LATE
+from robokin_addon.solvers.tracking.frame_reference import Frame
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
@@ -158,3 +160,19 @@ def test_a_distance_that_is_not_found_is_an_error() -> None:
     a, b = (collisions.names[i] for i in collisions.avoidable().pairs[1])
     with pytest.raises(ModelError, match=f"distance of '{a}' and '{b}' cannot be found"):
         kernel.at(levels.state(q, [None], 1.0), [None])
+
+
+@pytest.mark.parametrize("seed", [4, 7, 15])
+def test_beside_a_clearance_nobody_looks_which_late_joints_could_be_spared(seed: int, monkeypatch) -> None:
+    """It took most of a frame that presses on an obstacle, of which the pair is told."""
+    collisions, q, q1 = random_scene(np.random.default_rng(seed))
+    goal = forward_kinematics(collisions.model, q1)["tool"][:3, 3]
+    asked: list[object] = []
+    monkeypatch.setattr(Frame, "spare", lambda *which: asked.append(which))
+    found = []
+    for backend in ("numpy", "native"):
+        tracker = Tracker(collisions.model, [PositionTask("tool", goal), ClearanceTask(collisions)], 1 / 24, backend)
+        tracker.stand(q)
+        found.append(tracker.run(tracker.check_targets([[goal, None]] * 4)))
+    assert not asked and (found[0].codes == LATE).all()
+    np.testing.assert_array_equal(found[1].behind, found[0].behind)
