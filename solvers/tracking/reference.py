@@ -50,7 +50,7 @@ class ReferenceTracking:
     state: ((1 + levels) nq + nv + 1,) to be set first: q, inside the limits; of each level the goal, where q would be
     in time; the step that led to q; and how many levels are late, from the first on that was not met and is not of
     velocities.
-    keeps_clear: links keep apart: then what is in the way is told, and not who is late.
+    keeps_clear: links keep apart: then what is in the way is named, and not who is late.
     """
 
     name = "numpy"

@@ -260,7 +260,7 @@ static int is_fastest(const rk_tracking *t, int32_t k) {
          (step + slack >= hi && hi < track->upper[k] - position - RK_AT_GOAL);
 }
 
-/* Whether links keep apart: then what is in the way is told, and not who is late. */
+/* Whether links keep apart: then what is in the way is named, and not who is late. */
 static int keeps_clear(const rk_tracking *t) {
   const rk_ik *ik = t->track->ik;
   return ik->stack && ik->stack->step->clearance;

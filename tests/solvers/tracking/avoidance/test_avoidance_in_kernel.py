@@ -164,7 +164,7 @@ def test_a_distance_that_is_not_found_is_an_error() -> None:
 
 @pytest.mark.parametrize("seed", [4, 7, 15])
 def test_beside_a_clearance_nobody_looks_which_late_joints_could_be_spared(seed: int, monkeypatch) -> None:
-    """It took most of a frame that presses on an obstacle, of which the pair is told."""
+    """It took most of a frame that presses on an obstacle, of which the pair is named."""
     collisions, q, q1 = random_scene(np.random.default_rng(seed))
     goal = forward_kinematics(collisions.model, q1)["tool"][:3, 3]
     asked: list[object] = []
