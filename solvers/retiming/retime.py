@@ -20,7 +20,6 @@ from .smooth_timing import SmoothTiming
 from .timing import ActiveLimit, Retimed, Timing
 from .warp import Warp
 
-INTERVALS = 2000  # of the grid at least, where samples are fewer
 STILL = 1e-9  # [rad, m] samples nearer than this are one
 PASSED = 1e-6  # relative: by how much a limit may be passed
 
@@ -92,16 +91,8 @@ def retime(
 def _by_reachability(
     curve: Path, limits: PathLimits, own_speeds: Array | None, backend: str
 ) -> tuple[Array, Timing, tuple[ActiveLimit, ...]]:
-    knots = curve.knots
-    per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
-    grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
-    intervals = np.repeat(np.arange(len(knots) - 1), per)
-    problem = Reachability(curve, grid, intervals, limits)
-    if own_speeds is not None:
-        problem.slow_down(np.interp(grid, knots, own_speeds**2))
-    problem.most[np.flatnonzero(curve.corners) * per] = 0.0
     solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
-    return intervals, *problem.solve(solve)
+    return Reachability(curve, limits, own_speeds).solve(solve)
 
 
 def _later(binding: ActiveLimit, times_as_long: float) -> ActiveLimit:

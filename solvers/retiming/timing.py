@@ -47,9 +47,10 @@ class Timing:
         y0, b, c = squares.T
         start, end = (np.sqrt(np.maximum(y, 0.0)) for y in (y0, y0 + h * (b + h * c)))
         t = 2.0 * h / (start + end)
-        for _ in range(CORRECTIONS if c.any() else 0):
-            distance, speed = _moved(squares, t)[:2]
-            t -= (distance - h) / speed
+        bent = np.flatnonzero(c)
+        for _ in range(CORRECTIONS):
+            distance, speed = _moved(squares[bent], t[bent])[:2]
+            t[bent] -= (distance - h[bent]) / speed
         return cls(grid, squares, np.append(0.0, np.cumsum(t)))
 
     @property

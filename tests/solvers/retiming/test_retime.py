@@ -91,6 +91,15 @@ def test_as_fast_as_toppra_and_inside_the_limits() -> None:
         assert max(nearest) < 1e-9  # the shape stays
 
 
+@pytest.mark.parametrize("count", [5, 12, 40])
+def test_as_fast_as_toppra_on_a_grid_that_is_fine_everywhere(count: int) -> None:
+    model, rng = library_robot("panda"), np.random.default_rng(count)
+    way = waypoints(model, rng, count)
+    found = retime(model, way)
+    assert found.duration <= by_toppra(model, way, 32_000) * (1.0 + 1e-4)
+    assert_limits(found, 100_001)
+
+
 @pytest.mark.parametrize("seed", [4, 8])
 def test_limits_hold_between_the_places_where_they_are_looked_at(seed: int) -> None:
     model, rng = library_robot("panda"), np.random.default_rng(seed)
