@@ -90,7 +90,7 @@ def draw_obstacle(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> N
     row = layout.row(align=True)
     row.label(text=obj.name, icon="MESH_CUBE")
     if obj.robokin.is_obstacle:
-        row.operator("robokin.obstacle", text="Unmark as Obstacle", icon="X", depress=True).clear = True
+        row.operator("robokin.obstacle", text="Obstacle", icon="X", depress=True).clear = True
     else:
         row.operator("robokin.obstacle", text="Mark as Obstacle")
 

@@ -26,7 +26,8 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.postures", icon="POSE_HLT")
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
         live = readouts.live(obj) if obj.robokin.live else None
-        if settings.status and (live is None or not live.is_met):  # else Live says it
+        reason = in_scene_units(context.scene, settings.reason)
+        if settings.status and (live is None or not (live.is_met or reason in live.text)):  # else Live says it
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
             if live is None:
                 draw_why(layout, obj)

@@ -13,10 +13,22 @@ from ...properties.results.result_text import in_scene_units, status_words
 from ...robokin import RobokinError
 from ...scene.animation.auto_keys import auto_key
 from ...scene.animation.curves import key_channels
-from ...scene.posing.solve import solve_steps
+from ...scene.posing.solve import SolvedPose, solve_steps
 from ..common import check_report, write_json
 from ..handlers.scene_marks import pose_mark
 from ..modal import ModalOperator
+
+
+def take_pose(context: bpy.types.Context, obj: bpy.types.Object, solved: SolvedPose, keyed: bool = False) -> str:
+    """The robot stands as was found, and the panel says so; the reason that it shows."""
+    write_configuration(obj, solved.result.q, solved.robot)
+    if keyed:
+        key_channels(obj, context.scene.frame_current_final, solved.robot)
+    else:
+        auto_key(context, obj, solved.robot)
+    reason = solved.store(obj)
+    obj.robokin.solver.solve_mark = pose_mark(obj, solved.robot)
+    return reason
 
 
 class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
@@ -45,13 +57,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         robot, result = solved.robot, solved.result
         if self.report_path:
             write_json(self.report_path, result.to_dict() | {"q": robot.model.joint_values(result.q)})
-        write_configuration(obj, result.q, robot)
-        if keyed:
-            key_channels(obj, context.scene.frame_current_final, robot)
-        else:
-            auto_key(context, obj, robot)
-        reason = solved.store(obj)
-        obj.robokin.solver.solve_mark = pose_mark(obj, robot)
+        reason = take_pose(context, obj, solved, keyed)
         said = f"{status_words(result.status, reason)}: {in_scene_units(context.scene, reason)}"
         self.report({"INFO" if result.converged else "WARNING"}, said)
 

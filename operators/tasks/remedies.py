@@ -1,23 +1,35 @@
-"""What helps with a target that cannot be met, one click each: the task is relaxed, or the base comes nearer."""
+"""What helps with a target that cannot be met, one click each: the task is relaxed, or the base comes nearer. Each is
+tried out: the robot is solved anew, and what brings nothing nearer is taken back and said."""
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import bpy
+from mathutils import Matrix
 
 from ...properties.bridge import binding, to_blender
 from ...properties.bridge.parents import with_parents
+from ...properties.handlers import posing_paused
+from ...properties.results import readouts
 from ...properties.results.result_text import quantity_text
+from ...properties.results.stored_results import ShownResult
 from ...properties.results.why import HOWS, can_relax
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, UnknownNameError
 from ...scene.animation.frames import fcurves
+from ...scene.posing.solve import SolvedPose, solve_steps
 from ...scene.tasks.present_values import present_target
 from ...scene.tasks.targets import targets_now
+from ...solvers.progress import finish
 from ..common import RobotOperator
+from ..solve.solve import take_pose
 
 MORE = 1.01  # times the residual: surely within the tolerance
 NEARER = 0.2  # of the way from the base to the tip: the arm is not stretched then
 LEAST = 1e-9
+LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
+ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
 
 
 def named_task(obj: bpy.types.Object, name: str) -> bpy.types.PropertyGroup:
@@ -30,6 +42,26 @@ def named_task(obj: bpy.types.Object, name: str) -> bpy.types.PropertyGroup:
     if not 0 <= obj.robokin.active_task < len(tasks):
         raise RobokinError(f"{obj.name!r} has no task to relax")
     return tasks[obj.robokin.active_task]
+
+
+def solved_now(context: bpy.types.Context, obj: bpy.types.Object) -> SolvedPose:
+    """A solve as the scene stands, of which the panel shows what is missed. Raises RobokinError."""
+    with posing_paused():
+        solved = finish(solve_steps(context, obj, obj.robokin.solver.seed))
+    solved.store(obj)
+    return solved
+
+
+def missed(obj: bpy.types.Object, relaxed: bpy.types.PropertyGroup | None = None, how: str = "") -> float:
+    """By how many tolerances the panel shows tasks missed, without what is no longer asked of the relaxed one."""
+    found = 0.0
+    for task in obj.robokin.tasks:
+        if not task.solved or task.reached or (task == relaxed and how == "PRIORITY"):
+            continue
+        found += task.position_residual / task.position_tolerance
+        if task != relaxed or how != "ROTATION":
+            found += task.orientation_residual / task.orientation_tolerance
+    return found
 
 
 class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
@@ -48,18 +80,33 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
         return next(text for how, _, text in HOWS if how == properties.how)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        task = named_task(obj, self.task)
+        task, settings = named_task(obj, self.task), obj.robokin.solver
+        words = f"{next(label for how, label, _ in HOWS if how == self.how)}: {task.name}"
         if not can_relax(obj, task, self.how):
-            words = next(label for how, label, _ in HOWS if how == self.how)
-            raise RobokinError(f"task {task.name!r}: {words} changes nothing of it")
+            raise RobokinError(f"task {task.name!r}: {words.partition(':')[0]} changes nothing of it")
+        if self.how == "TOLERANCE" or not readouts.is_present(obj, "solve"):  # Live may be on its way yet
+            solved_now(context, obj)
+        before, shown = missed(obj, task, self.how), ShownResult(obj)
+        asked = [(settings, "mode", settings.mode), *((task, name, _value(task, name)) for name in ASKED)]
+        self._relax(obj, task)
+        solved = solved_now(context, obj)
+        if not solved.result.converged and missed(obj, task, self.how) >= LESS * before:
+            for owner, name, value in asked:
+                setattr(owner, name, value)
+            shown.show(obj)
+            self.report({"WARNING"}, f"{words} does not help, all is as before")
+            return {"CANCELLED"}
+        take_pose(context, obj, solved)
+        self.report({"INFO"}, f"{words}: {_outcome(solved)}")
+        return {"FINISHED"}
+
+    def _relax(self, obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> None:
         if self.how == "ROTATION":
             task.use_rotation = (False,) * 3
         elif self.how == "AXIS":
             task.frame, task.use_rotation = "TIP", (True, True, False)
         elif self.how == "PRIORITY":
-            settings = obj.robokin.solver
-            if settings.mode != "PRIORITIES":
-                settings.mode = "PRIORITIES"
+            obj.robokin.solver.mode = "PRIORITIES"
             task.priority = 1 + max(other.priority for other in obj.robokin.tasks if other.enabled and other != task)
         else:
             kind = KINDS[task.kind]
@@ -67,11 +114,11 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
                 task.position_tolerance = max(task.position_tolerance, MORE * task.position_residual, LEAST)
             if kind.has_angle:
                 task.orientation_tolerance = max(task.orientation_tolerance, MORE * task.orientation_residual, LEAST)
-        return {"FINISHED"}
 
 
 class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
-    """Move the robot toward a target that is too far away, so near that the arm need not be stretched"""
+    """Move the robot toward a target that is too far away, so near that the arm need not be stretched: along the ground
+    it stands on, where that is enough"""
 
     bl_idname = "robokin.base_nearer"
     bl_label = "Move Base Nearer"
@@ -90,14 +137,40 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         tip = present_target(context, obj, robot, task)
         if tip is None:
             raise RobokinError(f"task {task.name!r} does not say where the robot should be")
+        if not readouts.is_present(obj, "solve"):
+            solved_now(context, obj)
+        before, shown, stood = missed(obj), ShownResult(obj), obj.matrix_world.copy()
         wanted = targets_now(context, obj, [task], robot=robot).T[0, 0]
-        at, matrix = to_blender(obj, tip, None, robot).translation, obj.matrix_world.copy()
-        away = to_blender(obj, wanted, None, robot).translation - at + NEARER * (at - matrix.translation)
-        matrix.translation += away
-        obj.matrix_world = matrix
-        distance = quantity_text(context.scene, "LENGTH", away.length * context.scene.unit_settings.scale_length)
-        self.report({"INFO"}, f"{obj.name}: moved by {distance}")
+        at, place = to_blender(obj, tip, None, robot).translation, stood.translation
+        all_of_it = to_blender(obj, wanted, None, robot).translation - at
+        away = all_of_it + NEARER * (at - place)
+        up = stood.col[2].xyz.normalized()
+        tried = []
+        for way in (away - away.dot(up) * up, away, all_of_it):  # the last of a tip that joints cannot move
+            obj.matrix_world = Matrix.Translation(way) @ stood
+            solved = solved_now(context, obj)
+            tried.append((missed(obj), way, solved))
+            if solved.result.converged:
+                break
+        left, way, solved = min(tried, key=itemgetter(0))
+        if not solved.result.converged and left >= LESS * before:
+            obj.matrix_world = stood
+            shown.show(obj)
+            self.report({"WARNING"}, f"{self.bl_label}: {task.name} does not help, all is as before")
+            return {"CANCELLED"}
+        obj.matrix_world = Matrix.Translation(way) @ stood
+        take_pose(context, obj, solved)
+        distance = quantity_text(context.scene, "LENGTH", way.length * context.scene.unit_settings.scale_length)
+        self.report({"INFO"}, f"{obj.name}: moved by {distance}, {_outcome(solved)}")
         return {"FINISHED"}
+
+
+def _outcome(solved: SolvedPose) -> str:
+    return "every task is met" if solved.result.converged else "nearer, but not met"
+
+
+def _value(task: bpy.types.PropertyGroup, name: str) -> object:
+    return tuple(task.use_rotation) if name == "use_rotation" else getattr(task, name)
 
 
 CLASSES = (ROBOKIN_OT_task_relax, ROBOKIN_OT_base_nearer)

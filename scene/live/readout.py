@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.results.readouts import LiveReadout
+from ...properties.results.result_text import in_scene_units
 from ...properties.results.why import held_joints
 from ...properties.tasks import RobokinTask
 from ...scene.animation import frames as animation
@@ -19,19 +20,19 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
     """problem: why the robot cannot follow; "" when it can."""
     if problem:
         return LiveReadout(f"Waits: {problem}", False)
-    settings = obj.robokin.solver
+    settings, scene = obj.robokin.solver, bpy.context.scene
     first, last = obj.robokin.baked_frames
-    if first <= bpy.context.scene.frame_current_final <= last:
+    if first <= scene.frame_current_final <= last:
         return LiveReadout("Shows its bake until something changes", settings.status == "CONVERGED")
     notes = ("Live wins over the robot's keys; renders show the keys",) if is_keyed(obj) else ()
     if settings.status == "CONVERGED":
         return LiveReadout("Follows its targets", True, notes)
     if settings.status == "OUT_OF_REACH":
-        return LiveReadout(f"Too far: {settings.reason}", False, notes)
+        return LiveReadout(f"Too far: {in_scene_units(scene, settings.reason)}", False, notes)
     if not settings.status:
         return LiveReadout("No task counts now", True, notes)
     if settings.status == "COLLISION":
-        return LiveReadout(f"Kept away: {settings.reason}", False, notes)
+        return LiveReadout(f"Kept away: {in_scene_units(scene, settings.reason)}", False, notes)
     blocking, missed = held_joints(obj), [task for task in obj.robokin.tasks if task.solved and not task.reached]
     soft = [task for task, is_hard in zip(missed, are_hard(obj, missed), strict=True) if not is_hard]
     if soft:

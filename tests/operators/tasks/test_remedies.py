@@ -5,13 +5,14 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Vector
 from robokin_addon.panels.prepared.joint_rows import blocking_bones
-from robokin_addon.properties.bridge import binding, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.results.why import remedies, why
-from robokin_addon.robokin.library import library_robot
+from robokin_addon.robokin.library import ROBOTS, library_robot
 from robokin_addon.scene.animation.frames import fcurves
-from support.blender.panels import draw_popover
-from support.blender.scene_robots import TOOL, add_robot, add_target, build, world_error
+from support.blender.panels import draw, draw_popover
+from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
 
 
 def run(robot, operator, **options):
@@ -46,6 +47,8 @@ def test_what_is_too_far_away_comes_into_reach(robot):
     moved(robot, target, location=(4.0, 1.0, 0.5))
     assert robot.robokin.solver.status == "OUT_OF_REACH" and why(robot).tasks == (robot.robokin.tasks[0].name,)
     assert offered(robot) == {"BASE"} and drawn(robot)["operators"] == ["robokin.base_nearer"]
+    said = draw(object=robot, active_object=robot)["ROBOKIN_PT_solve"]["labels"]
+    assert ("Out of reach" in said) == (not robot.robokin.live)  # Live says it, else Solve: not both
     run(robot, "base_nearer")
     if not robot.robokin.live:
         run(robot, "solve_pose")
@@ -138,3 +141,73 @@ def test_what_cannot_be_relaxed_is_reported(robot):
         run(robot, "base_nearer")
     robot.robokin.solver.why = "[1"
     assert why(robot).joints == ()
+
+
+def solved_anew(robot):
+    """Live goes on from the pose that it has; Solve Pose is asked."""
+    if not robot.robokin.live:
+        run(robot, "solve_pose")
+    bpy.context.view_layer.update()
+
+
+def asked(robot):
+    """What remedies change, as text."""
+    tasks = [(tuple(t.use_rotation), t.frame, t.priority, t.position_tolerance) for t in robot.robokin.tasks]
+    return repr((tasks, robot.robokin.solver.mode, robot.matrix_world))
+
+
+def still_missed(robot, remedy):
+    """In tolerances of each task, what the remedy does not give up."""
+    given_up = {"ROTATION": (1.0, 0.0), "PRIORITY": (0.0, 0.0)}
+    found = 0.0
+    for task in robot.robokin.tasks:
+        length, angle = given_up.get(remedy.how, (1.0, 1.0)) if task.name == remedy.task else (1.0, 1.0)
+        if not task.reached:
+            found += length * task.position_residual / task.position_tolerance
+            found += angle * task.orientation_residual / task.orientation_tolerance
+    return found
+
+
+def hard_scene(name, rng, live):
+    """A robot in a random pose whose targets are pulled away from it: farther than it reaches, turned, or apart."""
+    model = library_robot(name) if name in ROBOTS else model_of(name)
+    robot = build(model)
+    q = read_configuration(robot)
+    for joint in model.moving_joints:
+        own = model.slot(joint.name).q
+        if own.stop - own.start == 1:
+            q[own] = rng.uniform(max(model.limits.lower[own][0], -3.0), min(model.limits.upper[own][0], 3.0))
+    robot.robokin.live = live
+    write_configuration(robot, q)
+    bpy.context.view_layer.update()
+    tip = binding(robot).bone_of_link[ROBOTS[name].tip] if name in ROBOTS else robot.pose.bones[-1].name
+    kinds = [("POSE",), ("POSITION",), ("POSE", "POSITION"), ("POSITION", "AXIS")][rng.integers(4)]
+    for kind in kinds:
+        target = add_target(robot, tip, kind)
+        target.location += Vector(rng.normal(size=3) * max(robot.dimensions) * rng.choice([0.1, 0.3, 2.0]))
+        target.rotation_euler.rotate(Euler(rng.normal(size=3)))
+    bpy.context.view_layer.update()
+    solved_anew(robot)
+    return robot
+
+
+@pytest.mark.parametrize("name", ["panda", "scara", "gantry", "desk_arm", "planar_3r", "mobile_arm", "z1"])
+def test_a_remedy_brings_the_tasks_nearer_or_says_that_it_does_not(scene, name):
+    tried = 0
+    for seed in range(6):
+        rng = np.random.default_rng([seed, len(name)])
+        robot = hard_scene(name, rng, live=seed % 2 == 1)
+        for remedy in remedies(robot):
+            robot = hard_scene(name, np.random.default_rng([seed, len(name)]), live=seed % 2 == 1)
+            before, was = still_missed(robot, remedy), asked(robot)
+            options = {"task": remedy.task} | ({} if remedy.how == "BASE" else {"how": remedy.how})
+            with bpy.context.temp_override(object=robot, active_object=robot):
+                operator = bpy.ops.robokin.base_nearer if remedy.how == "BASE" else bpy.ops.robokin.task_relax
+                outcome = operator(**options)
+            solved_anew(robot)
+            tried += 1
+            if outcome == {"FINISHED"}:
+                assert robot.robokin.solver.status == "CONVERGED" or still_missed(robot, remedy) < 0.95 * before
+            else:
+                assert asked(robot) == was and still_missed(robot, remedy) <= 1.001 * before
+    assert tried > 5

@@ -106,6 +106,8 @@ def test_out_of_reach_is_the_best_legal_pose_with_its_reason(robot, target):
     assert straight @ away / np.linalg.norm(straight) / np.linalg.norm(away) > 0.99  # stretched towards it
     shown = readouts.live(robot)
     assert shown.text.startswith("Too far:") and not shown.is_met
+    bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
+    assert f"at least {100 * float(robot.robokin.solver.reason.split()[2]):.4g} cm farther" in readouts.live(robot).text
     assert not robot.robokin.tasks[0].reached and robot.robokin.tasks[0].position_residual > 2.0
     target.location = (0.45, 0.0, 0.5)
     update()
