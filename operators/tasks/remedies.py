@@ -53,7 +53,7 @@ def solved_now(context: bpy.types.Context, obj: bpy.types.Object) -> SolvedPose:
 
 
 def missed(obj: bpy.types.Object, relaxed: bpy.types.PropertyGroup | None = None, how: str = "") -> float:
-    """By how many tolerances the panel shows tasks missed, without what is no longer asked of the relaxed one."""
+    """What the panel shows missed, in tolerances of the tasks, without what is no longer asked of the relaxed one."""
     found = 0.0
     for task in obj.robokin.tasks:
         if not task.solved or task.reached or (task == relaxed and how == "PRIORITY"):
