@@ -26,7 +26,7 @@ from ..common import RobotOperator
 from ..solve.solve import take_pose
 
 MORE = 1.01  # times the residual: surely within the tolerance
-NEARER = 0.2  # of the way from the base to the tip: the arm is not stretched then
+NEARER = 0.2  # of the shift from the base to the tip: the arm is not stretched then
 LEAST = 1e-9
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
@@ -84,14 +84,14 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
         words = f"{next(label for how, label, _ in HOWS if how == self.how)}: {task.name}"
         if not can_relax(obj, task, self.how):
             raise RobokinError(f"task {task.name!r}: {words.partition(':')[0]} changes nothing of it")
-        if self.how == "TOLERANCE" or not readouts.is_present(obj, "solve"):  # Live may be on its way yet
+        if self.how == "TOLERANCE" or not readouts.is_present(obj, "solve"):  # Live may be on its shift yet
             solved_now(context, obj)
         before, shown = missed(obj, task, self.how), ShownResult(obj)
-        asked = [(settings, "mode", settings.mode), *((task, name, _value(task, name)) for name in ASKED)]
+        kept = [(settings, "mode", settings.mode), *((task, name, _value(task, name)) for name in ASKED)]
         self._relax(obj, task)
         solved = solved_now(context, obj)
         if not solved.result.converged and missed(obj, task, self.how) >= LESS * before:
-            for owner, name, value in asked:
+            for owner, name, value in kept:
                 setattr(owner, name, value)
             shown.show(obj)
             self.report({"WARNING"}, f"{words} does not help, all is as before")
@@ -146,21 +146,21 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         away = all_of_it + NEARER * (at - place)
         up = stood.col[2].xyz.normalized()
         tried = []
-        for way in (away - away.dot(up) * up, away, all_of_it):  # the last of a tip that joints cannot move
-            obj.matrix_world = Matrix.Translation(way) @ stood
+        for shift in (away - away.dot(up) * up, away, all_of_it):  # the last of a tip that joints cannot move
+            obj.matrix_world = Matrix.Translation(shift) @ stood
             solved = solved_now(context, obj)
-            tried.append((missed(obj), way, solved))
+            tried.append((missed(obj), shift, solved))
             if solved.result.converged:
                 break
-        left, way, solved = min(tried, key=itemgetter(0))
+        left, shift, solved = min(tried, key=itemgetter(0))
         if not solved.result.converged and left >= LESS * before:
             obj.matrix_world = stood
             shown.show(obj)
             self.report({"WARNING"}, f"{self.bl_label}: {task.name} does not help, all is as before")
             return {"CANCELLED"}
-        obj.matrix_world = Matrix.Translation(way) @ stood
+        obj.matrix_world = Matrix.Translation(shift) @ stood
         take_pose(context, obj, solved)
-        distance = quantity_text(context.scene, "LENGTH", way.length * context.scene.unit_settings.scale_length)
+        distance = quantity_text(context.scene, "LENGTH", shift.length * context.scene.unit_settings.scale_length)
         self.report({"INFO"}, f"{obj.name}: moved by {distance}, {_outcome(solved)}")
         return {"FINISHED"}
 
