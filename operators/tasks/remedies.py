@@ -26,7 +26,7 @@ from ..common import RobotOperator
 from ..solve.solve import take_pose
 
 MORE = 1.01  # times the residual: surely within the tolerance
-NEARER = 0.2  # of the shift from the base to the tip: the arm is not stretched then
+NEARER = 0.2  # of the way from the base to the tip: the arm is not stretched then
 LEAST = 1e-9
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
@@ -84,7 +84,7 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
         words = f"{next(label for how, label, _ in HOWS if how == self.how)}: {task.name}"
         if not can_relax(obj, task, self.how):
             raise RobokinError(f"task {task.name!r}: {words.partition(':')[0]} changes nothing of it")
-        if self.how == "TOLERANCE" or not readouts.is_present(obj, "solve"):  # Live may be on its shift yet
+        if self.how == "TOLERANCE" or not readouts.is_present(obj, "solve"):  # Live may be on its way yet
             solved_now(context, obj)
         before, shown = missed(obj, task, self.how), ShownResult(obj)
         kept = [(settings, "mode", settings.mode), *((task, name, _value(task, name)) for name in ASKED)]
@@ -152,8 +152,8 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
             tried.append((missed(obj), shift, solved))
             if solved.result.converged:
                 break
-        left, shift, solved = min(tried, key=itemgetter(0))
-        if not solved.result.converged and left >= LESS * before:
+        remains, shift, solved = min(tried, key=itemgetter(0))
+        if not solved.result.converged and remains >= LESS * before:
             obj.matrix_world = stood
             shown.show(obj)
             self.report({"WARNING"}, f"{self.bl_label}: {task.name} does not help, all is as before")
