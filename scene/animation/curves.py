@@ -16,6 +16,7 @@ from ...properties.overrides import takes_keys
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from . import frames as animation
+from .undone import whole_or_undone
 
 Key = tuple[str, int]
 
@@ -112,8 +113,13 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
 
     Keys outside and all other channels stay. With `new_action` they go into a copy of the present action, which keeps
     its own name and content; in the copy, the robot's channels hold the bake alone. Returns the Q that was written,
-    rounded to single precision inside the limits.
+    rounded to single precision inside the limits. Where writing fails, all is as it was.
     """
+    with whole_or_undone(obj):
+        return _written(obj, frames, Q, new_action, robot)
+
+
+def _written(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool, robot: Binding) -> Array:
     bag = ensure_channelbag(obj, new_action)
     written = np.array(Q, float)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}

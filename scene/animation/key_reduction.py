@@ -27,6 +27,7 @@ from .curves import (
     write_curves,
 )
 from .frames import fcurves
+from .undone import whole_or_undone
 
 _SAME_FRAME = 1e-3
 _CLOSER = 0.97  # bounds are drawn closer by a little more than what was too much
@@ -91,19 +92,20 @@ def reduce_steps(
     motion = Motion.of(model, times, shown).unwrapped()
     links = end_links(model)
     reduced = yield from scaled(reduce_keys(motion, links, position, rotation), 0.4, 1.0)
-    share = 1.0
-    while True:  # balls go another way between keys than their model: then closer bounds keep those asked for
-        keys = write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
-        _shape_keys(obj, robot, reduced, first, keys)
-        _keep_keys(obj, robot, reduced, frames, motion.q[::2])
-        show_curves(obj, scene.frame_current_final, robot)
-        written, new_action = finish(sample_configurations(scene, obj, halves, robot)), False
-        away, turned = (float(off.max()) for off in tool_errors(model, links, written, motion.q))
-        over = max(away / position, turned / rotation)
-        if over <= 1.0 or len(reduced.keys) == len(frames):
-            break
-        share *= _CLOSER / over
-        reduced = finish(reduce_keys(motion, links, share * position, share * rotation))
+    with whole_or_undone(obj):
+        share = 1.0
+        while True:  # balls go another way between keys than their model: then closer bounds keep those asked for
+            keys = write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
+            _shape_keys(obj, robot, reduced, first, keys)
+            _keep_keys(obj, robot, reduced, frames, motion.q[::2])
+            show_curves(obj, scene.frame_current_final, robot)
+            written, new_action = finish(sample_configurations(scene, obj, halves, robot)), False
+            away, turned = (float(off.max()) for off in tool_errors(model, links, written, motion.q))
+            over = max(away / position, turned / rotation)
+            if over <= 1.0 or len(reduced.keys) == len(frames):
+                break
+            share *= _CLOSER / over
+            reduced = finish(reduce_keys(motion, links, share * position, share * rotation))
     both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
     after = _keyed_frames(obj, robot, first, last, reduced.unreduced)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
@@ -12,31 +11,6 @@ from ...properties.bridge import Binding, curves
 from ...robokin.arrays import Array
 from .curves import channel_key, ensure_channelbag, own_keys, replace_keys
 from .frames import fcurves
-
-
-@contextmanager
-def whole_or_undone(obj: bpy.types.Object) -> Iterator[None]:
-    """Where what is inside fails, the curves and modifiers of the object's action are those from before."""
-    action = obj.animation_data.action if obj.animation_data else None
-    kept = action.copy() if action else None
-    try:
-        yield
-    except BaseException:
-        written = obj.animation_data.action if obj.animation_data else None
-        if action is not None:
-            name = action.name
-            if action.asset_data is not None:  # a copy is none
-                kept.asset_mark()
-                kept.asset_data = action.asset_data
-            kept.use_fake_user = action.use_fake_user
-            action.user_remap(kept)
-            bpy.data.actions.remove(action)
-            kept.name = name
-        elif written is not None:
-            bpy.data.actions.remove(written)
-        raise
-    if kept is not None:
-        bpy.data.actions.remove(kept)
 
 
 def bake_modifiers(obj: bpy.types.Object, robot: Binding, first: int, last: int) -> None:

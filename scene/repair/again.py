@@ -12,7 +12,8 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, clamp
 from ...robokin.units import counted
 from ...scene.animation.curves import pose_held, refuse_unwritable, show_curves, shown_by_keys
-from ...scene.animation.stretch_keys import bake_modifiers, whole_or_undone, write_stretch
+from ...scene.animation.stretch_keys import bake_modifiers, write_stretch
+from ...scene.animation.undone import whole_or_undone
 from ...scene.bake.check import check_steps
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import enabled_entries, write_costs

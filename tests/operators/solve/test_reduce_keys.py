@@ -12,6 +12,7 @@ from robokin_addon.operators.solve.reduce_keys import ROBOKIN_OT_reduce_keys
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import clamp, library_robot
 from robokin_addon.robokin.structure.tool_links import tool_links
+from robokin_addon.scene.animation import key_reduction as written_keys
 from robokin_addon.scene.animation.curves import own_keys, write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
@@ -62,6 +63,21 @@ def test_the_bound_on_the_angle_counts_where_the_other_is_wide(animated):
     assert called(bpy.ops.robokin.reduce_keys, animated, rotation=np.radians(0.1), **given) == {"FINISHED"}
     away, turned = tool_errors(found, [binding(animated).link_of_bone[TOOL]], seen(animated).q, before.q)
     assert np.radians(0.01) < turned.max() <= np.radians(0.1) and away.max() < 0.1 and keyed(animated) < LAST
+
+
+def test_a_failure_while_it_writes_leaves_all_as_it_was(animated, monkeypatch):
+    name, actions, before = animated.animation_data.action.name, len(bpy.data.actions), seen(animated).q
+
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(written_keys, "_shape_keys", fail)
+    for new_action in (False, True):
+        steps = written_keys.reduce_steps(bpy.context.scene, animated, 1, LAST, 1e-3, 0.01, new_action)
+        with pytest.raises(MemoryError):
+            finish(steps)
+        assert animated.animation_data.action.name == name and len(bpy.data.actions) == actions
+        assert keyed(animated) == LAST and np.array_equal(seen(animated).q, before)
 
 
 def test_balls_and_screws_have_keys_that_fit(scene):

@@ -16,7 +16,7 @@ from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobokinError
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
-from robokin_addon.scene.animation.stretch_keys import whole_or_undone, write_stretch
+from robokin_addon.scene.animation.stretch_keys import write_stretch
 from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.scene.repair import again, attempts, broken_frames
 from robokin_addon.scene.repair.again import repair_steps
@@ -392,17 +392,3 @@ def test_a_failure_while_it_writes_leaves_all_as_it_was(baked, monkeypatch, fail
     monkeypatch.undo()
     called(bpy.ops.robokin.solve_again, baked)
     assert checked(baked).passed
-
-
-@pytest.mark.parametrize("is_asset", [True, False])
-def test_an_action_that_is_put_back_keeps_what_it_had_beside_its_curves(baked, is_asset):
-    action = baked.animation_data.action
-    if is_asset:
-        action.asset_mark()
-        action.asset_data.description = "welds"
-    action.use_fake_user = not is_asset
-    with pytest.raises(RobokinError, match="full"), whole_or_undone(baked):
-        raise RobokinError("full")
-    kept = baked.animation_data.action
-    assert kept.use_fake_user is not is_asset
-    assert is_asset == (kept.asset_data is not None and kept.asset_data.description == "welds")
