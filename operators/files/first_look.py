@@ -8,14 +8,17 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...properties.bridge import binding, read_configuration, write_configuration
+from ...properties.bridge import Binding, binding, read_configuration, write_configuration
 from ...properties.postures import home_posture, posture_configuration, store_posture
+from ...properties.results.result_text import quantity_text
 from ...robokin import RobotModel, clamp
+from ...robokin.structure.bodies import rigid_bodies
 from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
 
 HOME = "Home"
 ROOM = 1.2  # of the robot's radius, which the view shows at least
+SUNK = 0.05  # of the robot's height: what reaches farther into the ground does not belong there
 
 
 def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
@@ -40,6 +43,34 @@ def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
         context.view_layer.update()
     home = home or store_posture(obj, model, HOME, own_values(model, read_configuration(obj, robot)))
     obj.robokin.home_posture = home.name
+
+
+def raise_onto_ground(context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
+    """Raise a robot that stands far in the ground, the height of its object; one line that says so."""
+    depth = _depth(obj, binding(obj))
+    if depth <= 0.0:
+        return []
+    obj.location.z += depth
+    context.view_layer.update()
+    raised = quantity_text(context.scene, "LENGTH", depth * context.scene.unit_settings.scale_length)
+    return [f"raised by {raised}, onto the ground"]
+
+
+def _depth(obj: bpy.types.Object, robot: Binding) -> float:
+    """By how much [Blender units] a robot is to be raised; 0 where the ground is right. A base that moves stands on all
+    that it wears. A fixed one stands on what does not move, unless something that moves is lower: that hangs, as from a
+    ceiling."""
+    bodies = rigid_bodies(robot.model).of
+    still: list[float] = []
+    moving: list[float] = []
+    for child in _worn(obj):
+        link = robot.link_of_bone.get(robot.own_bone(child.parent_bone), "")
+        is_still = bodies.get(link) == robot.model.root_link.name
+        (still if is_still else moving).extend(point.z for point in _corners(child))
+    heights = [*still, *moving]
+    stands = heights if robot.model.root != "fixed" else still and min(still) <= min(heights)
+    depth = obj.matrix_world.translation.z - min(heights, default=0.0)
+    return depth if stands and depth > SUNK * np.ptp(heights) else 0.0
 
 
 def _fullest_posture(obj: bpy.types.Object, model: RobotModel) -> bpy.types.PropertyGroup | None:
@@ -71,17 +102,22 @@ def _distance(area: bpy.types.Area, radius: float) -> float:
 
 def _points(obj: bpy.types.Object) -> list[Vector]:
     """Corners in the world: of what the robot wears as it is posed, without anything of its bones."""
-    worn = [child for child in obj.children_recursive if child.type == "MESH" and child.visible_get()]
-    found = []
-    for child in worn:
-        corners = np.empty(3 * len(child.data.vertices), np.float32)
-        child.data.vertices.foreach_get("co", corners)
-        if len(corners):
-            world = np.array(child.matrix_world)
-            placed = corners.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
-            found += [Vector(placed[i]) for axis in placed.T for i in (axis.argmin(), axis.argmax())]
+    found = [point for child in _worn(obj) for point in _corners(child)]
     bones = (end for bone in obj.pose.bones for end in (bone.head, bone.tail))
     return found or [obj.matrix_world @ end for end in bones]
+
+
+def _worn(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    return [child for child in obj.children_recursive if child.type == "MESH" and child.visible_get()]
+
+
+def _corners(child: bpy.types.Object) -> list[Vector]:
+    """The outermost vertices of a mesh object along each axis of the world."""
+    corners = np.empty(3 * len(child.data.vertices), np.float32)
+    child.data.vertices.foreach_get("co", corners)
+    world = np.array(child.matrix_world)
+    placed = corners.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+    return [Vector(placed[i]) for axis in placed.T if len(axis) for i in (axis.argmin(), axis.argmax())]
 
 
 def _hide_default_cube(context: bpy.types.Context) -> list[str]:

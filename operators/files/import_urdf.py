@@ -19,7 +19,7 @@ from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 from ...scene.srdf import take_srdf
 from ...solvers.progress import finish
 from ..common import ReportingOperator, report_robot
-from .first_look import show, stand
+from .first_look import raise_onto_ground, show, stand
 
 ROOTS = (
     ("fixed", "Fixed", "The base does not move"),
@@ -95,7 +95,7 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
         if self.convex_parts:
             notes += self._cut_collision_meshes(context, obj)
         stand(context, obj)
-        notes += show(context, obj)
+        notes += [*raise_onto_ground(context, obj), *show(context, obj)]
         report_robot(self, obj, model, warnings, os.path.basename(path), notes)
         return {"FINISHED"}
 

@@ -9,6 +9,7 @@ measured; else the height of the axle over the lowest shape of the robot.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -26,6 +27,7 @@ from .topology import depth_first, free_name, root_link_name, unique
 
 # Wheels that are added to a robot that has none: beside the origin of its root link, on the ground below it.
 RADIUS, SEPARATION, WIDTH = 0.1, 0.5, 0.04  # [m]
+_CALLED = re.compile("wheel|caster|castor|mecanum", re.IGNORECASE)
 _TYRE = Material("tyre", (0.05, 0.05, 0.05, 1.0))
 _Placed = list[tuple[Joint, Array]]
 
@@ -107,14 +109,39 @@ def _rigid(link: str, joints: Iterable[Joint]) -> dict[str | None, Array]:
     return placements
 
 
-def _upright(base: Joint, joints: Iterable[Joint]) -> dict[str | None, Array]:
-    """T_base_other of what only moves along the base's axis, joints at zero. joints: parents first."""
+def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) -> Array:
+    """(n, 3) [m] in the base, of the wheels of any kind that it stands on, joints at zero: held by it, steered or
+    sprung ones too, last in their chain; they turn about level axles that something round is around, or are called
+    wheels or casters. None where fewer than three stand apart on one level, low down. joints: parents first."""
+    moved = {joint.parent for joint in joints if joint.type != "fixed"}
+    held = _upright(base, joints, ("prismatic", *WHEEL_TYPES))
+    found = []
+    for joint in joints:
+        if joint.parent not in held or moved & set(_rigid(joint.child, joints)):
+            continue
+        T = held[joint.parent] @ joint.placement
+        is_level = joint.type in WHEEL_TYPES and abs((T[:3, :3] @ joint.axis) @ base.axis) < ALIGNED
+        is_named = (is_level or joint.child in held) and _CALLED.search(f"{joint.name} {joint.child}")
+        if is_named or (is_level and _radius(joint, links, joints) > 0.0):
+            found.append(T[:3, 3])
+    places = np.array(found).reshape(-1, 3)
+    u, w = plane_basis(base.axis)
+    across = places @ np.column_stack((u, w))
+    apart = np.linalg.svd(across - across.mean(axis=0), compute_uv=False) if len(found) > 2 else np.zeros(2)
+    lowest = min(float(T[:3, 3] @ base.axis) for T in (*held.values(), *map(translation, found)))
+    stands = apart[1] > 0.1 * apart[0] and (places @ base.axis - lowest).max() < np.ptp(across, axis=0).max()
+    return places if stands else np.empty((0, 3))
+
+
+def _upright(base: Joint, joints: Iterable[Joint], moving: Sequence[str] = ("prismatic",)) -> dict[str | None, Array]:
+    """T_base_other of what only moves along the base's axis, or about it, by joints of some types; at zero. joints:
+    parents first."""
     placements: dict[str | None, Array] = {base.child: np.eye(4)}
     for joint in joints:
         if joint.parent in placements:
             T = placements[joint.parent] @ joint.placement
-            slides = joint.type == "prismatic" and np.linalg.norm(np.cross(T[:3, :3] @ joint.axis, base.axis)) < ALIGNED
-            if slides or joint.type == "fixed":
+            is_upright = joint.type in moving and np.linalg.norm(np.cross(T[:3, :3] @ joint.axis, base.axis)) < ALIGNED
+            if is_upright or joint.type == "fixed":
                 placements[joint.child] = T
     return placements
 

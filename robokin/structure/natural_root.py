@@ -9,7 +9,7 @@ from ..errors import ModelError
 from ..kinematics import forward_kinematics
 from ..model.joint import Joint
 from ..model.robot import RobotModel
-from ..model.wheels import find_drive
+from ..model.wheels import find_drive, standing_wheels
 from .bodies import Bodies, rigid_bodies
 
 LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
@@ -17,12 +17,19 @@ STANDS = 0.25  # of the robot's height: how far above its feet the root link is 
 
 
 def natural_root(model: RobotModel) -> str:
-    """Where the root link carries one pair of wheels it is "wheeled"; where it stands on legs, its root link high
-    above the feet, "floating"; else "fixed". That of `model` itself does not matter."""
-    links = {link.name: link for link in model.links}
+    """Where the root link carries one pair of wheels it is "wheeled"; where it stands on other wheels, "planar"; where
+    it stands on legs, its root link high above the feet, "floating"; else "fixed". That of `model` itself does not
+    matter."""
+    own = (
+        Joint("base", "planar", None, model.root_link.name),
+        {link.name: link for link in model.links},
+        model.joints[1:],
+    )
     try:
-        find_drive(Joint("base", "planar", None, model.root_link.name), links, model.joints[1:])
+        find_drive(*own)
     except ModelError:
+        if len(standing_wheels(*own)):
+            return "planar"
         heights = _heights(model)
         stands = feet(model) and -min(heights.values()) > STANDS * np.ptp(list(heights.values()))
         return "floating" if stands else "fixed"

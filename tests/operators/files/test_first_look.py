@@ -32,6 +32,38 @@ def test_a_humanoid_stands_on_the_ground_in_the_pose_of_the_file_beside_it(scene
     assert obj.robokin.home_posture == "half_sitting"
 
 
+def test_a_fixed_robot_on_a_pedestal_stands_on_it_and_says_so(scene, capfd):
+    obj = imported(robot("baxter"))
+    assert abs(lowest(obj)) < 1e-4 and obj.location.z == pytest.approx(0.924, abs=1e-3)
+    assert "raised by 0.9242 m, onto the ground" in capfd.readouterr().out
+
+
+BOXES = """<robot name="r"><link name="base"><visual><origin xyz="0 0 {at}"/><geometry>
+<box size=".2 .2 {tall}"/></geometry></visual></link>
+<link name="arm"><visual><origin xyz="0 0 {reach}"/><geometry><box size=".1 .1 .6"/></geometry></visual></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit lower="-.1" upper=".1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("at", "tall", "reach", "root", "raised"),
+    [
+        (-0.25, 0.5, 0.3, "auto", 0.5),  # a pedestal
+        (0.05, 0.12, 0.4, "auto", 0.0),  # a flange a centimetre below its own frame
+        (-0.05, 0.1, -0.4, "auto", 0.0),  # from a ceiling
+        (0.0, 0.2, 0.4, "planar", 0.1),  # a base that drives, its frame at the axles
+        (0.0, 0.2, -0.4, "planar", 0.7),
+    ],
+)
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_what_stands_in_the_ground_is_raised_onto_it(scene, tmp_path, at, tall, reach, root, raised, unit):
+    scene.unit_settings.scale_length = unit
+    path = tmp_path / "r.urdf"
+    path.write_text(BOXES.format(at=at, tall=tall, reach=reach))
+    obj = imported(path, root=root)
+    assert obj.location.z * unit == pytest.approx(raised, abs=1e-6)
+
+
 def test_the_postures_of_a_file_beside_are_taken_and_the_fullest_is_home(scene, tmp_path, capfd):
     source = robot("talos_reduced")
     shutil.copy(source, tmp_path / "talos.urdf")

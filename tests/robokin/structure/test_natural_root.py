@@ -1,0 +1,70 @@
+"""How a base moves, of bases made up here: what rolls on wheels that are no single pair, and what only looks so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import Joint, Link, RobotModel
+from robokin_addon.robokin.model.geometry import Cylinder, Geometry
+from robokin_addon.robokin.spatial import so3
+from robokin_addon.robokin.spatial.se3 import placement, translation
+from robokin_addon.robokin.structure.natural_root import natural_root
+
+UP = (0.0, 0.0, 1.0)
+LYING = placement(so3.exp(np.array([0.5 * np.pi, 0.0, 0.0])), np.zeros(3))  # a cylinder around Y
+CORNERS = [(x, y) for x in (0.3, -0.3) for y in (0.2, -0.2)]
+
+
+def round_link(name):
+    return Link(name, collisions=(Geometry(Cylinder(0.1, 0.05), LYING),))
+
+
+def base(places, kind="continuous", called="drive", link=round_link, height=0.1, turns=None):
+    """A base with something at (x, y) places, turned about Z by `turns`, and an arm of two joints on top."""
+    links, joints = [Link("base"), Link("upper"), Link("lower")], []
+    for i, (x, y) in enumerate(places):
+        R = so3.exp(np.array([0.0, 0.0, 0.0 if turns is None else turns[i]]))
+        joints.append(
+            Joint(f"{called}_{i}", kind, "base", f"{called}_{i}_end", placement(R, (x, y, height)), (0, 1, 0))
+        )
+        links.append(link(f"{called}_{i}_end"))
+    joints += [
+        Joint("pan", "continuous", "base", "upper", translation((0.0, 0.0, 0.4)), UP),
+        Joint("lift", "continuous", "upper", "lower", translation((0.0, 0.0, 0.3)), (0, 1, 0)),
+    ]
+    return RobotModel("r", links, joints)
+
+
+THIRDS = [2.0 * np.pi * i / 3 for i in range(3)]
+AROUND = [(-0.3 * np.sin(a), 0.3 * np.cos(a)) for a in THIRDS]
+
+
+@pytest.mark.parametrize(
+    ("model", "root"),
+    [
+        (base(CORNERS), "planar"),
+        (base(CORNERS, called="wheel", link=Link), "planar"),
+        (base(CORNERS, kind="fixed", called="caster", link=Link), "planar"),
+        (base(AROUND, turns=THIRDS), "planar"),
+        (base(CORNERS[:2]), "wheeled"),
+        (base(CORNERS, called="finger", link=Link), "fixed"),
+        (base(CORNERS, called="wheel", link=Link, height=2.0), "fixed"),
+        (base([(0.1 * i, 0.0) for i in range(4)], called="wheel"), "fixed"),
+        (base([]), "fixed"),
+    ],
+    ids=["four", "named", "fixed casters", "three omni", "a pair", "fingers", "high up", "in a row", "an arm"],
+)
+def test_a_base_on_wheels_of_any_kind_drives_and_nothing_else_does(model, root):
+    assert natural_root(model) == root
+
+
+def test_steered_and_sprung_wheels_carry_a_base_too():
+    links, joints = [Link("base")], []
+    for i, (x, y) in enumerate(CORNERS):
+        links += [Link(f"fork_{i}"), Link(f"arm_{i}"), round_link(f"tyre_{i}")]
+        joints += [
+            Joint(f"steer_{i}", "continuous", "base", f"fork_{i}", translation((x, y, 0.1)), UP),
+            Joint(f"spring_{i}", "prismatic", f"fork_{i}", f"arm_{i}", axis=UP, lower=0.0, upper=0.1),
+            Joint(f"drive_{i}", "continuous", f"arm_{i}", f"tyre_{i}", axis=(0, 1, 0)),
+        ]
+    assert natural_root(RobotModel("r", links, joints)) == "planar"
