@@ -57,7 +57,7 @@ def raise_onto_ground(context: bpy.types.Context, obj: bpy.types.Object) -> list
 
 
 def _depth(obj: bpy.types.Object, robot: Binding) -> float:
-    """By how much [Blender units] a robot is to be raised; 0 where the ground is right. A base that moves stands on all
+    """How far [Blender units] a robot is to be raised; 0 where the ground is right. A base that moves stands on all
     that it wears. A fixed one stands on what does not move, unless something that moves is lower: that hangs, as from a
     ceiling."""
     bodies = rigid_bodies(robot.model).of
