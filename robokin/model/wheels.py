@@ -114,21 +114,21 @@ def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joi
     sprung ones too, last in their chain; they turn about level axles that something round is around, or are called
     wheels or casters. None where fewer than three stand apart on one level, low down. joints: parents first."""
     moved = {joint.parent for joint in joints if joint.type != "fixed"}
-    carriers = _upright(base, joints, ("prismatic", *WHEEL_TYPES))
+    placed = _upright(base, joints, ("prismatic", *WHEEL_TYPES))
     found = []
     for joint in joints:
-        if joint.parent not in carriers or moved & set(_rigid(joint.child, joints)):
+        if joint.parent not in placed or moved & set(_rigid(joint.child, joints)):
             continue
-        T = carriers[joint.parent] @ joint.placement
+        T = placed[joint.parent] @ joint.placement
         is_level = joint.type in WHEEL_TYPES and abs((T[:3, :3] @ joint.axis) @ base.axis) < ALIGNED
-        is_named = (is_level or joint.child in carriers) and _CALLED.search(f"{joint.name} {joint.child}")
+        is_named = (is_level or joint.child in placed) and _CALLED.search(f"{joint.name} {joint.child}")
         if is_named or (is_level and _radius(joint, links, joints) > 0.0):
             found.append(T[:3, 3])
     places = np.array(found).reshape(-1, 3)
     u, w = plane_basis(base.axis)
     across = places @ np.column_stack((u, w))
     apart = np.linalg.svd(across - across.mean(axis=0), compute_uv=False) if len(found) > 2 else np.zeros(2)
-    lowest = min(float(T[:3, 3] @ base.axis) for T in (*carriers.values(), *map(translation, found)))
+    lowest = min(float(T[:3, 3] @ base.axis) for T in (*placed.values(), *map(translation, found)))
     stands = apart[1] > 0.1 * apart[0] and (places @ base.axis - lowest).max() < np.ptp(across, axis=0).max()
     return places if stands else np.empty((0, 3))
 
