@@ -15,7 +15,7 @@ from ...robokin.spatial import swing_twist
 from ..motion.motion import Motion, check_rate, checked_motion
 from ..motion.rolled import rolled, rolling
 from ..trajectories.sampled import check_count
-from .path import Path
+from .calm_points import spline_path
 from .spline_points import spline_points
 
 EVEN = 1e-6  # relative: frames are evenly spaced
@@ -38,11 +38,7 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
         raise ConfigurationError("a smooth motion needs frames that are evenly spaced in time")
     check_count(motion.duration, rate)
     q = np.array(motion.unwrapped().q)
-    points = spline_points(model, q, dt)
-    a, b, c, d = (points[k : len(points) - 3 + k] for k in range(4))
-    powers = ((a + 4.0 * b + c) / 6.0, (c - a) / 2.0, (a - 2.0 * b + c) / 2.0, (d - a + 3.0 * (b - c)) / 6.0)
-    coefficients = np.stack([x / dt**k for k, x in enumerate(powers)], axis=1)
-    path = Path(model, dt * np.arange(len(q)), coefficients, np.zeros(len(q), bool))
+    path = spline_path(model, spline_points(model, q, dt), dt)
     at = np.arange(np.floor(motion.duration * rate * (1.0 - 1e-12)) + 1.0) / rate
     at = np.append(at, motion.duration) if at[-1] < motion.duration else at
     found, v, acceleration, _ = path.at(np.clip((at / dt).astype(int), 0, len(q) - 2), at)

@@ -21,6 +21,7 @@ from ..qp.banded import solve_banded_qp
 from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
 from ..trajectories.motion_limits import MotionLimits
+from .calm_points import calmed
 from .cone_points import into_cone
 
 KEPT = 1e-9  # relative: a limit that rounding passes is kept
@@ -34,7 +35,7 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
     The spline begins and ends at the first and the last frame: at rest, where the first steps (or last) of all joints
     are such as from rest inside the limits on acceleration; else with no acceleration. Balls and floating joints with
     limits, and the wheels of rolling bases with limits, keep the frames as their points, or nearly so where a ball
-    would leave its cone: there the spline passes beside the frames."""
+    would leave its cone, or either would be too fast: there the spline passes beside the frames."""
     points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
     if len(q) < 3:
         return points
@@ -53,9 +54,13 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
             points[:, at] = _nearest(q[:, at], own)
     for free in _free_of_limits(model):
         points[:, free] = through[:, free]
-    for cone in model.limits.cones:
-        points[:, cone.q : cone.q + 4] = into_cone(cone, points[:, cone.q : cone.q + 4])
-    return points
+
+    def into_cones(points: Array) -> Array:
+        for cone in model.limits.cones:
+            points[:, cone.q : cone.q + 4] = into_cone(cone, points[:, cone.q : cone.q + 4])
+        return points
+
+    return calmed(model, into_cones(points), q, dt, into_cones)
 
 
 def _wheels_of_limited(model: RobotModel, q: Array) -> set[int]:

@@ -180,3 +180,38 @@ def test_a_ball_along_its_cone_accelerates_without_jumps(seed: int) -> None:
     assert jumps[1] < 0.4 * jumps[0]
     beside = np.array([difference(model, *ends) for ends in zip(motion.q, smooth_motion(motion, 25.0).q, strict=True)])
     assert abs(beside).max() < 0.02 and abs(beside[[0, -1]]).max() < 1e-6
+
+
+def with_rates_of(motion: Motion) -> Motion:
+    """The motion of a robot that may be as fast as it, and no faster."""
+    model, v, a = motion.model, abs(motion.v).max(axis=0) + 1e-3, abs(motion.a[1:]).max(axis=0) + 1e-3
+    joints = [
+        replace(joint, velocity=v[model.slot(joint.name).v], acceleration=a[model.slot(joint.name).v])
+        if joint.nv and joint.mimic is None
+        else joint
+        for joint in model.joints[1:]
+    ]
+    return Motion.of(RobotModel(model.name, model.links, joints), motion.times, motion.q)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("size", [0.3, 1.2])
+def test_balls_and_floating_joints_keep_their_limits_between_frames(seed: int, size: float) -> None:
+    """Beside a cone too. Their axes turn along, so a spline with frames as its points may be too fast."""
+    fly = RobotModel("body", [Link("world"), Link("body")], [Joint("fly", "floating", "world", "body")])
+    for model in (library_robot("puppet"), fly)[: 2 if size < 1.0 else 1]:
+        rng, t = np.random.default_rng(seed), DT * np.arange(FRAMES)
+        rate, phase, amplitude = rng.uniform(1.0, 6.0, model.nv), rng.uniform(0.0, 6.0, model.nv), rng.uniform(0.3, 1.0)
+        middle = model.limits.middle(model.neutral())
+        steps = size * amplitude * np.sin(rate * t[:, None] + phase)
+        motion = with_rates_of(
+            Motion.of(model, t, [model.limits.clamp(integrate(model, middle, each)) for each in steps])
+        )
+        model, fine = motion.model, smooth_motion(motion, 4800.0)
+        assert model.limits.contain(fine.q, 1e-9).all()
+        v = 4800.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+        a = 4800.0 * np.diff(fine.v, axis=0)
+        assert (abs(v) <= model.velocity * (1.0 + 1e-5)).all()
+        assert (abs(a) <= model.acceleration * (1.0 + 1e-5)).all()
+        near = smooth_motion(motion, 24.0).q
+        assert max(abs(difference(model, *ends)).max() for ends in zip(motion.q, near, strict=True)) < 0.05

@@ -1,0 +1,64 @@
+"""Control points of balls and floating joints whose spline keeps their limits on speed and acceleration.
+
+Their rates are in axes that turn along, so the rates of the spline are no means of those of its points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.configuration import unit_quaternions
+from ...robokin.model.robot import RobotModel
+from ..motion.motion import Motion
+from .path import Path
+
+PLACES = np.linspace(0.0, 1.0, 17)  # of each step between frames, at which the spline is looked at
+INSIDE = 1e-4  # relative: what of a limit is kept back, for what is between these places
+ROUNDING = 1e-6  # relative
+LEAST, MOST = 1e-3, 0.5  # shares of the way of a point to the middle of those beside it
+ROUNDS = 60
+
+
+def spline_path(model: RobotModel, points: Array, dt: float) -> Path:
+    """The cubic B-spline of control points (F + 2, nq), with F knots that are dt [s] apart."""
+    a, b, c, d = (points[k : len(points) - 3 + k] for k in range(4))
+    powers = ((a + 4.0 * b + c) / 6.0, (c - a) / 2.0, (a - 2.0 * b + c) / 2.0, (d - a + 3.0 * (b - c)) / 6.0)
+    coefficients = np.stack([x / dt**k for k, x in enumerate(powers)], axis=1)
+    count = len(points) - 2
+    return Path(model, dt * np.arange(count), coefficients, np.zeros(count, bool))
+
+
+def calmed(model: RobotModel, points: Array, q: Array, dt: float, into_cones: Callable[[Array], Array]) -> Array:
+    """(F + 2, nq) the points, where their spline is too fast nearer to the middle of those beside them; as they are
+    given where that does not help. q: (F, nq) frames. The first and the last frame stay, without acceleration there."""
+    frames = Motion.of(model, dt * np.arange(len(q)), q)
+    limits = [
+        np.maximum((1.0 - INSIDE) * limit, abs(x).max(axis=0, initial=0.0)) * (1.0 + ROUNDING)
+        for limit, x in ((model.velocity, frames.v[1:]), (model.acceleration, frames.a[2:]))
+    ]
+    slots = [model.slot(joint.name) for joint in model.moving_joints if joint.nq != joint.nv]
+    found, share, looked = points, LEAST, np.arange(len(q) - 1)
+    for _ in range(ROUNDS):
+        intervals = looked[:, None] + np.zeros(len(PLACES), int)
+        rates = spline_path(model, found, dt).at(intervals, dt * (looked[:, None] + PLACES))[1:3]
+        is_over = np.any([(abs(x) > limit).any(axis=1) for x, limit in zip(rates, limits, strict=True)], axis=0)
+        fast = {slot: looked[is_over[:, slot.v].any(axis=1)] for slot in slots}
+        slots = [slot for slot, own in fast.items() if len(own)]
+        if not slots:
+            return found
+        new = found.copy()
+        for slot in slots:
+            near = np.unique(fast[slot][:, None] + np.arange(4))
+            near = near[(near > 1) & (near < len(points) - 2)]
+            new[near, slot.q] += share * (
+                0.5 * (found[near - 1, slot.q] + found[near + 1, slot.q]) - found[near, slot.q]
+            )
+            unit_quaternions(model, new[1:-1])
+            new[[0, -1], slot.q] = 2.0 * new[[1, -2], slot.q] - new[[2, -3], slot.q]
+        found, share = into_cones(new), min(MOST, 2.0 * share)
+    for slot in slots:
+        found[:, slot.q] = points[:, slot.q]
+    return found
