@@ -11,7 +11,7 @@ from ...properties.bridge import binding, read_configuration
 from ...properties.results.result_text import in_scene_units, quantity_text
 from ...robokin import RobokinError
 from ...robokin.units import counted
-from ...scene.ghosts import ghost_lines
+from ...scene.ghosts import between_links, ghost_lines
 from ...scene.tasks.present_postures import largest_turn, named_posture, present_postures
 from ...solvers import Postures
 from ...solvers.progress import finish
@@ -85,7 +85,7 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
             return self._keep(context, self._robot, 0)
         try:
             robot = binding(self._robot)
-            self._ghosts = Ghosts(ghost_lines(self._robot, robot, self._found.q))
+            self._ghosts = Ghosts(ghost_lines(self._robot, robot, self._found.q), len(between_links(robot)))
             self._far = largest_turn(robot.model, read_configuration(self._robot, robot), self._found.q)
             self._ghosts.index = self._number()
         except RobokinError as error:

@@ -14,14 +14,17 @@ WIDTHS = 1.0, 2.0  # [pixels of the interface]
 SAMPLES = 300  # points of a ghost by which the mouse finds it
 NEAR = 40.0  # [pixels of the interface] as far from a ghost the mouse still means it
 ALIKE = 3.0  # of ghosts that are as near the chosen one stays
+CLEAR = 10000  # lines of all ghosts together that an eye still tells apart
 
 
 class Ghosts:
-    """Ghosts of lines (n, m, 2, 3) in Blender's world; index: the chosen one. It holds numbers alone, none of Blender's
-    data. They are drawn from `show` to `hide`."""
+    """Ghosts of lines (n, m, 2, 3) in Blender's world, the first `joints` of each from joint to joint: where all lines
+    are too many, only these of all but the chosen one are drawn. index: the chosen one. It holds numbers alone, none of
+    Blender's data. They are drawn from `show` to `hide`."""
 
-    def __init__(self, lines: Array) -> None:
+    def __init__(self, lines: Array, joints: int) -> None:
         self.points, self.index = lines.reshape(len(lines), -1, 3).astype(np.float32), 0
+        self.faint = self.points if lines[..., 0, 0].size <= CLEAR else self.points[:, : 2 * joints]
         self._batches: dict[int, Any] = {}
         self._handle: Any = None
 
@@ -73,6 +76,6 @@ class Ghosts:
         from gpu_extras.batch import batch_for_shader
 
         if number not in self._batches:
-            points: Any = self.points.reshape(-1, 3) if number < 0 else self.points[number]
+            points: Any = self.faint.reshape(-1, 3) if number < 0 else self.points[number]
             self._batches[number] = batch_for_shader(shader, "LINES", {"pos": points})
         return self._batches[number]

@@ -12,9 +12,10 @@ from robokin_addon.operators import modal
 from robokin_addon.operators.posture import all_postures
 from robokin_addon.operators.posture.ghosts import Ghosts
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
+from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.scene.animation.frames import fcurves
-from robokin_addon.scene.ghosts import ghost_lines
+from robokin_addon.scene.ghosts import between_links, ghost_lines
 from support.blender.scene_robots import add_target, build, placed, world_error
 from support.blender.windows import Window
 from support.problems.family_robots import family_robot
@@ -188,8 +189,29 @@ def test_a_robot_that_is_removed_meanwhile_is_reported(puma, choosing, monkeypat
 def test_the_mouse_finds_the_ghost_under_it():
     lines = np.zeros((2, 1, 2, 3))
     lines[1, :, :, 0] = 0.5  # to the right
-    ghosts = Ghosts(lines)
+    ghosts = Ghosts(lines, 0)
     for x, found in ((100, 0), (149, 1), (110, 0)):
         assert ghosts.nearest(np.eye(4), (200, 200), (x, 100), 0.5) == found
     ghosts.index = 1
     assert ghosts.nearest(np.eye(4), (200, 200), (100, 10), 1.0) == 1, "far from all the chosen one stays"
+
+
+def test_many_ghosts_are_lines_from_joint_to_joint_but_for_the_chosen_one(puma):
+    bpy.context.view_layer.update()
+    for each in range(4):  # link by link a mesh of many edges
+        mesh = bpy.data.meshes.new("part")
+        grid = np.random.default_rng(each).normal(size=(3000, 3))
+        mesh.from_pydata(grid.tolist(), [(i, i + 1) for i in range(2999)], [])
+        part = bpy.data.objects.new("part", mesh)
+        bpy.context.scene.collection.objects.link(part)
+        part.parent, part.parent_type, part.parent_bone = puma, "BONE", puma.pose.bones[each + 1].name
+    bpy.context.view_layer.update()
+    robot = binding(puma)
+    few = Ghosts(ghost_lines(puma, robot, np.array([PUMA])), len(between_links(robot)))
+    many = Ghosts(ghost_lines(puma, robot, np.tile(PUMA, (32, 1))), len(between_links(robot)))
+    assert many.points.shape[1:] == few.points.shape[1:] and few.points.shape[1] > 20000  # the chosen one is whole
+    assert many.faint.shape == (32, 2 * len(between_links(robot)), 3)
+    places = forward_kinematics(robot.model, np.array(PUMA))
+    for joint, (start, end) in zip(between_links(robot), many.faint[0].reshape(-1, 2, 3), strict=True):
+        length = np.linalg.norm(places[joint.parent][:3, 3] - places[joint.child][:3, 3])
+        assert abs(np.linalg.norm(end - start) - 1.5 * length) < 1e-5
