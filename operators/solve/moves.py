@@ -12,7 +12,7 @@ from ...properties.bridge.visuals.new_data import all_or_nothing, collections_fo
 from ...properties.moves import MOVE_KINDS
 from ...properties.postures import free_name, store_posture
 from ...properties.results.stored_results import store_failures
-from ...properties.selected.tips import possible_tips
+from ...properties.selected.tips import moved_tool
 from ...robokin import RobokinError
 from ...scene.animation.frames import after_end
 from ...scene.animation.lists import add_entry
@@ -66,7 +66,7 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
 
     def _targets(self, obj: bpy.types.Object, robot: Binding) -> dict[str, object]:
         """The tip's link, and new objects at it."""
-        bone = possible_tips(obj, robot)[0]
+        bone = moved_tool(obj, robot)
         pose, found = tip_pose(obj, robot, bone), {"tip": robot.link_of_bone[bone]}
         if self.kind == "CURVE":  # of the selection, or to be chosen
             curve = next((each for each in bpy.context.selected_objects if each.type == "CURVE"), None)

@@ -11,7 +11,7 @@ from mathutils import Vector
 from ...properties.bridge import binding, write_configuration
 from ...properties.handlers import posing_paused
 from ...properties.selected.active_robot import active_robot
-from ...properties.selected.tips import possible_tips
+from ...properties.selected.tips import moved_tool
 from ...robokin import RobokinError
 from ...robokin.spatial import so3
 from ...scene.posing.link_pull import LinkPull
@@ -51,7 +51,7 @@ class ROBOKIN_OT_jog_3d_mouse(RobotOperator, bpy.types.Operator):
     ) -> None:
         """One event of the device. Raises RobokinError where the tool cannot go on."""
         into_world, seconds = context.region_data.view_rotation, share * motion.time_delta
-        pull = LinkPull(obj, possible_tips(obj, binding(obj))[0])
+        pull = LinkPull(obj, moved_tool(obj, binding(obj)))
         T = pull.grip.copy()
         T[:3, 3] += np.array(into_world @ Vector(motion.translation)) * SPEED * seconds / metres_per_world_unit(obj)
         turn = np.array(into_world @ Vector(motion.rotation)) * 2.0 * math.pi * TURNS * seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge import Binding, binding, read_configuration
-from ...properties.selected.tips import possible_tips
+from ...properties.selected.tips import moved_tool
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.units import counted
@@ -40,9 +40,9 @@ def jogged_tool(
     obj: bpy.types.Object, robot: Binding, axis: int, by: float, turn: bool, own_axes: bool
 ) -> tuple[Array, str]:
     """(nq,) after a step [m or rad] of the tool along or about an axis (0, 1, 2) of the robot's root or its own, and
-    the tool's bone: the one selected, or the robot's tool. Raises RobokinError where it cannot go there."""
+    the tool's bone. Raises RobokinError where it cannot go there."""
     refuse_driven(obj, robot)
-    tip = possible_tips(obj, robot)[0]
+    tip = moved_tool(obj, robot)
     q = read_configuration(obj, robot)
     model, link = robot.model_at(q), robot.link_of_bone[tip]
     anchors = [hold(model, q, name) for name in base_hold(model, link)]

@@ -160,6 +160,16 @@ def test_jog_moves_the_tool_along_axes(robot, frame):
     assert math.acos((np.trace(turned) - 1.0) / 2.0) == pytest.approx(0.1, abs=1e-3)
 
 
+def test_a_joint_that_was_chosen_says_which_arm_s_tool_is_jogged(robot):
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.robokin.choose_joint(number=4)
+    before = world(robot, TOOL)
+    bpy.ops.robokin.jog(frame="BASE", axis="1", length=0.02)
+    np.testing.assert_allclose(world(robot, TOOL) - before, (0.02, 0.0, 0.0), atol=1e-4)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
 def test_jog_s_length_is_in_units_of_the_scene(robot):
     before = world(robot, TOOL)
     bpy.context.scene.unit_settings.scale_length = 0.1
