@@ -10,8 +10,8 @@ from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
 
-NAMES, NARROW = 0.5, 0.42  # of the width of a row; and of one beside a scroll bar
-VALUES = 0.5  # of what is left there: the value, which has no room in the slider
+NAMES, NARROW = 0.5, 0.38  # of the width of a row; and of one beside a scroll bar
+VALUES = 0.44  # of what is left there: the value, which has no room in the slider beside its percentage
 MOST = 12  # rows that are shown at once
 
 
@@ -47,10 +47,11 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
                 line.label(text=text)
                 text = ""
             line.prop(item, RANGE, text=text, slider=True)
-        elif row.ball:
+        elif row.ball and not row.places:
             line.label(text=angles_text(item))
-        elif len(row.channels) > 1:  # too many fields to read
-            line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in row.channels))
+        elif len(row.channels) > 1:  # too many fields to read; of a floating base where it is
+            shown = row.places if row.ball else row.channels
+            line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in shown))
         else:
             for label, channel in row.channels:
                 field = line.row(align=True)
@@ -99,8 +100,8 @@ def _draw_chosen(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, row: Join
         fields = line.row(align=True)
     if row.ball:
         fields.prop(bone, ANGLES, text="")
-        return
-    for label, channel in row.channels:
+        fields = layout.row(align=True)
+    for label, channel in row.places if row.ball else row.channels:
         field = fields.row(align=True)
         field.enabled = channel.role == OWN
         field.prop(bone, channel.path, index=channel.index, text="" if len(row.channels) > 2 else label)

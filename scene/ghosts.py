@@ -14,7 +14,7 @@ WHOLE = 2  # robots with all their edges that a view draws fluently: the chosen 
 
 
 def between_links(robot: Binding) -> list[Joint]:
-    """Those that a ghost has a line for: not the root's."""
+    """Joints that a ghost has a line for: all but the root's."""
     return [joint for joint in robot.model.joints if joint.parent is not None]
 
 

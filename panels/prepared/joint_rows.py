@@ -32,6 +32,11 @@ class JointRow:
     ball: bool
     lockable: bool
 
+    @property
+    def places(self) -> tuple[tuple[str, Channel], ...]:
+        """Its channels that are locations."""
+        return tuple(each for each in self.channels if each[1].path == LOCATION)
+
 
 def joint_rows(obj: bpy.types.Object, fresh: bool = False) -> dict[str, JointRow]:
     """{bone: row} of the bones that move; {} when the robot cannot be read. fresh: as the robot is now; else as it was

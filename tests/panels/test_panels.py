@@ -107,6 +107,18 @@ def test_a_ball_is_three_angles(scene):
     assert abs(bone.robokin_angles[0]) < 2.0  # its cone
 
 
+def test_a_floating_base_shows_where_it_is_and_how_it_is_turned(scene):
+    joints = [Joint("elbow", "revolute", "body", "arm", lower=-1.0, upper=1.0)]
+    model = RobotModel("r", [Link("body"), Link("arm")], joints, "floating")
+    obj = build_armature(bpy.context, bpy.context.scene.collection, model)
+    base = obj.pose.bones["body"]
+    base.location = (0.0, 1.25, 0.0)
+    obj.data.bones.active = base.bone
+    drawn = draw(object=obj, active_object=obj)["ROBOKIN_PT_joint_values"]
+    assert any("1.25 m" in label and "\u00b0" not in label for label in drawn["labels"])
+    assert {("location", 0), ("location", 1), ("location", 2), "robokin_angles"} <= set(drawn["props"])
+
+
 def test_what_all_names_begin_with_is_left_out():
     assert common_start(["panda_joint1", "panda_joint2", "panda_finger_joint1"]) == len("panda_")
     assert common_start(["left_hip", "right_hip"]) == 0 == common_start(["joint1", "joint2"])
