@@ -26,6 +26,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial import quaternion
+from ...robokin.units import counted
 from ...scene.animation.curves import refuse_driven
 from ..tools.gesture import settle
 from .drag_operator import DragOperator
@@ -141,7 +142,8 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         self.bone = robot.own_bone(name)
         found = freedoms(robot, joint.name)
         if self.freedom > len(found):
-            raise RobokinError(f"bone {name!r}: its {joint.type} joint has {len(found)} degrees of freedom to drag")
+            many = counted(len(found), "degree of freedom", "degrees of freedom")
+            raise RobokinError(f"bone {name!r}: its {joint.type} joint has {many} to drag")
         if self.end != "VALUE" and (found[0].is_ball or joint.mimic is not None):
             raise RobokinError(f"bone {name!r}: the limits of its joint cannot be dragged")
         if self.end == "VALUE":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import write_configuration
+from ...properties.bridge import binding, write_configuration
 from ...properties.handlers import posing_paused
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobokinError
 from ...scene.posing.move_end import pose_at_end
+from ...scene.tasks.root_frames import world_scale
 from ..common import RobotOperator
 from ..tools.gesture import settle
 
@@ -49,7 +50,7 @@ class ROBOKIN_OT_next_target(RobotOperator, bpy.types.Operator):
         with posing_paused():
             write_configuration(obj, q)
             settle(context, obj)
-        misses = (("LENGTH", away, "away"), ("ROTATION", turned, "turned away"))
+        misses = (("LENGTH", world_scale(obj, binding(obj)) * away, "away"), ("ROTATION", turned, "turned away"))
         said = [f"{quantity_text(context.scene, kind, value)} {word}" for kind, value, word in misses if value > MET]
         if said:
             self.report({"WARNING"}, f"{item.name}: as near as it gets, {' and '.join(said)}")

@@ -9,7 +9,7 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.postures import parse_configuration
 from ...properties.results import readouts
-from ...properties.results.result_text import in_scene_units, status_words
+from ...properties.results.result_text import in_scene_units, scaled_lengths, status_words
 from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import AT_SINGULARITIES, BAKE_MODES, MOTION_COSTS, STARTS
 from ...robokin import RobokinError
@@ -18,6 +18,7 @@ from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
 from ...scene.bake.traversal import chosen_traversal
 from ...scene.bake.whole import motion_bounds, with_duration
+from ...scene.tasks.root_frames import world_scale
 from ...solvers import Status
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
@@ -115,12 +116,15 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         )
         result = yield from steps
         settings = obj.robokin.solver
-        settings.bake_status, settings.bake_reason = result.summary()
+        world = world_scale(obj, robot)
+        settings.bake_status, reason = result.summary()
+        settings.bake_reason = scaled_lengths(reason, world)
         keep_start(obj, robot, start, q0)
         settings.bake_mark = motion_mark(obj, robot)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
         rows += [(frame, frame, Status.COLLISION, what) for frame, what in result.hits()]
-        store_failures(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
+        shown = [(*row[:3], scaled_lengths(row[3], world)) for row in sorted(rows, key=lambda row: row[0])]
+        store_failures(settings.bake_failures, shown)
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged and not result.collisions else "WARNING"
         said = f"{status_words(*result.summary())}: {in_scene_units(context.scene, settings.bake_reason)}"

@@ -6,9 +6,10 @@ import bpy
 
 from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.handlers import posing_paused
-from ...properties.results.result_text import in_scene_units, quantity_text
+from ...properties.results.result_text import in_scene_units, quantity_text, scaled_lengths
 from ...robokin.units import counted
 from ...scene.posing.by_method import by_method, home, obstacle_fields, write_descent
+from ...scene.tasks.root_frames import world_scale
 from ..common import RobotOperator
 
 METHODS = (
@@ -74,9 +75,10 @@ class ROBOKIN_OT_solve_by_method(RobotOperator, bpy.types.Operator):
             found = by_method(context, obj, robot, self.method, self.in_turn, self._settings(scene, obj, robot))
             frames = write_descent(scene, obj, found, self.key)
         result, (away, turned) = found.result, found.result.errors[-1]
+        world = world_scale(obj, robot)
         label = next(label for name, label, _ in METHODS if name == self.method)
-        said = f"{label}, {found.tasks[-1]}: {in_scene_units(scene, result.reason)}"
-        said += f"; {quantity_text(scene, 'LENGTH', away)} and {quantity_text(scene, 'ROTATION', turned)} off"
+        said = f"{label}, {found.tasks[-1]}: {in_scene_units(scene, scaled_lengths(result.reason, world))}"
+        said += f"; {quantity_text(scene, 'LENGTH', world * away)} and {quantity_text(scene, 'ROTATION', turned)} off"
         said += f" after {counted(result.iterations, 'iteration')}" if not result.converged else ""
         said += f", frames {frames[0]} to {frames[1]}" if frames else ""
         self.report({"INFO" if result.converged else "WARNING"}, said)

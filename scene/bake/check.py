@@ -14,10 +14,11 @@ from ...properties.bridge import Binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...robokin.units import counted, small_length
-from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
+from ...scene.bake.check_rows import CheckRow, in_world, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.ad_hoc import AdHocTask
+from ...scene.tasks.root_frames import world_scale
 from ...scene.tasks.solver_tasks import SolverTasks, are_hard, check_ad_hoc, enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
 from ...solvers import Status
@@ -46,7 +47,8 @@ class AnimationCheck:
     tolerances.   tasks, units:
     names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read.
     singularities: how near tools are to them, if that was asked for; they are warnings, and break no limit.
-    side_slip: (wheeled bases,) [m/s] along their axles at most, by the curves at frames and half frames."""
+    side_slip: (wheeled bases,) [m/s] along their axles at most, by the curves at frames and half frames.
+    world: as `world_scale` has it, for what is said; all else is in metres of the robot."""
 
     motion: Motion
     frames: Sequence[int]
@@ -60,6 +62,7 @@ class AnimationCheck:
     unseen: tuple[str, ...]
     singularities: MotionSingularities | None
     side_slip: Array
+    world: float
 
     @property
     def passed(self) -> bool:
@@ -77,7 +80,8 @@ class AnimationCheck:
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
             count = self.limits.frames_broken
-            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.sentence()}")
+            many, said = counted(count, "breaks a limit", "break a limit"), in_world(worst, self.world).sentence()
+            parts.append(f"{many}, the worst at {self.frames[worst.frame]}: {said}")
             need = time_needed(self.limits.violations)
             if 1.0 < need < np.inf:
                 parts.append(f"too fast: {needs(need)}")
@@ -88,7 +92,9 @@ class AnimationCheck:
             count = len({each.frame for each in near})
             more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]} ({worst.joint})"
         if self.side_slip.max(initial=0.0) > SLIPS_ASIDE:
-            more += f"; wheels slip sideways at up to {small_length(self.side_slip.max())}/s between frames"
+            more += (
+                f"; wheels slip sideways at up to {small_length(self.world * self.side_slip.max())}/s between frames"
+            )
         if self.unseen:
             more += f"; collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}"
         if len(parts) > 1:
@@ -98,9 +104,9 @@ class AnimationCheck:
 
     def rows(self) -> list[CheckRow]:
         """The rows of the report, by frame."""
-        missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units)
-        broken = limit_rows(self.frames, self.limits.violations)
-        near = limit_rows(self.frames, self.singularities.near) if self.singularities else []
+        missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units, self.world)
+        broken = limit_rows(self.frames, self.limits.violations, self.world)
+        near = limit_rows(self.frames, self.singularities.near, self.world) if self.singularities else []
         return sorted([*missed, *broken, *near], key=lambda row: row.first)
 
     def to_dict(self) -> dict:
@@ -190,6 +196,7 @@ def check_steps(
         tuple(collisions.left_out) if collisions else (),
         singularities_of(forms, motion, targets, singularity) if singularity > 0.0 else None,
         side,
+        world_scale(obj, robot),
     )
 
 

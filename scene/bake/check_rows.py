@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...solvers.motion.check import Violation
 from .report import MET
 
 _ORDERS = {"velocity": 1, "acceleration": 2, "jerk": 3, "tool speed": 1, "tool acceleration": 2}  # rates of time
+_OF_PLACES = ("tool speed", "tool acceleration", "tipping", "slip", "collision")
 _STATUSES = {"singularity": Status.SINGULAR, "collision": Status.COLLISION}  # of kinds that are no limits of joints
 
 
@@ -39,18 +40,25 @@ def needs(time: float) -> str:
     return f"needs {np.ceil(100.0 * time - 1e-6) / 100.0:.4g} times more time"
 
 
-def limit_rows(frames: Sequence[int], violations: Sequence[Violation]) -> list[CheckRow]:
-    """Violations of limits by frame; of neighbouring frames the worst of each joint."""
+def limit_rows(frames: Sequence[int], violations: Sequence[Violation], world: float) -> list[CheckRow]:
+    """Violations of limits by frame; of neighbouring frames the worst of each joint. world: as `world_scale` has it."""
     rows = []
     ordered = sorted(violations, key=lambda v: (v.joint, v.kind, v.frame))
     for _, own in itertools.groupby(ordered, key=lambda v: (v.joint, v.kind)):
         for run in _runs(list(own)):
-            worst = max(run, key=_excess)
+            worst = in_world(max(run, key=_excess), world)
             status = _STATUSES.get(worst.kind, Status.LIMIT)
             rows.append(
                 CheckRow(frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], status, _sentence(worst))
             )
     return sorted(rows, key=lambda row: row.first)
+
+
+def in_world(violation: Violation, world: float) -> Violation:
+    """A violation whose lengths of places are in metres of the world; a joint's stay as its limits are."""
+    if violation.kind not in _OF_PLACES or not violation.unit.startswith("m"):
+        return violation
+    return replace(violation, value=world * violation.value, limit=world * violation.limit)
 
 
 def task_rows(
@@ -60,8 +68,10 @@ def task_rows(
     residuals: Array,
     names: Sequence[str],
     units: Sequence[Sequence[str]],
+    world: float,
 ) -> list[CheckRow]:
-    """missed, residuals: (n, k, 2) of the parts of the tasks.   names, units: of the tasks, of their parts."""
+    """missed, residuals: (n, k, 2) of the parts of the tasks.   names, units: of the tasks, of their parts.
+    world: as `world_scale` has it."""
     rows = []
     keys = [
         None if status in MET else (status, tuple(own.any(axis=1)))
@@ -77,7 +87,11 @@ def task_rows(
             worst = own.max(axis=0)
             peak = run[int(own.sum(axis=1).argmax())]
             parts = zip(worst, units[task], strict=False)
-            off = " and ".join(f"{value:.3g} {unit}".rstrip() for value, unit in parts if value)
+            off = " and ".join(
+                f"{value * (world if unit.startswith('m') else 1.0):.3g} {unit}".rstrip()
+                for value, unit in parts
+                if value
+            )
             sentences.append(f"{names[task]} is off by up to {off}")
         rows.append(CheckRow(frames[run[0]], frames[run[-1]], frames[peak], key[0], "; ".join(sentences)))
     return rows

@@ -15,7 +15,7 @@ from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError
 from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria, shapes_of_criteria
-from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ...scene.tasks.solver_tasks import pose_tasks
 from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
@@ -35,7 +35,7 @@ class SolvedPose:
         """Put the result where the panel reads it; the reason that it shows."""
         result, unit = self.result, metres_per_world_unit(obj, self.robot)
         reason, blamed = (
-            scaled_lengths(result.reason, self.robot.metres_per_unit / unit)
+            scaled_lengths(result.reason, world_scale(obj, self.robot))
             + ending(velocities_left_out(obj), self.robot, result),
             Why(result.joints, result.tasks),
         )

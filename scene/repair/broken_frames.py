@@ -73,8 +73,8 @@ def _joined(frames: Sequence[int], parts: Sequence[AnimationCheck], unseen: tupl
         residuals.append(part.residuals[lead:])
     tasks = parts[0].tasks
     units = [next((part.units[i] for part in parts if part.units[i]), ()) for i in range(len(tasks))]
-    rows = task_rows(frames, statuses, np.concatenate(missed), np.concatenate(residuals), tasks, units)
-    rows = sorted([*rows, *limit_rows(frames, violations)], key=lambda row: row.first)
+    rows = task_rows(frames, statuses, np.concatenate(missed), np.concatenate(residuals), tasks, units, parts[0].world)
+    rows = sorted([*rows, *limit_rows(frames, violations, parts[0].world)], key=lambda row: row.first)
     broken = {v.frame for v in violations} | {i for i, status in enumerate(statuses) if status not in MET}
     shown = tuple(BrokenRow(int(row.first), int(row.last), str(row.status), row.reason) for row in rows)
     return BrokenFrames(shown, len(broken), unseen)

@@ -22,6 +22,12 @@ def metres_per_world_unit(obj: bpy.types.Object, robot: Binding | None = None) -
     return float(robot.metres_per_unit / scale)
 
 
+def world_scale(obj: bpy.types.Object, robot: Binding) -> float:
+    """Metres of the world in a metre of the robot, by which lengths of places, not of joints, are said and shown.
+    Raises BridgeError for a non-uniform or negative scale."""
+    return robot.metres_per_unit / metres_per_world_unit(obj, robot)
+
+
 def roots_from_world(
     obj: bpy.types.Object, T_world_robot: Array, T_world_target: Array, task: str, robot: Binding
 ) -> Array:

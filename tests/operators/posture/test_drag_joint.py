@@ -100,7 +100,7 @@ def test_the_operator_moves_limits_but_not_past_each_other(panda):
     ("options", "message"),
     [
         ({"bone": "nobody"}, "no joint bone named 'nobody'"),
-        ({"freedom": 2}, "its revolute joint has 1 degrees of freedom to drag"),
+        ({"freedom": 2}, "its revolute joint has 1 degree of freedom to drag"),
         ({"bone": "panda_finger_joint2", "end": "LOWER"}, "cannot be dragged"),
     ],
 )

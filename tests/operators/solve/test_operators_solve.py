@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import bpy
 import numpy as np
@@ -310,3 +311,37 @@ def test_below_a_scaled_parent_the_reason_says_what_the_residual_is(robot, live)
         solve(robot)
     said = float(robot.robokin.solver.reason.removeprefix("at least ").split(" m ")[0])
     assert said == pytest.approx(robot.robokin.tasks[0].position_residual, rel=0.01)
+
+
+@pytest.mark.parametrize("act", ["bake", "check", "solve_by_method", "next_target"])
+def test_reasons_say_lengths_of_the_world_whatever_finds_them(robot, capfd, act):
+    """A hand that stands 20 m from its target in the world, of a robot three times its size."""
+    bpy.ops.object.empty_add()
+    robot.parent = add_empty("table")
+    robot.parent.scale = (3, 3, 3)
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = robot
+    target = add_target(robot)
+    if act == "next_target":
+        bpy.ops.robokin.move_add(kind="LINE")
+        target = robot.robokin.moves[0].target
+    target.location.x += 20.0
+    bpy.context.view_layer.update()
+    named = {"bake": {"frame_start": 1, "frame_end": 2}, "check": {"frame_start": 1, "frame_end": 2}}
+    capfd.readouterr()
+    getattr(bpy.ops.robokin, act)(**named.get(act, {}))
+    bpy.context.view_layer.update()
+    away = world_error(robot, TOOL, target)[0]
+    said, solver = capfd.readouterr().out, robot.robokin.solver
+    if act in ("bake", "check"):
+        said = " ".join(item.reason for item in getattr(solver, f"{act}_failures"))
+    found = [float(number) for number in re.findall(r"([\d.]+) m\b", said)]
+    assert found and min(abs(number - away) for number in found) < 0.01 * away, said
+
+
+def test_a_check_of_one_frame_counts_as_one_speaks(robot):
+    bone = robot.pose.bones["panda_joint1"]
+    bone.keyframe_insert("rotation_euler", index=1, frame=1)
+    fcurves(robot)[next(iter(own_keys(binding(robot))))].keyframe_points[0].co.y = 3.5
+    bpy.ops.robokin.check(frame_start=1, frame_end=1)
+    assert "1 breaks a limit, the worst at 1: " in robot.robokin.solver.check_summary
