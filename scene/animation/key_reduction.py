@@ -15,7 +15,7 @@ from ...robokin.arrays import Array
 from ...robokin.structure.tool_links import end_links
 from ...robokin.units import counted, small_length
 from ...solvers import Motion, check_motion
-from ...solvers.motion.key_reduction import ReducedKeys, reduce_keys, tool_errors
+from ...solvers.motion.key_reduction import ReducedKeys, even_keys, reduce_keys, tool_errors
 from ...solvers.progress import finish, scaled
 from .curves import (
     channel_key,
@@ -37,7 +37,7 @@ _CLOSER = 0.97  # bounds are drawn closer by a little more than what was too muc
 class ReduceResult:
     """before, after: frames with keys.   broken_before, broken_after: frames that break a limit.   position [m],
     rotation [rad]: the most that a tool, or another end of the robot, is off, at frames and half-way between, of the
-    curves as they were written.   base_kept: a base that rolls has kept its keys, which do not count."""
+    curves as they were written.   base_kept: a base that rolls has kept its motion, whose keys do not count."""
 
     before: int
     after: int
@@ -50,7 +50,7 @@ class ReduceResult:
     def summary(self) -> str:
         """One line."""
         off = f"{small_length(self.position)} and {np.degrees(self.rotation):.3g}°"
-        off += ", the base that rolls keeps its keys" if self.base_kept else ""
+        off += ", the base that rolls keeps keys where it turns or changes speed" if self.base_kept else ""
         limits = f"; frames that break a limit: {self.broken_after}, before {self.broken_before}"
         return f"keys in {counted(self.after, 'frame')}, before in {self.before}; the tool is off by up to {off}" + (
             limits if self.broken_before or self.broken_after else ""
@@ -113,11 +113,14 @@ def reduce_steps(
 
 
 def _keep_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, frames: Array, Q: Array) -> None:
-    """A key a frame, straight between, for the coordinates that are unreduced."""
+    """Keys for the coordinates that are unreduced, straight between: in those frames in which they do not go on so."""
     unreduced, found = set(reduced.unreduced.tolist()), fcurves(obj)
-    for channel, values in zip(robot.written_channels, rounded_channels(obj, Q, robot), strict=True):
-        if channel.q in unreduced:
-            replace_keys(found[channel_key(channel)], frames.astype(np.float32), values)
+    pairs = zip(robot.written_channels, rounded_channels(obj, Q, robot), strict=True)
+    own = [(found[channel_key(channel)], values) for channel, values in pairs if channel.q in unreduced]
+    if own:
+        keys = even_keys(np.column_stack([values for _, values in own]))
+        for curve, values in own:
+            replace_keys(curve, frames[keys].astype(np.float32), values[keys])
 
 
 def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, unreduced: Collection[int] = ()) -> int:

@@ -9,7 +9,7 @@ make up for them. Frames that are next to each other go straight where a cubic d
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -34,7 +34,8 @@ class ReducedKeys:
     """keys: (k,) frames, the first and the last among them.   straight: (k - 1,) bool, which go straight to the next.
     slopes: (k, nq) changes of q per frame at the keys.   q: (2 F - 1, nq) at frames and half-way between.
     position, rotation: [m], [rad] the most that a link is off.
-    unreduced: coordinates that keep a key a frame: of bases that roll, whose wheels would slip between fewer."""
+    unreduced: coordinates that keep their motion from frame to frame: of bases that roll, whose wheels would slip along
+    cubics, but straight on. `even_keys` are what they need."""
 
     keys: Array
     straight: Array
@@ -52,7 +53,7 @@ def reduce_keys(
 
     motion: 2 F - 1 samples, at F frames and half-way between.   links: their names.   position [m], rotation [rad]:
     what each may be off. Limits on positions, velocities and accelerations that the motion keeps are kept. Wheeled
-    bases that roll keep all their keys. Raises ConfigurationError for bounds that are not positive.
+    bases that roll keep their motion as it is. Raises ConfigurationError for bounds that are not positive.
     """
     if not (0.0 < position < np.inf and 0.0 < rotation < np.inf):
         raise ConfigurationError(f"bounds must be positive, not {position:g} m and {rotation:g} rad")
@@ -62,7 +63,7 @@ def reduce_keys(
     frames, keys, at = fit.frames, [0], 0
     while at < frames - 1:
         yield 0.6 * at / frames
-        at = fit.farthest(at)
+        at = _farthest(at, frames - 1, fit.fits)
         keys.append(at)
     keys = fit.begin(keys)
     count = len(keys) + 1
@@ -77,6 +78,33 @@ def reduce_keys(
     off = tool_errors(motion.model, links, fit.made, fit.q)
     most = float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))
     return ReducedKeys(np.array(keys), fit.straight[keys[:-1]], fit.slopes[keys], fit.made, *most, fit.unreduced)
+
+
+def even_keys(values: Array) -> Array:
+    """(k,) rows, the first and the last among them: straight on between two of them all values (F, n) are what they
+    are, but for rounding to single precision."""
+    off = np.spacing(abs(values).max(axis=0).astype(np.float32))
+    keys, last = [0], len(values) - 1
+
+    def is_even(i: int, j: int) -> bool:
+        share = np.linspace(0.0, 1.0, j - i + 1)[:, None]
+        return bool((abs(values[i] + share * (values[j] - values[i]) - values[i : j + 1]) <= off).all())
+
+    while keys[-1] < last:
+        keys.append(_farthest(keys[-1], last, is_even))
+    return np.array(keys)
+
+
+def _farthest(i: int, last: int, fits: Callable[[int, int], bool]) -> int:
+    """How far what fits goes from frame i on."""
+    step = 1
+    while i + 2 * step <= last and fits(i, i + 2 * step):
+        step *= 2
+    low, high = i + step, min(i + 2 * step, last + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(i, middle) else (low, middle)
+    return min(low, last)
 
 
 class _Fit:
@@ -143,17 +171,6 @@ class _Fit:
             (x[self.coordinate] > most.max(axis=0)[self.dof]).any()
             for x, most in ((v, self.allowed[0]), (a, self.allowed[1]))
         )
-
-    def farthest(self, i: int) -> int:
-        """How far one cubic goes from frame i on."""
-        step, last = 1, self.frames - 1
-        while i + 2 * step <= last and self.fits(i, i + 2 * step):
-            step *= 2
-        low, high = i + step, min(i + 2 * step, last + 1)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.fits(i, middle) else (low, middle)
-        return min(low, last)
 
     def begin(self, keys: Sequence[int]) -> list[int]:
         """The keys, with more where a stretch does not do; all frames where their velocities or accelerations do not.

@@ -16,6 +16,7 @@ from robokin_addon.scene.animation import key_reduction as written_keys
 from robokin_addon.scene.animation.curves import own_keys, write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.motion import key_reduction
 from robokin_addon.solvers.motion.key_reduction import tool_errors
 from robokin_addon.solvers.progress import finish
@@ -149,6 +150,31 @@ def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
     after = seen(robot)
     assert np.array_equal(after.q[:, own], before.q[:, own])
     assert tool_errors(model, tool_links(model), after.q, before.q)[0].max() <= 2e-3
-    assert "the base that rolls keeps its keys" in capfd.readouterr().out
+    assert "the base that rolls keeps keys where it turns or changes speed" in capfd.readouterr().out
     counts = {channel.q: len(fcurves(robot)[key].keyframe_points) for key, channel in own_keys(binding(robot)).items()}
     assert {counts[i] for i in own} == {LAST} and max(counts[i] for i in arm) < LAST // 2
+
+
+def test_a_base_that_rolls_has_keys_where_it_turns_or_changes_speed(scene):
+    """It stands, goes straight on evenly, turns as it goes, and stands."""
+    scene.frame_start, scene.frame_end = 1, LAST
+    robot = build(library_robot("mobile_arm"))
+    model = robot_model(robot)
+    (base,) = model.rolling_bases
+    own = [*range(base.q, base.q + 3), *base.wheel_q]
+    q = np.tile(model.limits.middle(model.neutral()), (LAST, 1))
+    speeds = np.zeros((LAST, 2))
+    speeds[11:21], speeds[21:31] = 0.1, (0.1, 0.15)
+    for row in range(1, LAST):
+        q[row, list(base.wheel_q)] = q[row - 1, list(base.wheel_q)] + speeds[row]
+        q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], speeds[row])
+    q[:, next(i for i in range(model.nq) if i not in own)] += 0.1 * np.sin(np.linspace(0.0, 2.0, LAST))
+    write_curves(robot, range(1, LAST + 1), q, False, binding(robot))
+    before = seen(robot)
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
+    assert abs(seen(robot).q[:, own] - before.q[:, own]).max() < 1e-6
+    keys = own_keys(binding(robot))
+    (frames,) = {tuple(p.co.x for p in fcurves(robot)[key].keyframe_points) for key in keys if keys[key].q in own}
+    assert frames == (1.0, 11.0, *np.arange(21.0, 32.0), LAST)
+    kinds = {each.kind for each in check_motion(seen(robot).at(np.arange(LAST) / 24.0), float32=True).violations}
+    assert "slip" not in kinds

@@ -16,7 +16,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.structure.tool_links import end_links, tool_links
 from robokin_addon.solvers import Motion, check_motion
-from robokin_addon.solvers.motion.key_reduction import SPARE, _Fit, reduce_keys, tool_errors
+from robokin_addon.solvers.motion.key_reduction import SPARE, _Fit, even_keys, reduce_keys, tool_errors
 from robokin_addon.solvers.motion.rolled import rolled
 from robokin_addon.solvers.progress import finish
 from scipy.interpolate import CubicHermiteSpline
@@ -173,3 +173,12 @@ def test_a_base_that_rolls_keeps_its_keys() -> None:
     assert sorted(found.unreduced) == sorted(own) and (found.q[:, own] == motion.q[:, own]).all()
     away, _ = tool_errors(model, [tool], found.q, motion.q)
     assert len(found.keys) < FRAMES // 4 and 0.0 < away.max() <= 2e-3 and found.position == away.max()
+
+
+def test_even_keys_are_those_between_which_values_go_straight_on() -> None:
+    t = np.arange(50.0)
+    values = np.column_stack((np.interp(t, [0.0, 10.0, 30.0, 49.0], [0.1, 0.1, 7.3, 2.0]), 0.0 * t)).astype(np.float32)
+    assert even_keys(values).tolist() == [0, 10, 30, 49]
+    values[20, 1] = 1e-3
+    assert even_keys(values).tolist() == [0, 10, 19, 20, 21, 30, 49]
+    assert even_keys(values[:1]).tolist() == [0] and len(even_keys(np.sin(t)[:, None])) == 50
