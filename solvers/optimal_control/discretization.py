@@ -283,6 +283,13 @@ class DiscreteMotion:
         pairs = zip((self.steps[1:], self.changes[1:]), bounds, strict=True)
         return float(sum(np.maximum(abs(value) - (1.0 - UNUSED) * bound, 0.0).sum() for value, bound in pairs))
 
+    @property
+    def speed_share(self) -> Array:
+        """(F,) the largest share of a limit on a velocity or an acceleration, from the frame before."""
+        limits, scale = self.grid.limits, self.grid.scale
+        each = abs(self.steps) * scale / limits.max_step, abs(self.changes) * scale / limits.max_step_change
+        return np.max(np.hstack(each), axis=1, initial=0.0)
+
     def excess(self) -> float:
         """The largest violation of limits, relative to each; of positions in L or radians."""
         grid, limits = self.grid, self.grid.limits

@@ -46,8 +46,7 @@ class LevelResidual(MotionCost):
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:
         for block, residual, weight in self._weighted(at):
-            if block.bend is not None:
-                block.bend(H, -weight * residual)
+            block.add_bend(H, -weight * residual)
 
     def _weighted(self, at: DiscreteMotion) -> Iterator[tuple[RowBlock, Array, Array]]:
         """Rows, their residuals, and how much of these pulls."""

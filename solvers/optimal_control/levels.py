@@ -21,6 +21,7 @@ STALLED = 3, 0.02, 2e-5
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 LEAST = 1e-6  # relative: a level whose residual falls by no more than this stays as it is
 SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
+POLISHES = 8  # steps to where frames are nearest to what they miss, or trials which of them may be taken
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
 
@@ -47,7 +48,29 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
                 shown = shown if gives_way else here
                 yield count, shown
         constraints.last = math.inf
-    yield 0, here
+    yield 0, settled(constraints, here)
+
+
+def settled(constraints: MotionRows, here: DiscreteMotion) -> DiscreteMotion:
+    """The trajectory with frames that can come no nearer to what they miss exactly where they are nearest, but for
+    those of which limits or residuals would come to be broken by it."""
+    start, stay = here, np.zeros(len(here), bool)
+    for _ in range(POLISHES):
+        steps = np.where(stay[:, None], 0.0, constraints.nearest(here, math.inf)[1])
+        if not steps.any():
+            break
+        there = here.moved(steps)
+        pairs = zip(constraints.blocks(there), constraints.blocks(here), strict=True)
+        grown = [own.lacking_squares(len(here)) - old.lacking_squares(len(here)) for own, old in pairs]
+        broken = (np.max(grown, axis=0) > HELD**2) | (there.speed_share > np.maximum(here.speed_share, 1.0))
+        if not broken.any():
+            here = there
+        for reach in range(3):  # a limit on accelerations reaches over three frames
+            stay[: len(stay) - reach] |= broken[reach:]
+    before, after = (
+        sum(block.lacking_squares(len(here)).sum() for block in constraints.blocks(at)) for at in (start, here)
+    )
+    return here if after < (1.0 - LEAST) * before else start
 
 
 def nearer(
@@ -55,7 +78,7 @@ def nearer(
 ) -> Iterator[tuple[int, DiscreteMotion]]:
     """Yield steps and a trajectory in which the residual of a level falls, until it is 0 or falls no more. width: of
     `LevelResidual`.   free: the level whose missed frames may get larger residuals."""
-    constraints.hold(here, free)
+    constraints.hold(here, free, level)
     cost = LevelResidual(constraints, level, width)
     best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
     for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED)):

@@ -36,14 +36,17 @@ class LocalProgram:
     @classmethod
     def of(cls, at: DiscreteMotion, linearised: LinearisedRows, cost: MotionCost) -> LocalProgram:
         gradient, H = cost.quadratic(at)
-        rows, lower, upper, count = all_rows(at, linearised)
+        rows, lower, upper, count = all_rows(at, linearised, cost.frees_time)
+        still = linearised.constraints.still
+        gradient = gradient if still is None else np.where(still, 0.0, gradient)
         width = max(H.shape[1], 3, linearised.constraints.reach + 1)  # limits on accelerations reach over three frames
         wide = np.zeros((len(H), width, *H.shape[2:]))
         wide[:, : H.shape[1]] = H
         value = cost.value(at)
         time = None
         if cost.frees_time:
-            sides = [all_rows(there, linearised.constraints.at(there))[:3] for there in TimeColumn.neighbours(at)]
+            own = linearised.constraints
+            sides = [all_rows(there, own.at(there), True)[:3] for there in TimeColumn.neighbours(at)]
             time = TimeColumn.of(at, cost, value, (lower, upper), sides)
         return cls(
             at=at,
@@ -89,13 +92,30 @@ def total_residual(at: DiscreteMotion, linearised: LinearisedRows) -> float:
     return float(abs(linearised.residual()).sum()) + (at.too_fast() if at.grid.joined else 0.0)
 
 
-def all_rows(at: DiscreteMotion, linearised: LinearisedRows) -> tuple[SparseRows, Array, Array, int]:
-    """Rows and sides of what is asked for, then of the limits; how many the first are."""
-    limits, lower, upper = at.limit_rows()
+def all_rows(
+    at: DiscreteMotion, linearised: LinearisedRows, is_time_free: bool = False
+) -> tuple[SparseRows, Array, Array, int]:
+    """Rows and sides of what is asked for, then of the limits; how many the first are. Of what stays as it is rows ask
+    nothing, but that a free time leaves them inside."""
+    limits, low, high = at.limit_rows()
     rows = SparseRows.joined([linearised.rows(), limits])
-    return (
-        rows,
-        np.concatenate((linearised.lower, lower)),
-        np.concatenate((linearised.upper, upper)),
-        len(linearised.lower),
-    )
+    lower, upper = np.concatenate((linearised.lower, low)), np.concatenate((linearised.upper, high))
+    still = linearised.constraints.still
+    if still is not None and still.any():
+        rows = SparseRows(rows.start, rows.column, np.where(still.ravel()[rows.column], 0.0, rows.value))
+        if not is_time_free:
+            is_empty = np.bincount(rows.row, rows.value != 0.0, len(rows)) == 0
+            lower, upper = np.where(is_empty, -np.inf, lower), np.where(is_empty, np.inf, upper)
+    return rows, lower, upper, len(linearised.lower)
+
+
+def without_still(H: Array, still: Array | None) -> Array:
+    """H (F, p + 1, n, n) of a program in which coordinates (F, n) stay as they are."""
+    if still is None or not still.any():
+        return H
+    H, size, moves = H.copy(), float(abs(H).max(initial=0.0)), ~still
+    for s in range(min(H.shape[:2])):
+        H[s:, s] *= moves[s:, :, None] * moves[: len(H) - s, None, :]
+    k, j = np.nonzero(still)
+    H[k, 0, j, j] = size
+    return H

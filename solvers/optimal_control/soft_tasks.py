@@ -75,8 +75,7 @@ class SoftTasks(MotionCost):
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:
         for block, size in self._sized(at):
-            if block.bend is not None:
-                block.bend(H, -size * block.residual)
+            block.add_bend(H, -size * block.residual)
 
     def _sized(self, at: DiscreteMotion) -> Iterator[tuple[RowBlock, float]]:
         """Rows of each task, and what half their square is multiplied by: displacements of velocities are rates times

@@ -20,7 +20,7 @@ from .costs import MotionCost
 from .discretization import DiscreteMotion
 from .free_time import LONGEST as LONGEST_IN_TIME
 from .free_time import both_sides, parted
-from .program import FLAT, LocalProgram, all_rows, total_residual
+from .program import FLAT, LocalProgram, all_rows, total_residual, without_still
 from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
@@ -153,10 +153,12 @@ def _solved(here: LocalProgram, H: Array, z: Array, more: float | None = None) -
 def _solved_with(
     here: LocalProgram, H: Array, z: Array, sides: tuple[Array, Array], more: float | None
 ) -> BandedQPResult | None:
-    backend = here.at.grid.backend_name
+    backend, still = here.at.grid.backend_name, here.linearised.constraints.still
+    H = without_still(H, still)
     if here.time is None:
         return solve_banded_qp(H, here.gradient, here.rows, *sides, backend, z)
     mixed, bend = here.time.coupling(z)
+    mixed = mixed if still is None else np.where(still, 0.0, mixed)
     if more is not None:
         mixed, bend = np.zeros_like(mixed), max(bend, 0.0) + (1.0 + more) * here.time.size
     rows, lower, upper, across = both_sides(here.rows, *sides, here.time)
@@ -233,7 +235,8 @@ def _restored(
         if residual <= NOTHING:
             break
         rows, lower, upper, _ = all_rows(at, own)
-        back = solve_banded_qp(here.H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
+        H = without_still(here.H, own.constraints.still)
+        back = solve_banded_qp(H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
         if back is None:
             break
         moved = at.moved(back.x)

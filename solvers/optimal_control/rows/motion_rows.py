@@ -14,12 +14,14 @@ import numpy as np
 from ....robokin.arrays import Array
 from ...qp.sparse_rows import SparseRows
 from ..discretization import DiscreteMotion
-from .row_blocks import RowBlock, RowSource
+from .nearest_frames import nearest
+from .row_blocks import FIRST, RowBlock, RowSource
 
 
 class MotionRows:
     """What sources ask of a motion. last: levels below this one count for nothing, until it is set back.
-    free: (F,) bool of each source, frames whose whole rows are not held."""
+    free: (F,) bool of each source, frames whose whole rows are not held.   still: (F, n) bool, coordinates that stay
+    as they are: those of frames that miss a level and can come no nearer to it."""
 
     def __init__(self, sources: Sequence[RowSource]) -> None:
         self.sources, self.last = list(sources), math.inf
@@ -27,6 +29,7 @@ class MotionRows:
         self.reach = max([source.reach for source in sources], default=0)
         self.least: list[RowBlock] | None = None
         self.free: list[Array] = []
+        self.still: Array | None = None
 
     def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
         if self not in here.known:
@@ -36,10 +39,23 @@ class MotionRows:
     def at(self, here: DiscreteMotion) -> LinearisedRows:
         return LinearisedRows(self, here, self.blocks(here))
 
-    def hold(self, here: DiscreteMotion, but: int | None = None) -> None:
-        """Ask from now on for residuals that are no larger than here, but for frames that a level misses."""
+    def hold(self, here: DiscreteMotion, but: int | None = None, until: float = math.inf) -> None:
+        """Ask from now on for residuals that are no larger than here, but for frames that a level misses. until: the
+        first level that may still come nearer."""
         self.least = self.blocks(here)
         self.free = [(source.level == but) & source.missed(here) for source in self.sources]
+        self.still, _ = self.nearest(here, until)
+
+    def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array]:
+        """`still` (F, n) of the levels before one, and steps (F, n) to where these frames are nearest to theirs."""
+        still, steps = np.zeros(here.steps.shape, bool), np.zeros(here.steps.shape)
+        above: list[RowBlock] = []
+        for level in (each for each in self.levels if FIRST < each < until):
+            missed = np.any([source.missed(here) for source in self.sources if source.level == level], axis=0)
+            blocks = self.of_level(here, level)
+            own, step = nearest(here, missed, blocks, above, still)
+            still, steps, above = still | own, steps + step, above + blocks
+        return still, steps
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)
@@ -89,8 +105,8 @@ class LinearisedRows:
         end = 0
         for block in self.blocks:
             begin, end = end, end + len(block.lower)
-            if block.bend is not None and z[begin:end].any():
-                block.bend(H, z[begin:end])
+            if z[begin:end].any():
+                block.add_bend(H, z[begin:end])
 
     def residual(self) -> Array:
         """(m,) the residual beyond what is held."""

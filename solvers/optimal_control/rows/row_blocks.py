@@ -41,6 +41,11 @@ class RowBlock:
         """(m,) positive where C y should be larger."""
         return np.clip(0.0, self.lower, self.upper)
 
+    def add_bend(self, H: Array, z: Array) -> None:
+        """`bend`, where it is known."""
+        if self.bend is not None:
+            self.bend(H, z)
+
     def lacking_squares(self, frames: int) -> Array:
         """(F,) the squares of the residuals of whole rows, summed at each frame."""
         return np.bincount(self.frame, np.where(self.is_whole, self.residual, 0.0) ** 2, frames)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,7 +72,7 @@ class SingleFrames(TaskFrames):
 
 
 class PostureFrames(TaskFrames):
-    """Values of joints. They hardly bend: only the turns of balls do."""
+    """Values of joints. Only the turns of balls bend, which is not known."""
 
     task: PostureTask
 
@@ -85,7 +85,8 @@ class PostureFrames(TaskFrames):
     def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
         e, J = difference_rows(self.grid.model, here.q[segment.frames], self.wanted)
         part = self.grid.model.is_length.astype(int)
-        return FrameRows.wanted(J, e, self.weight, part, self.task.band[part])
+        found = FrameRows.wanted(J, e, self.weight, part, self.task.band[part])
+        return found if self.grid.joined else replace(found, bending=lambda _: np.zeros(1))
 
 
 class TipFrames(TaskFrames):

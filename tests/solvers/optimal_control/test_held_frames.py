@@ -78,7 +78,9 @@ def test_of_two_that_are_too_far_apart_for_the_time_between_one_is_met(is_pose):
     assert_met_where_said(found, targets)
 
 
-@pytest.mark.parametrize(("frames", "radius"), [(250, 0.28), pytest.param(1000, 0.25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("frames", "radius"), [(250, 0.28), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))]
+)
 def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""
     model, tip = panda()[0], "panda_link8"

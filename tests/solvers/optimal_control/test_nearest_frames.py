@@ -1,0 +1,102 @@
+"""Frames that can come no nearer to what they miss stay where they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
+from robokin_addon.robokin.library import library_robot
+from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Task, solve_ik
+from robokin_addon.solvers.optimal_control.costs import Acceleration
+from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
+from robokin_addon.solvers.optimal_control.levels import settled
+from robokin_addon.solvers.optimal_control.program import LocalProgram
+from robokin_addon.solvers.optimal_control.rows.motion_rows import MotionRows
+from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
+from robokin_addon.solvers.optimal_control.rows.task_sources import task_sources
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from support.robots import robot
+
+FRAMES = 6
+
+
+def motion(model: RobotModel, tasks: list[Task], targets: list, q: np.ndarray) -> tuple[DiscreteMotion, MotionRows]:
+    """Frames at q (FRAMES, nq) with the same tasks at each."""
+    levels = TaskLevels(model, tasks)
+    grid = Discretization(model, 0.04, np.zeros(model.nv), levels.length, False)
+    segment = TaskSegment(0, levels, [targets] * len(q), np.ones((len(q), len(tasks))))
+    return DiscreteMotion(grid, q), MotionRows(task_sources(grid, segment, None))
+
+
+def far(model: RobotModel, link: str, q: np.ndarray, is_pose: bool) -> tuple[Task, np.ndarray]:
+    """A task out of reach, and where the robot is nearest to it."""
+    target = forward_kinematics(model, q)[link].copy()
+    target[:3, 3] += [3.0, 0.4, -0.8]
+    task = PoseTask(link, target) if is_pose else PositionTask(link, target[:3, 3])
+    return task, solve_ik(model, [task], q).q
+
+
+def nearest(name: str, is_pose: bool) -> tuple[DiscreteMotion, MotionRows]:
+    model = load_urdf(robot(name)) if name != "panda" else library_robot(name)
+    q = model.limits.middle(model.neutral())
+    task, q = far(model, model.link_names[-1], q, is_pose)
+    return motion(model, [task], [task.target], np.tile(q, (FRAMES, 1)))
+
+
+def norm(constraints: MotionRows, at: DiscreteMotion) -> np.ndarray:
+    """(F,) residuals of all levels."""
+    return np.sqrt(sum(block.lacking_squares(len(at)) for block in constraints.blocks(at)))
+
+
+@pytest.mark.parametrize("name", ["panda", "kinova", "xarm7", "z1"])
+def test_what_stays_is_nearest_and_what_is_not_nearest_moves(name):
+    at, constraints = nearest(name, True)
+    rng, n = np.random.default_rng(0), at.steps.shape[1]
+    moved = at.moved(np.vstack((np.zeros((3, n)), 0.2 * rng.normal(size=(FRAMES - 3, n)))))
+    constraints.hold(moved)
+    still = constraints.still
+    assert still[:3].any() and not still[3:].any()
+    for _ in range(200):
+        y = 10.0 ** rng.uniform(-4.0, -2.0) * rng.normal(size=still.shape)
+        there = moved.moved(np.where(still, y, 0.0))  # inside the limits
+        assert (norm(constraints, there)[:3] >= norm(constraints, moved)[:3] - 1e-6).all()
+
+
+def test_frames_beside_where_they_are_nearest_come_there():
+    at, constraints = nearest("z1", True)
+    model, link = at.grid.model, at.grid.model.link_names[-1]
+    reached = forward_kinematics(model, at.q[0])[link].copy()
+    reached[:3, 3] += 0.1 * np.array([3.0, 0.4, -0.8])
+    task = PoseTask(link, reached)
+    q = solve_ik(model, [task], at.q[0]).q
+    at, constraints = motion(model, [task], [reached], np.tile(q, (FRAMES, 1)))
+    inside = (q > model.lower + 1e-6) & (q < model.upper - 1e-6)
+    beside = at.moved(2e-4 * inside * np.random.default_rng(2).normal(size=at.steps.shape))
+    there = settled(constraints, beside)
+    least, before, after = (norm(constraints, each) for each in (at, beside, there))
+    assert (after <= before).all() and (after - least).max() < 1e-3 * (before - least).max()
+    assert there.excess() <= beside.excess()
+
+
+def test_a_program_moves_nothing_of_it():
+    at, constraints = nearest("panda", True)
+    constraints.hold(at)
+    program = LocalProgram.of(at, constraints.at(at), Acceleration())
+    still = constraints.still
+    assert still.any() and not program.gradient[still].any()
+    assert not still.ravel()[program.rows.column[program.rows.value != 0.0]].any()
+
+
+def test_of_a_level_below_what_those_above_leave_counts():
+    """The tool is met; the posture below it, which no joint can come to, has come as near as the tool leaves it."""
+    model = library_robot("panda")
+    q = model.limits.middle(model.neutral())
+    T = forward_kinematics(model, q)["tool"]
+    wanted = q + 0.4 * np.random.default_rng(1).normal(size=model.nq)
+    tasks = [PoseTask("tool", T, orientation_weights=0.0), PostureTask(wanted, priority=2)]
+    found = solve_ik(model, tasks, q)
+    at, constraints = motion(model, tasks, [T, tasks[1].checked_target(wanted)], np.tile(found.q, (FRAMES, 1)))
+    constraints.hold(at)
+    assert constraints.still.all()
+    constraints.hold(at, until=2)
+    assert not constraints.still.any()
