@@ -62,7 +62,7 @@ def nearest(
 
 
 def _held(g: Array, above: Sequence[RowBlock], index: Array, moving: Array) -> tuple[dict[int, Array], list[Array]]:
-    """By frame the equations (m, n) of the levels above, and what they push against g (F, n), (m,) of each block."""
+    """Equations (m, n) of the levels above, by frame, and what they push against g (F, n), (m,) of each block."""
     forces, held = [np.zeros(len(block.lower)) for block in above], {}
     for k in index.tolist():
         own = [(block.frame == k) & (block.lower == block.upper) for block in above]
