@@ -45,7 +45,7 @@ def nearest(
     for first, count in here.grid.joined:
         moving[:, first : first + count] |= moving[:, first : first + count].any(axis=1, keepdims=True)
     moving &= ~still
-    held, forces = _held(g, above, index, moving)
+    rows, forces = _equations_of(g, above, index, moving)
     for block, z in zip(above, forces, strict=True):
         g += block.gradient(z, frames)
         block.add_bend(H, z)
@@ -53,7 +53,7 @@ def nearest(
     pressed = _pressed(here, g)
     for k in index.tolist():
         own = np.flatnonzero(moving[k] & ~pressed[k])
-        Z = null_space(held[k][:, own])
+        Z = null_space(rows[k][:, own])
         gradient, (values, V) = Z.T @ g[k, own], np.linalg.eigh(Z.T @ H[k, 0][np.ix_(own, own)] @ Z)
         along = V.T @ gradient
         if (values > FLAT * abs(H[k, 0]).max()).all() and 0.5 * along @ (along / values) <= NEARER * size[k]:
@@ -61,17 +61,19 @@ def nearest(
     return found, step
 
 
-def _held(g: Array, above: Sequence[RowBlock], index: Array, moving: Array) -> tuple[dict[int, Array], list[Array]]:
+def _equations_of(
+    g: Array, above: Sequence[RowBlock], index: Array, moving: Array
+) -> tuple[dict[int, Array], list[Array]]:
     """Equations (m, n) of the levels above, by frame, and what they push against g (F, n), (m,) of each block."""
-    forces, held = [np.zeros(len(block.lower)) for block in above], {}
+    forces, rows = [np.zeros(len(block.lower)) for block in above], {}
     for k in index.tolist():
         own = [(block.frame == k) & (block.lower == block.upper) for block in above]
         parts = [block.J[i, 0] for block, i in zip(above, own, strict=True)]
-        held[k] = np.concatenate([np.zeros((0, g.shape[1])), *parts])
-        pushing = np.linalg.lstsq(held[k][:, moving[k]].T, -g[k, moving[k]], rcond=None)[0]
+        rows[k] = np.concatenate([np.zeros((0, g.shape[1])), *parts])
+        pushing = np.linalg.lstsq(rows[k][:, moving[k]].T, -g[k, moving[k]], rcond=None)[0]
         for z, i in zip(forces, own, strict=True):
             z[i], pushing = pushing[: i.sum()], pushing[i.sum() :]
-    return held, forces
+    return rows, forces
 
 
 def _pressed(here: DiscreteMotion, g: Array) -> Array:
