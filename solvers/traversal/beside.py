@@ -14,7 +14,8 @@ from ..singularities.measure import NEAR, Singularities
 from ..singularities.tool import Tool
 from ..tasks import PostureTask
 from ..tracking.track import track
-from .led_postures import nearest_in_time
+from ..velocity.task_levels import tolerances
+from .led_postures import nearest_in_time, refuse_unreached
 from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence
 from .tool_path import deviation
 
@@ -68,6 +69,8 @@ def _deviating_in_itself(
     along: PosturesAlong, first: Array, dt: float, bound: tuple[float, float]
 ) -> Generator[float, None, Array]:
     """What `deviating` gives: from the first posture that allows it, or else from the one that comes nearest."""
+    loose = np.maximum(bound, tolerances([along.task])[0])
+    refuse_unreached(along, first[0], loose, "no posture is as near to its target as it may deviate")
     best, least = np.zeros((0, first.shape[1])), np.inf
     for number, start in enumerate(first):
         led, _ = yield from nearest_in_time(along, start, dt, number / len(first))

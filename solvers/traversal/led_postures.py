@@ -12,6 +12,7 @@ from copy import copy
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.errors import TaskError
 from ..criteria import RestPosture
 from ..ik.problem import IKProblem
 from ..optimal_control.optimize import optimize_steps
@@ -24,7 +25,12 @@ from .postures_along import PosturesAlong, no_way_on
 SLOWER = (4, 16)  # times as slow: where the joints are too slow for the path in its own time
 WEIGHTS = (1e2, 1e4, 1e6, 1e8, 1e10)  # of the distance from the path, one after another
 STARTS, ROUTES = 8, 3  # postures of the first pose that are tried, and routes compared where the posture is free
+BUDGET = 1_000_000  # frames of all steps of a search: a minute or two of seven joints
 EXACT = 1e-11  # [m], [rad] that Newton's method goes for; where the arm is singular it gets less far
+
+
+class TooLong(TaskError):
+    """The search has used up its budget."""
 
 
 class LedPostures(PosturesAlong):
@@ -77,25 +83,37 @@ def led_from(
     """Yield the share done now and then; return the first routes, `most` at most, that were found from the postures
     `first` (k, nq) of the first pose, in frames of dt [s] or so many times `slower`. Raises TaskError where there is
     none."""
-    reached = IKProblem(along.model, [along.task]).solve_batch(_poses(along), first[0])
-    unmet = (reached.residuals > tolerances([along.task])).any(axis=(1, 2))
-    farthest, why, number = int(unmet.argmax()), "no posture meets its target", 0
+    refuse_unreached(along, first[0], tolerances([along.task])[0], "no posture meets its target")
+    farthest = number = 0
     routes: list[Array] = []
-    if not unmet.any():
-        why = "no posture that meets its target was found on the way"
-        for number, start in enumerate(first):
-            for k, times in enumerate((1, *slower)):
-                share = (number + k / (1 + len(slower))) / len(first)
+    for number, start in enumerate(first):
+        for k, times in enumerate((1, *slower)):
+            share = (number + k / (1 + len(slower))) / len(first)
+            try:
                 q, missed = yield from nearest_in_time(along, start, times * dt, share)
-                farthest = max(farthest, int(missed.argmax()))
-                if not missed.any():
-                    routes.append(q)
-                    break
-            if len(routes) == most:
+            except TooLong:
+                if not routes:
+                    raise
+                return LedPostures(along, routes, first[:0])
+            farthest = max(farthest, int(missed.argmax()))
+            if not missed.any():
+                routes.append(q)
                 break
+        if len(routes) == most:
+            break
     if not routes:
-        raise no_way_on(along, farthest - 1, farthest, why)
+        raise no_way_on(along, farthest - 1, farthest, "no posture that meets its target was found on the way")
     return LedPostures(along, routes, first[number + 1 :])
+
+
+def refuse_unreached(along: PosturesAlong, start: Array, bound: Array, why: str) -> None:
+    """Raises TaskError where no posture was found for a frame whose tip is at most `bound` (2,) [m], [rad] off."""
+    loose = copy(along.task)
+    loose.position_tolerance, loose.orientation_tolerance = bound
+    unmet = (IKProblem(along.model, [loose]).solve_batch(_poses(along), start).residuals > bound).any(axis=(1, 2))
+    if unmet.any():
+        frame = int(unmet.argmax())
+        raise no_way_on(along, frame - 1, frame, why)
 
 
 def nearest_in_time(
@@ -120,12 +138,22 @@ def _led(
     along: PosturesAlong, start: Array, dt: float, near: Array | None, weight: float = 0.0
 ) -> Generator[int, None, tuple[Array, Array]]:
     """`nearest_in_time` of the motion that is made better, near (F, nq). weight: what the distance from the path costs;
-    0: the path is held."""
+    0: the path is held. Raises TooLong."""
     poses = [list(frame) for frame in _poses(along)]
     tracked = start_near(along.model, [along.task], poses, start, dt, None, 0, "auto", near)
     yield 0
     part = TrackedFrames([along.task], tracked, np.ones((len(poses), 1)), poses, soft=[weight])
-    (found,) = yield from optimize_steps(along.model, [part], "acceleration", near, True)
+
+    def spent(steps: int) -> int:
+        along.sought += len(poses)
+        if along.sought > BUDGET:
+            raise TooLong(
+                f"{along.task.name}: no path past the singularity was found within the budget of the search, though "
+                "there may be one: take another way past it, another start, or fewer frames"
+            )
+        return steps
+
+    (found,) = yield from mapped(optimize_steps(along.model, [part], "acceleration", near, True), spent)
     return found.q, found.missed
 
 

@@ -32,7 +32,9 @@ StepCost = Callable[[float, float, Array, Array], Array]
 class PosturesAlong:
     """All postures along the path of a tip, of which each pose has a few: in closed form, or from many starts.
     task: on the whole pose of the tip. q0: (nq,) what of a posture is free, and where joints stand that do not move
-    the tip."""
+    the tip.   sought: frames of all steps in which whole motions were sought along the path."""
+
+    sought = 0
 
     def __init__(self, model: RobotModel, task: PoseTask, path: ToolPath, q0: Array) -> None:
         self.model, self.task, self.path, self.q0 = model, task, path, model.limits.clamp(q0)

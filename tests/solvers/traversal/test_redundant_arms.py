@@ -9,6 +9,11 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf, robot_from_dh
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, Singularities, Traversal, all_postures, tool_at, traverse
+from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.traversal import led_postures
+from robokin_addon.solvers.traversal.led_postures import led_from
+from robokin_addon.solvers.traversal.postures_along import PosturesAlong
+from robokin_addon.solvers.traversal.tool_path import ToolPath
 from robokin_addon.solvers.traversal.traverse import traverse_steps
 from scipy.spatial.transform import Rotation
 from support.few import rest_slow
@@ -172,3 +177,31 @@ def test_balls_and_floating_bases_can_only_deviate() -> None:
     for past in ("slow-down", "keep-posture", "change-posture"):
         with pytest.raises(TaskError, match=f"'panda' has balls or a floating base, and can only deviate, not {past}"):
             traverse(model, task, poses, q, DT, past)
+
+
+def test_what_may_deviate_by_too_little_is_refused_at_once() -> None:
+    """It took half a minute of whole motions from eight postures, none of which can reach so far."""
+    model, link = arm("panda")
+    poses, start = line_past(model, link, 0.0, 1)
+    poses[-8:, 2, 3] += 2.0
+    steps = traverse_steps(model, PoseTask(link, poses[0]), poses, start, DT, "deviate", *MOST)
+    with pytest.raises(TaskError, match="from frame 40 of its path to frame 41: no posture is as near to its target as it may deviate"):
+        next(steps)
+
+
+def test_a_search_that_takes_too_long_ends_and_says_so(monkeypatch) -> None:
+    """But keeps the routes that it has."""
+    model, link = arm("iiwa")
+    poses, start = line_past(model, link, 1e-4, 2)
+    task = PoseTask(link, poses[0])
+    monkeypatch.setattr(led_postures, "BUDGET", 10 * len(poses))
+    with pytest.raises(TaskError, match="found within the budget of the search, though there may be one"):
+        traverse(model, task, poses, start, DT, "slow-down")
+    needed: list[int] = []
+    for most in (1, 3):
+        along = PosturesAlong(model, task, ToolPath(poses), start)
+        monkeypatch.setattr(led_postures, "BUDGET", needed[0] + 1 if needed else 10**9)
+        led = finish(led_from(along, along.unwound(along.starts(), start)[:4], DT, (), most))
+        needed.append(along.sought)
+        assert len(led.starts()) == 1
+    assert needed[1] > needed[0]
