@@ -185,7 +185,9 @@ def test_what_may_deviate_by_too_little_is_refused_at_once() -> None:
     poses, start = line_past(model, link, 0.0, 1)
     poses[-8:, 2, 3] += 2.0
     steps = traverse_steps(model, PoseTask(link, poses[0]), poses, start, DT, "deviate", *MOST)
-    with pytest.raises(TaskError, match="from frame 40 of its path to frame 41: no posture is as near to its target as it may deviate"):
+    with pytest.raises(
+        TaskError, match="from frame 40 of its path to frame 41: no posture is as near to its target as it may deviate"
+    ):
         next(steps)
 
 
