@@ -11,6 +11,7 @@ from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_path_remedy, draw_why
 
 SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all
+SAID_BY_LIVE = {"OUT_OF_REACH", "COLLISION", "MAX_ITERATIONS"}
 LIMITS_SHOWN = 8  # segments of frames and what limits them, which nothing marks
 
 
@@ -26,8 +27,7 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.postures", icon="POSE_HLT")
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
         live = readouts.live(obj) if obj.robokin.live else None
-        reason = in_scene_units(context.scene, settings.reason)
-        if settings.status and (live is None or not (live.is_met or reason in live.text)):  # else Live says it
+        if settings.status and (live is None or not (live.is_met or settings.status in SAID_BY_LIVE)):
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
             if live is None:
                 draw_why(layout, obj)

@@ -88,6 +88,10 @@ def test_a_joint_at_its_limit_is_named_and_red(held):
     robot, last = held
     settings, target = robot.robokin.solver, robot.robokin.tasks[0].target
     assert settings.status == ("MAX_ITERATIONS" if robot.robokin.live else "LIMIT")
+    said = draw(object=robot, active_object=robot)["ROBOKIN_PT_solve"]["labels"]
+    assert any("meets it" in label or "Not reached" in label for label in said) == (
+        not robot.robokin.live
+    )  # Live says it
     assert last in why(robot).joints and last in [j.name for j in robot_model(robot).moving_joints]
     assert binding(robot).bone_of_link[robot_model(robot).joint(last).child] in blocking_bones(robot)
     assert offered(robot) == {"ROTATION", "AXIS", "TOLERANCE"}
