@@ -6,6 +6,7 @@ import bpy
 
 from ...properties.overrides import key_if_wanted
 from ...robokin import RobokinError
+from ...scene.animation.auto_keys import keyed_axes
 from ...scene.tasks.snap_targets import snap_targets
 from ..common import RobotOperator
 
@@ -29,7 +30,8 @@ class ROBOKIN_OT_snap_targets(RobotOperator, bpy.types.Operator):
         for target in moved:
             rotation = _ROTATIONS.get(target.rotation_mode, "rotation_euler")
             for path in ("location", rotation):
-                key_if_wanted(target, target, path)
+                for index in keyed_axes(context, target, path):
+                    key_if_wanted(target, target, path, index)
         self.report({"INFO"}, f"moved: {', '.join(target.name for target in moved)}")
         return {"FINISHED"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from functools import partial
+from typing import Any
 
 import bpy
 
@@ -57,29 +58,49 @@ def keyed_by_itself(context: bpy.types.Context, obj: bpy.types.Object, robot: Bi
 
 def _in_keying_set(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding) -> Set[Key]:
     """The robot's channels that the active keying set has; all without one."""
-    keying_set, found, own = context.scene.keying_sets_all.active, _Paths(), own_keys(robot)
+    keying_set, own = context.scene.keying_sets_all.active, own_keys(robot)
     if keying_set is None:
         return own.keys()
-    if keying_set.is_path_absolute:
-        for each in keying_set.paths:
-            found.add(each.id, each.data_path, -1 if each.use_entire_array else each.array_index)
-    else:
-        rule = _Rule(bpy.types.KeyingSetInfo.bl_rna_get_subclass_py(keying_set.bl_idname))
-        for bone in robot.modes:
-            rule.generate(context, found, obj.pose.bones[bone])
+    found, rule = _Paths(keying_set), _rule(keying_set)
+    for bone in robot.modes if rule else ():
+        rule.generate(context, found, obj.pose.bones[bone])
     return {key for key in own if not found.added.isdisjoint({(obj, *key), (obj, key[0], -1)})}
+
+
+def keyed_axes(context: bpy.types.Context, owner: bpy.types.Object, path: str) -> list[int]:
+    """Indices of an object's channel that auto-keying may key: all, as -1, but for an active keying set that has not
+    all of them. What it has is what Blender inserts with this object selected, in an area of a window."""
+    keying_set = context.scene.keying_sets_all.active
+    if keying_set is None or not context.scene.tool_settings.use_keyframe_insert_keyingset:
+        return [-1]
+    found, rule = _Paths(keying_set), _rule(keying_set)
+    with context.temp_override(object=owner, active_object=owner, selected_objects=[owner]):
+        if rule and context.area and rule.poll(context):
+            rule.generate(context, found, owner)
+    indices = sorted(index for who, what, index in found.added if (who, what) == (owner, path))
+    return indices if -1 not in indices else [-1]
 
 
 class _Paths:
     """Stands in for a keying set while a rule of Blender's adds paths to it. added: (ID, data path, index or -1 for
-    all)."""
+    all), at first those that it names itself."""
 
-    def __init__(self) -> None:
-        self.added: set[tuple[bpy.types.ID, str, int]] = set()
+    def __init__(self, keying_set: bpy.types.KeyingSet) -> None:
+        own = keying_set.paths if keying_set.is_path_absolute else ()
+        self.added: set[tuple[bpy.types.ID, str, int]] = {
+            (each.id, each.data_path, -1 if each.use_entire_array else each.array_index) for each in own
+        }
         self.paths = self
 
     def add(self, owner: bpy.types.ID, path: str, index: int = -1, **_: object) -> None:
         self.added.add((owner, path, index))
+
+
+def _rule(keying_set: bpy.types.KeyingSet) -> Any:
+    """What says which paths a relative set has; None of an absolute one."""
+    if keying_set.is_path_absolute:
+        return None
+    return _Rule(bpy.types.KeyingSetInfo.bl_rna_get_subclass_py(keying_set.bl_idname))
 
 
 class _Rule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import bpy
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from mathutils import Matrix
 from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import random_configuration
+from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, placed, world_error
 
 SNAPPED = [
@@ -82,3 +85,49 @@ def test_automatic_keying_keys_the_target(scene, auto_keying):
     assert np.allclose(target.matrix_world, place, atol=1e-6)
     bag = target.animation_data.action.layers[0].strips[0].channelbags[0]
     assert {curve.data_path for curve in bag.fcurves} == {"location", "rotation_quaternion"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["Location", "Rotation", "Scaling", "BUILTIN_KSI_LocRot", "Available", "WholeCharacter"],
+)
+def test_a_keying_set_keys_the_channels_of_the_target_that_blender_keys_with_it(scene, auto_keying, made):
+    robot = add_robot()
+    target = add_target(robot)
+    bpy.ops.object.select_all(action="DESELECT")
+    target.select_set(True)
+    bpy.context.view_layer.objects.active = target
+    target.keyframe_insert("location", index=2, frame=1)
+    area = next(each for each in bpy.context.window.screen.areas if each.type == "VIEW_3D")
+    region = next(each for each in area.regions if each.type == "WINDOW")
+    scene.frame_set(9)
+    with bpy.context.temp_override(area=area, region=region), suppress(RuntimeError):  # of a set of bones alone
+        bpy.ops.anim.keyframe_insert_by_name(type=made)
+
+    def keyed_at(frame):
+        return {key for key, curve in fcurves(target).items() if curve.keyframe_points[-1].co.x == frame}
+
+    wanted = {key for key in keyed_at(9.0) if key[0] != "scale"}
+    target.animation_data_clear()
+    target.keyframe_insert("location", index=2, frame=1)
+    posed(robot)
+    scene.tool_settings.use_keyframe_insert_keyingset = True
+    scene.keying_sets_all.active = next(each for each in scene.keying_sets_all if each.bl_idname == made)
+    scene.frame_set(9)
+    with bpy.context.temp_override(area=area, region=region):
+        snap(robot)
+    assert keyed_at(9.0) == wanted
+    assert bool(wanted) == (made not in ("Scaling", "WholeCharacter"))
+
+
+def test_a_keying_set_of_ones_own_keys_its_axes_of_the_target(scene, auto_keying):
+    robot = add_robot()
+    target = add_target(robot)
+    own = scene.keying_sets.new(idname="own", name="own")
+    own.paths.add(target, "location", index=1)
+    own.paths.add(robot, "rotation_euler")
+    scene.keying_sets.active = own
+    scene.tool_settings.use_keyframe_insert_keyingset = True
+    posed(robot)
+    snap(robot)
+    assert fcurves(target).keys() == {("location", 1)}
