@@ -71,6 +71,8 @@ def run(arguments: argparse.Namespace) -> bool:
     spans = list(binding_spans(binding_labels(done, motion.times), motion.times))
     bindings = [{"start": a, "end": b, "kind": kind, "joint": joint} for a, b, kind, joint in spans]
     lines = [f"{arguments.output}: {counted(len(motion), 'sample')}, {motion.duration:.3f} s"]
-    lines += [f"  {move.name}: {move.kind}, {part.duration:.3f} s" for move, part in done]
+    lines += [
+        f"  {row['name']}: {row['kind']}, {row['start']:.3f} to {row['start'] + row['duration']:.3f} s" for row in rows
+    ]
     write_report({"robot": model.name, "moves": rows, "bindings": bindings}, arguments.json, "\n".join(lines))
     return True

@@ -144,9 +144,10 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
         store_failures(settings.retime_limits, result.rows)
         settings.retime_mark = motion_mark(obj, robot)
         names = obj.robokin.moves.keys()[which]
-        said = f"move {names[0]!r}" if len(names) == 1 else f"{len(names)} moves"
+        said, kept = (f"move {names[0]!r}", "a stretch") if len(names) == 1 else (f"{len(names)} moves", "stretches")
         end = after_end(context.scene, max(move.last for move in obj.robokin.moves[which]))
-        self.report({"INFO"}, f"{said} from frame {first} on: {result.duration:.3f} s{end}")
+        kept += f" of action {obj.animation_data.action.name!r}"
+        self.report({"INFO"}, f"{said} from frame {first} on: {result.duration:.3f} s, {kept}{end}")
 
 
 CLASSES = (ROBOKIN_OT_move_add, ROBOKIN_OT_move_remove, ROBOKIN_OT_move_move, ROBOKIN_OT_bake_moves)

@@ -48,6 +48,9 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
         row.operator("robokin.bake_moves", icon="ACTION")
         if len(robot.moves) > 1:
             row.operator("robokin.bake_moves", text="Active").which = "ACTIVE"
+        action = obj.animation_data.action if obj.animation_data else None
+        if action is not None and any(item.last > item.first for item in robot.moves):
+            layout.label(text=f"Stretches of {action.name}", icon="ACTION")
         body = options(layout, "robokin_moves_options")
         if body is not None:
             _draw_options(body, robot)

@@ -84,7 +84,11 @@ def test_all_moves_become_keys_inside_the_limits(scene, program, capfd):
     scene.frame_end, start = 20, read_configuration(program)
     assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
     last, said = int(program.animation_data.action.frame_range[1]), capfd.readouterr().out
-    assert "4 moves from frame 11 on: " in said and " s; playback ends before, at frame 20" in said
+    name = program.animation_data.action.name
+    assert "4 moves from frame 11 on: " in said
+    assert f" s, stretches of action {name!r}; playback ends before, at frame 20" in said
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    assert f"Stretches of {name}" in draw(object=program)["ROBOKIN_PT_moves"]["labels"]
     seen = finish(sample_motion(scene, program, range(11, last + 1), binding(program)))
     bound = MotionLimits.of(seen.model)
     np.testing.assert_allclose(seen.q[0], start, atol=1e-6)

@@ -141,9 +141,12 @@ def test_the_commands(capsys, tmp_path) -> None:
     q0 = json.dumps({joint.name: float(START[PANDA.slot(joint.name).q][0]) for joint in PANDA.moving_joints})
     asked = ("--moves", tmp_path / "program.json", "--q0", q0, "--acceleration", "3", "--jerk", "60")
     done = run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", made, "--json", tmp_path / "moves.json")
-    assert done.code == 0 and "ready: joint, " in done.out
-    motion = read_motion(made, PANDA)
-    told = json.loads((tmp_path / "moves.json").read_text("utf-8"))["bindings"]
+    motion, report = read_motion(made, PANDA), json.loads((tmp_path / "moves.json").read_text("utf-8"))
+    assert done.code == 0
+    for move in report["moves"]:
+        end = move["start"] + move["duration"]
+        assert f"  {move['name']}: {move['kind']}, {move['start']:.3f} to {end:.3f} s" in done.out.splitlines()
+    told = report["bindings"]
     assert told[0]["start"] == 0.0 and told[-1]["end"] <= motion.duration and len(told) > 3
     assert {row["kind"] for row in told} <= {"velocity", "acceleration", "jerk"} and told[0]["kind"] == "jerk"
     assert all(row["start"] < row["end"] <= after["start"] for row, after in itertools.pairwise(told))
