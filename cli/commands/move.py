@@ -62,17 +62,14 @@ def run(arguments: argparse.Namespace) -> bool:
     done = run_moves(model, moves, q0, path_limits(arguments), gravity)
     motion = program_motion(done, arguments.rate)
     write_motion(motion, arguments.output)
-    rows, start = [], 0.0
+    rows, lines, start = [], [f"{arguments.output}: {counted(len(motion), 'sample')}, {motion.duration:.3f} s"], 0.0
     for move, part in done:
         rows.append(
             {"name": move.name, "kind": move.kind, "start": start, "duration": part.duration, "wait": move.wait}
         )
+        lines.append(f"  {move.name}: {move.kind}, {start:.3f} to {start + part.duration:.3f} s")
         start += part.duration + move.wait
     spans = list(binding_spans(binding_labels(done, motion.times), motion.times))
     bindings = [{"start": a, "end": b, "kind": kind, "joint": joint} for a, b, kind, joint in spans]
-    lines = [f"{arguments.output}: {counted(len(motion), 'sample')}, {motion.duration:.3f} s"]
-    lines += [
-        f"  {row['name']}: {row['kind']}, {row['start']:.3f} to {row['start'] + row['duration']:.3f} s" for row in rows
-    ]
     write_report({"robot": model.name, "moves": rows, "bindings": bindings}, arguments.json, "\n".join(lines))
     return True
