@@ -11,6 +11,7 @@ from robokin_addon.robokin.collision.core import core
 from robokin_addon.robokin.collision.pairs import distances
 from robokin_addon.robokin.collision.reference.distances import FAR, FOUND
 from robokin_addon.robokin.errors import ModelError
+from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 from support.oracles.coal_oracle import coal, coal_distance, coal_shape
 from support.problems.shapes import at, random_pair, random_shape, reach
@@ -93,6 +94,26 @@ def test_the_deepest_points_of_a_disc_are_along_the_normal(kind: str, seed: int)
         b = Hull(rng.normal(size=(rng.integers(4, 40), 3))) if kind == "hull" else b
         T = at(*rng.normal(scale=0.3, size=3), turn=rng)
         proven(a, np.eye(4), b, T, distance(a, np.eye(4), b, T))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_depth_of_a_disc_is_the_least_of_all_directions(seed: int) -> None:
+    """By a search over the sphere that knows no prism: from the best of many directions, downwards."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(4000, 3))
+    for number in range(6):
+        a, b = Cylinder(*rng.uniform(0.05, 1.0, 2)), Cylinder(*rng.uniform(0.05, 1.0, 2))
+        T = at(*rng.normal(scale=0.03, size=3), turn=rng)
+        T[:3, :3] = Rotation.from_rotvec(rng.normal(scale=1e-3, size=3)).as_matrix() if number % 3 == 0 else T[:3, :3]
+
+        def depth(n: np.ndarray, a: Cylinder = a, b: Cylinder = b, T: np.ndarray = T) -> float:
+            n = n / np.linalg.norm(n)
+            return reach(core(a), np.eye(4), n) + reach(core(b), T, -n) - float(n @ T[:3, 3])
+
+        best = sorted(directions, key=depth)[:8]
+        exact = {"xatol": 1e-10, "fatol": 1e-13}
+        least = min(float(minimize(depth, n, method="Nelder-Mead", options=exact).fun) for n in best)
+        assert distance(a, np.eye(4), b, T).value == pytest.approx(-least, abs=1e-8)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
