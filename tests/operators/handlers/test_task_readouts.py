@@ -7,21 +7,11 @@ import pytest
 from robokin_addon.operators.handlers import task_readouts
 from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.handlers import posing_paused
-from support.blender.scene_robots import add_empty, add_robot, add_target
+from support.blender.fixtures import followed_target, live_robot
+from support.blender.scene_robots import add_empty, add_target
 
+__all__ = ["followed_target", "live_robot"]
 FAR = 3.0  # Blender units: beyond any arm
-
-
-@pytest.fixture
-def robot(scene):
-    return add_robot(live=True)
-
-
-@pytest.fixture
-def target(robot):
-    found = add_target(robot)
-    bpy.context.view_layer.update()
-    return found
 
 
 def computed(robot):

@@ -39,3 +39,16 @@ def target(robot):
     target = add_target(robot)
     circle(target, 40)
     return target
+
+
+@pytest.fixture(name="robot")
+def live_robot(scene):
+    return add_robot(live=True)
+
+
+@pytest.fixture(name="target")
+def followed_target(robot):
+    """It stands still, and the robot has gone to it where it follows."""
+    found = add_target(robot)
+    bpy.context.view_layer.update()
+    return found
