@@ -23,7 +23,7 @@ from . import (
     why,
 )
 from .animate import dynamics, moves, retarget
-from .prepared import marks, redraw_cache
+from .prepared import redraw_cache
 
 MODULES: tuple[ModuleType, ...] = (
     robot,
@@ -47,7 +47,7 @@ MODULES: tuple[ModuleType, ...] = (
 )
 
 
-register, _unregister = register_modules_factory((*MODULES, marks))
+register, _unregister = register_modules_factory(MODULES)
 
 
 def unregister() -> None:

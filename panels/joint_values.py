@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import bpy
 
 from ..properties.bridge.model.channels import OWN
 from ..properties.joint_values.ball_angles import ANGLES, angles_text
 from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
-from .prepared.robot_panel import RobotPanel, clipped
+from .prepared.robot_panel import RobotPanel, clipped, row_letters
 
 NAMES, NARROW = 0.5, 0.38  # of the width of a row; and of one beside a scroll bar
 VALUES = 0.44  # of what is left there: the value, which has no room in the slider beside its percentage
@@ -19,26 +21,32 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
     """The robot's pose bones that carry a joint. The triangle below the list opens a filter by name."""
 
     bl_idname = "ROBOKIN_UL_joint_values"
+    # Of the robot whose panel is being drawn:
+    rows: Mapping[str, JointRow] = {}
+    blocking: Collection[str] = ()
+    letters = 0  # of a name
 
     def filter_items(self, context, data, property) -> tuple[list[int], list[int]]:
-        bones = getattr(data, property)
-        shown = joint_rows(data.id_data)
-        flags = bpy.types.UI_UL_list.filter_items_by_name(self.filter_name, self.bitflag_filter_item, bones, "name")
-        flags = flags or [self.bitflag_filter_item] * len(bones)
-        return [flag if bone.name in shown else 0 for flag, bone in zip(flags, bones, strict=True)], []
+        bones, shown, rows = getattr(data, property), self.bitflag_filter_item, ROBOKIN_UL_joint_values.rows
+        flags = [shown if name in rows else 0 for name in bones.keys()]
+        if self.filter_name:
+            named = bpy.types.UI_UL_list.filter_items_by_name(self.filter_name, shown, bones, "name")
+            flags = [flag & found for flag, found in zip(flags, named, strict=True)]
+        return flags, []
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        rows = joint_rows(item.id_data)
-        row = rows.get(item.name)
+        own = ROBOKIN_UL_joint_values
+        row = own.rows.get(item.name)
         if row is None:
             return
         row_layout = layout.row(align=True)
-        scrolls = len(rows) > MOST
-        names = NARROW if scrolls else NAMES
-        split = row_layout.split(factor=names)
-        split.active = not row.follows
-        split.alert = item.name in blocking_bones(item.id_data)
-        split.label(text=clipped(context, row.name, names))
+        scrolls = len(own.rows) > MOST
+        split = row_layout.split(factor=NARROW if scrolls else NAMES)
+        if row.follows:
+            split.active = False
+        if own.blocking and item.name in own.blocking:
+            split.alert = True
+        split.label(text=clipped(row.name, own.letters))
         line = split.row(align=True)
         if row.ranged:
             text = value_text(context.scene, item, row.channels[0][1])
@@ -73,7 +81,10 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         layout.use_property_split = False
-        rows = joint_rows(obj, fresh=True)
+        rows = joint_rows(obj)
+        own = ROBOKIN_UL_joint_values
+        own.rows, own.blocking = rows, blocking_bones(obj)
+        own.letters = row_letters(context, NARROW if len(rows) > MOST else NAMES)
         layout.template_list(
             "ROBOKIN_UL_joint_values",
             "",
@@ -84,8 +95,8 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
             rows=min(max(len(rows), 3), MOST),
             maxrows=MOST,
         )
-        bones = obj.pose.bones
-        chosen = bones[obj.robokin.active_joint] if 0 <= obj.robokin.active_joint < len(bones) else None
+        bones, active = obj.pose.bones, obj.robokin.active_joint
+        chosen = bones[active] if 0 <= active < len(bones) else None
         row = rows.get(chosen.name) if chosen is not None else None
         if row is not None and not row.follows:
             _draw_chosen(layout, chosen, row)

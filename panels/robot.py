@@ -42,7 +42,7 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         with redraw_cache(obj):
             summary = robot_summary(obj)
         row = layout.row(align=True)
-        row.label(text=summary.name, icon="OUTLINER_OB_ARMATURE")
+        row.label(text=obj.name, icon="OUTLINER_OB_ARMATURE")
         pages = row.row(align=True)
         pages.scale_x = 1.25
         pages.prop(context.window_manager, PAGE, expand=True, icon_only=True)

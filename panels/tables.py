@@ -104,7 +104,7 @@ class ROBOKIN_PT_tables(bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return active_robot(context) is None or shown_page(context) == "ROBOT"
+        return shown_page(context) == "ROBOT" or active_robot(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

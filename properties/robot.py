@@ -36,8 +36,9 @@ TABLES = (
 
 def _active_joint(settings: RobokinRobot) -> int:
     obj = settings.id_data
-    active = obj.data.bones.active if obj.pose is not None else None
-    return -1 if active is None else obj.pose.bones.find(active.name)
+    pose = obj.pose
+    active = obj.data.bones.active if pose is not None else None
+    return -1 if active is None else pose.bones.find(active.name)
 
 
 def _choose_joint(settings: RobokinRobot, index: int) -> None:

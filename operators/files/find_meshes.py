@@ -6,7 +6,7 @@ import os
 
 import bpy
 
-from ...properties.bridge import show_found_meshes
+from ...properties.bridge import robot_model, show_found_meshes
 from ...properties.bridge.visuals.link_visuals import unfound_meshes
 from ...properties.selected.active_robot import active_robot
 from ...robokin import ModelError, RobokinError
@@ -36,7 +36,7 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
         if not super().poll(context):
             return False
         try:
-            missing = bool(unfound_meshes(active_robot(context)))
+            missing = bool(unfound_meshes(robot_model(active_robot(context))))
         except RobokinError:
             missing = False
         if not missing:
@@ -51,7 +51,7 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
         folder = bpy.path.abspath(self.directory)
         if not self.directory or not os.path.isdir(folder):
             raise RobokinError(f"{folder or 'no folder'}: choose the folder that holds the meshes")
-        names = unfound_meshes(obj)
+        names = unfound_meshes(robot_model(obj))
         found = {name: path for name in names if (path := _found(folder, name))}
         by_name = _below(folder, {os.path.basename(name).lower() for name in names if name not in found})
         found |= {n: by_name[os.path.basename(n).lower()] for n in names if os.path.basename(n).lower() in by_name}

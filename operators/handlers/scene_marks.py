@@ -16,6 +16,7 @@ from ...properties.bridge.parents import with_parents
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import add_handler, remove_handler
 from ...properties.results import readouts
+from ...properties.results.marks import once_for_each_change
 from ...robokin import RobokinError, RobotModel
 from ...scene.animation import frames as animation
 from ...scene.tasks.targets import places_of
@@ -56,14 +57,17 @@ def present_mark(obj: bpy.types.Object, robot: Binding) -> str:
 def is_present(obj: bpy.types.Object, result: str) -> bool:
     """Whether the last "solve", "bake" or "check" of the robot is about what is there now. A robot that follows its
     targets live is solved anew at each change."""
-    settings = obj.robokin.solver
     if result == "solve" and readouts.live(obj) is not None:
         return True
     try:
-        mark = pose_mark if result == "solve" else present_mark
-        return getattr(settings, f"{result}_mark") == mark(obj, binding(obj))
+        return getattr(obj.robokin.solver, f"{result}_mark") == _shown_mark(obj, result == "solve")
     except RobokinError:
         return False
+
+
+@once_for_each_change
+def _shown_mark(obj: bpy.types.Object, is_pose: bool) -> str:
+    return (pose_mark if is_pose else present_mark)(obj, binding(obj))
 
 
 def _enabled(obj: bpy.types.Object) -> list[bpy.types.PropertyGroup]:

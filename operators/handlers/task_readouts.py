@@ -9,6 +9,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, binding_held, read_configuration
 from ...properties.results import readouts
+from ...properties.results.marks import once_for_each_change
 from ...properties.results.readouts import TaskReadout
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel
@@ -26,34 +27,30 @@ from ...solvers.singularities.tool import tools_of
 from ...solvers.tasks import FrameTask, Task
 from ...solvers.velocity.task_levels import TaskLevels
 from ..live.events import residuals_now
-from .scene_marks import pose_mark
-
-_last: dict = {}
 
 
 def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     """One for each task of the list; None where it has none: of a velocity, of what is counted from the start of a
     solve, where the influence is not 1. Computed anew only when something has changed, and never what Live has just
     found. Which singularity is near is shown of the active task."""
-    settings = obj.robokin
+    return _shown(obj, obj.robokin.active_task)
+
+
+@once_for_each_change
+def _shown(obj: bpy.types.Object, active: int) -> Sequence[TaskReadout | None]:
     try:
         with binding_held(obj) as robot:
             live = residuals_now(obj, robot)
-            state = pose_mark(obj, robot) if live is None else live
-            key = obj.session_uid, state, len(settings.tasks), settings.active_task, settings.solver.singularity
-            if _last.get("key") != key:
-                _last.update(key=key, shown=_computed(obj, robot) if live is None else _of_live(obj, robot, live))
-            return _last["shown"]
+            return _computed(obj, robot) if live is None else _of_live(obj, robot.model, *live)
     except RobokinError:
-        return [None] * len(settings.tasks)
+        return [None] * len(obj.robokin.tasks)
 
 
-def _of_live(obj: bpy.types.Object, robot: Binding, live: LiveResiduals) -> Sequence[TaskReadout | None]:
+def _of_live(obj: bpy.types.Object, model: RobotModel, live: LiveResiduals, q: Array) -> Sequence[TaskReadout | None]:
     shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
-    q = read_configuration(obj, robot)
     for place, form, residuals in zip(live.places, live.forms, live.values, strict=True):
         if _has_readout(obj.robokin.tasks[place]):
-            shown[place] = _readout(obj, robot.model, place, form, residuals, live.unit, q)
+            shown[place] = _readout(obj, model, place, form, residuals, live.unit, q)
     return shown
 
 
@@ -138,5 +135,4 @@ def register() -> None:
 
 def unregister() -> None:
     readouts.tasks = readouts.nothing
-    _last.clear()
     _tools.clear()

@@ -11,8 +11,9 @@ import bpy
 from ...properties.bridge import Binding, Changes, changes_in, read_configuration
 from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
 from ...properties.results import readouts
+from ...properties.results.marks import once_for_each_change
 from ...properties.results.readouts import LiveReadout, not_live
-from ...robokin.arrays import farthest
+from ...robokin.arrays import Array, farthest
 from ...scene.live.chains import Moves, in_order
 from ...scene.live.readout import live_readout
 from ...scene.live.residuals import LiveResiduals
@@ -133,17 +134,22 @@ def _forget(*_: object) -> None:
 
 
 def _readout(obj: bpy.types.Object) -> LiveReadout | None:
-    session = _sessions.get(obj.session_uid)
-    return None if session is None else live_readout(obj, session.problem)
+    session, settings = _sessions.get(obj.session_uid), obj.robokin.solver
+    return None if session is None else _shown_readout(obj, session.problem, settings.status, settings.reason)
 
 
-def residuals_now(obj: bpy.types.Object, robot: Binding) -> LiveResiduals | None:
-    """What following has found, where the robot, its tasks and targets are as they were then."""
+@once_for_each_change
+def _shown_readout(obj: bpy.types.Object, problem: str, *_result: str) -> LiveReadout:
+    return live_readout(obj, problem)
+
+
+def residuals_now(obj: bpy.types.Object, robot: Binding) -> tuple[LiveResiduals, Array] | None:
+    """What following has found, and the pose q (nq,), where the robot, its tasks and targets are as they were then."""
     session = _sessions.get(obj.session_uid)
     if session is None or session.residuals is None or session.robot is not robot or _state["is_anew"]:
         return None
-    is_there = session.residuals.holds(obj) and farthest(read_configuration(obj, robot), session.q) <= SAME
-    return session.residuals if is_there else None
+    q = read_configuration(obj, robot)
+    return (session.residuals, q) if session.residuals.holds(obj) and farthest(q, session.q) <= SAME else None
 
 
 _HANDLERS = (

@@ -14,11 +14,11 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from ...properties.handlers import going_on
+from ...properties.results.marks import MARKS
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ..overlays.pieces import Pieces, vertices
 from ..overlays.robot_view import RobotView
-from ..prepared.marks import MARKS
 from .on_screen import seen, under
 
 NEAR = 9.0  # [pixels] of the mouse from what it takes hold of

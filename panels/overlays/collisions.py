@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
+from ...properties.results.marks import MARKS
 from ...robokin.arrays import Array
 from ...robokin.model.geometry import Geometry, Mesh
-from ..prepared.marks import MARKS
 from ..shapes import colors
 from ..shapes.lines import moved
 from ..shapes.solids import outline

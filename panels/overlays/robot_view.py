@@ -10,10 +10,10 @@ import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding_held, metres_per_unit, world_from_root
 from ...properties.bridge.pose.motion_frames import motion_frames
+from ...properties.results.marks import MARKS
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.joint_types import MotionPrimitive
-from ..prepared.marks import MARKS
 from ..prepared.redraw_cache import shown_binding
 
 

@@ -12,11 +12,11 @@ from ...properties.bridge.belonging import has_object
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.handlers import going_on
 from ...properties.results import readouts
+from ...properties.results.marks import MARKS
 from ...properties.selected.active_robot import active_robot, objects_showing
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ..prepared.marks import MARKS
 from .collisions import CollisionOverlay
 from .joints import JointOverlays
 from .manipulability import ManipulabilityOverlay

@@ -11,7 +11,6 @@ import bpy
 
 from ...properties.bridge import Binding, Channel, binding, last_binding
 from ...properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATERNION
-from ...properties.joint_values.joint_range import ranged_channel
 from ...properties.results.result_text import quantity_text
 from ...properties.results.why import why
 from ...robokin import RobokinError
@@ -38,11 +37,10 @@ class JointRow:
         return tuple(each for each in self.channels if each[1].path == LOCATION)
 
 
-def joint_rows(obj: bpy.types.Object, fresh: bool = False) -> dict[str, JointRow]:
-    """{bone: row} of the bones that move; {} when the robot cannot be read. fresh: as the robot is now; else as it was
-    when the panel was drawn, which is what the rows of a list want."""
+def joint_rows(obj: bpy.types.Object) -> dict[str, JointRow]:
+    """{bone: row} of the bones that move; {} when the robot cannot be read."""
     try:
-        return _joint_rows(binding(obj) if fresh else last_binding(obj))
+        return _joint_rows(binding(obj))
     except RobokinError:
         return {}
 
@@ -59,9 +57,8 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
         labels = [("" if len(channels) == 1 else _letter(channel), channel) for channel in channels]
         follows = all(channel.role == DRIVEN for channel in channels)
         ball = any(channel.path == QUATERNION for channel in channels)
-        ranged = ranged_channel(robot, bone) is not None
         lockable = not follows and bone in robot.bones and can_lock(robot.joint_of_bone[bone])
-        rows[bone] = JointRow(short[bone], tuple(labels), ranged, follows, ball, lockable)
+        rows[bone] = JointRow(short[bone], tuple(labels), bone in robot.ranged_channels, follows, ball, lockable)
     return rows
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 
 import bpy
 
 from ...properties.bridge import Binding, binding, binding_held, last_binding
 from ...properties.overrides import takes_changes
+from ...properties.results.marks import MARKS
 from ...robokin import RobokinError
-from .marks import MARKS
 
 _looked: dict[int, tuple[int, int]] = {}  # mark and scene at which each object was looked at, by whoever draws
 
@@ -27,19 +26,14 @@ def shown_binding(obj: bpy.types.Object) -> Binding:
     return found
 
 
-@contextmanager
-def redraw_cache(obj: bpy.types.Object | None) -> Iterator[None]:
+def redraw_cache(obj: bpy.types.Object | None) -> AbstractContextManager:
     """Inside, which draws, the robot is that one."""
     if obj is None or bpy.app.background:
-        yield
-        return
+        return nullcontext()
     try:
-        known = shown_binding(obj)
+        return binding_held(obj, shown_binding(obj))
     except RobokinError:  # which each panel tells in its own way
-        yield
-        return
-    with binding_held(obj, known):
-        yield
+        return nullcontext()
 
 
 def unregister() -> None:

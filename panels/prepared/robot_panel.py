@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from textwrap import wrap
 
 import bpy
@@ -15,7 +16,6 @@ from ...properties.bridge.record.fields import AXES, order_field
 from ...properties.bridge.record.snapshot import foreign_constraint
 from ...properties.bridge.record.stored import KEY
 from ...properties.bridge.visuals.link_visuals import unfound_meshes
-from ...properties.joint_values.joint_range import ranged_channel
 from ...properties.pages import shown_page
 from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.selected.active_robot import active_robot
@@ -39,12 +39,11 @@ STATUS_ICONS = {
 
 @dataclass(frozen=True)
 class RobotSummary:
-    """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty.
+    """`problem`: one line when the armature cannot be read as a robot; the texts are then empty.
     damaged: what is wrong with each damaged record, by its bone, "" for the armature's own.   constrained: constraints
     act on its joints, which Convert Rig makes tasks.   massless: no link has a mass.   unfound: how many files of
     meshes were not found."""
 
-    name: str
     freedom: str = ""
     joints: str = ""
     mass: str = ""
@@ -57,12 +56,16 @@ class RobotSummary:
 
 def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     try:
-        model = binding(obj).model
+        return _summary(binding(obj).model)
     except RobokinError as error:
         pose_bones = obj.pose.bones if obj.pose is not None else ()
         carrying = [bone for bone in pose_bones if bone.bone is not None and KEY in bone.bone]
         constrained = any(foreign_constraint(bone) is not None for bone in carrying)
-        return RobotSummary(obj.name, problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
+        return RobotSummary(problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
+
+
+@lru_cache(maxsize=8)
+def _summary(model: RobotModel) -> RobotSummary:
     followers = sum(joint.mimic is not None for joint in model.joints)
     joints = counted(len(model.moving_joints), "moving joint")
     if followers:
@@ -70,12 +73,11 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     massless = not model.total_mass
     mass = "No masses yet" if massless else f"{model.total_mass:.4g} kg in {counted(len(model.links), 'link')}"
     return RobotSummary(
-        obj.name,
         counted(model.nv, "degree of freedom", "degrees of freedom"),
         joints,
         mass,
         massless=massless,
-        unfound=len(unfound_meshes(obj)),
+        unfound=len(unfound_meshes(model)),
     )
 
 
@@ -134,7 +136,7 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         cone=_swing_labels(joint, joint_bones[0]) if joint.kind.has_cone else (),
         extra=type_fields(obj.data.bones[joint_bones[-1].bone].robokin),
         wheels=joint.type == "wheeled",
-        ranged=ranged_channel(robot, joint_bones[-1].bone) is not None,
+        ranged=joint_bones[-1].bone in robot.ranged_channels,
     )
 
 
@@ -204,16 +206,24 @@ def active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.
     return obj.data.bones.active
 
 
-def lines(context: bpy.types.Context, text: str, indent: int = 0, units: int = 0) -> list[str]:
+def lines(context: bpy.types.Context, text: str, indent: int = 0, units: int = 0) -> Sequence[str]:
     """`text` broken into lines that fit the region's width, so that nothing is cut off; units: the width of a popover
     instead, in units of the interface (20 pixels)."""
-    return wrap(text, max(16, int(_letters(context, 55, units)) - indent)) or [""]
+    return _wrapped(text, max(16, int(_letters(context, 55, units)) - indent))
 
 
-def clipped(context: bpy.types.Context, text: str, share: float) -> str:
-    """`text` with its middle left out where it is too long for this share of a list's row: names of joints differ at
-    their ends."""
-    count = max(8, int(share * _letters(context, 80)))  # less tabs, margins, padlock
+@lru_cache(maxsize=64)
+def _wrapped(text: str, width: int) -> tuple[str, ...]:
+    return tuple(wrap(text, width)) or ("",)
+
+
+def row_letters(context: bpy.types.Context, share: float) -> int:
+    """How many fit this share of a list's row."""
+    return max(8, int(share * _letters(context, 80)))  # less tabs, margins, padlock
+
+
+def clipped(text: str, count: int) -> str:
+    """`text` with its middle left out where it has more letters: names of joints differ at their ends."""
     if len(text) <= count:
         return text
     tail = (count + 1) // 2
@@ -222,9 +232,10 @@ def clipped(context: bpy.types.Context, text: str, share: float) -> str:
 
 def _letters(context: bpy.types.Context, margin: int, units: int = 0) -> float:
     """How many fit the region's width, or that of so many units, less a margin in pixels."""
-    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
-    width = 20.0 * units * scale if units else context.region.width if context.region else 250
-    scale *= context.preferences.ui_styles[0].widget.points / 11
+    preferences, region = context.preferences, context.region
+    scale = preferences.system.ui_scale or 1.0  # 0 without a window
+    width = 20.0 * units * scale if units else region.width if region else 250
+    scale *= preferences.ui_styles[0].widget.points / 11
     return (width - margin) / (6.2 * scale)
 
 

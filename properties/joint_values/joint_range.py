@@ -7,27 +7,18 @@ what a slider shows is the share of the joint's own range.
 from __future__ import annotations
 
 import bpy
-import numpy as np
 
 from ...robokin import RobokinError
-from ..bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
+from ..bridge import binding, last_binding, read_configuration, write_configuration
 from ..overrides import key_if_wanted
 
 RANGE = "robokin_range"
 
 
-def ranged_channel(robot: Binding, bone: str) -> Channel | None:
-    """The channel of a bone with a single coordinate of its own, if that has two limits."""
-    own = [channel for channel in robot.own_channels if channel.bone == bone]
-    if len(own) != 1 or not np.isfinite((own[0].lower, own[0].upper)).all() or own[0].lower == own[0].upper:
-        return None
-    return own[0]
-
-
 def share_of_range(bone: bpy.types.PoseBone) -> float:
     """0 at the lower limit of its joint, 1 at the upper one; 0 without limits."""
     try:
-        channel = ranged_channel(last_binding(bone.id_data), bone.name)
+        channel = last_binding(bone.id_data).ranged_channels.get(bone.name)
     except RobokinError:
         return 0.0
     if channel is None:
@@ -46,7 +37,7 @@ def _set(bone: bpy.types.PoseBone, share: float) -> None:
         robot = binding(obj)
     except RobokinError:
         return  # no robot for now: the panel says why
-    channel = ranged_channel(robot, bone.name)
+    channel = robot.ranged_channels.get(bone.name)
     if channel is None:
         return
     q = read_configuration(obj, robot)

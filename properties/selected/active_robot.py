@@ -13,6 +13,8 @@ from ..bridge.record.stored import ROBOT_KEY
 def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object if it is a robot; else the robot it is a part of, or whose task it is the target of."""
     obj = context.object
+    if is_robot(obj):  # which is asked at every redraw, by all panels and operators
+        return obj
     found = next(filter(is_robot, with_parents(obj)), None)
     return _robot_following(obj, context.scene) if found is None and obj is not None else found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..model.robot import RobotModel
 from .bodies import rigid_bodies
@@ -11,6 +12,7 @@ STANDARD = "tool0"  # the name of the tool frame in ROS (REP 199)
 WORDS = {"tool", STANDARD, "tcp", "ee", "eef", "effector", "grasp", "grasping"}  # what people call one
 
 
+@lru_cache(maxsize=8)
 def tool_links(model: RobotModel) -> tuple[str, ...]:
     """Links that may be the tool, those with the most joints above them first; none for a robot that does not move.
 

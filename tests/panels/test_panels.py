@@ -9,7 +9,7 @@ import bpy
 import pytest
 from robokin_addon.panels import robot as panels_robot
 from robokin_addon.panels.joint_values import MOST, NAMES
-from robokin_addon.panels.prepared.robot_panel import clipped, lines
+from robokin_addon.panels.prepared.robot_panel import clipped, lines, row_letters
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
@@ -360,7 +360,7 @@ def test_long_texts_are_broken_into_lines_that_fit(width):
     text = "task 'panda_hand_tcp' is off by 9.54 m and 1.42 rad; the limits of panda_joint4 hold it back"
     broken = lines(context, text)
     assert " ".join(broken) == text and max(len(line) for line in broken) <= max(16, width / 6)
-    assert lines(context, "") == [""]
+    assert list(lines(context, "")) == [""]
 
 
 @pytest.mark.parametrize("kind", ["CLASSIC", "MODIFIED", "SCREWS"])
@@ -408,14 +408,14 @@ def test_constraints_on_joints_are_reported_and_may_be_converted(panda):
 def test_long_names_keep_their_ends():
     context = SimpleNamespace(region=SimpleNamespace(width=250), preferences=bpy.context.preferences)
     names = [f"arm_{side}_{i}_joint" for side in ("left", "right") for i in range(1, 8)]
-    shown = [clipped(context, name, NAMES) for name in names]
+    shown = [clipped(name, row_letters(context, NAMES)) for name in names]
     assert len(set(shown)) == len(names) and all(
         text.endswith(name[-7:]) for name, text in zip(names, shown, strict=True)
     )
-    assert clipped(context, "panda_joint1", 0.5) == "panda_joint1"
+    assert clipped("panda_joint1", row_letters(context, 0.5)) == "panda_joint1"
     context.region.width = 285  # as Blender's sidebar is at first
-    assert clipped(context, "right_shoulder", NAMES) == "right_shoulder"
-    assert clipped(context, "right_shoulder_pitch", NAMES) == "right_s…er_pitch"
+    assert clipped("right_shoulder", row_letters(context, NAMES)) == "right_shoulder"
+    assert clipped("right_shoulder_pitch", row_letters(context, NAMES)) == "right_s…er_pitch"
 
 
 def test_the_active_joint_has_a_slider_over_its_range(panda):

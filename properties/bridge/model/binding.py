@@ -7,6 +7,7 @@ bones times that. The object's own scale does not change the robot: it scales wh
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,6 +67,16 @@ class Binding:
     def written_channels(self) -> tuple[Channel, ...]:
         """Channels that follow from q and have no driver."""
         return tuple(c for c in self.channels if c.role != DRIVEN)
+
+    @cached_property
+    def ranged_channels(self) -> dict[str, Channel]:
+        """By its bone, each channel that is the only one of its own there and has two limits."""
+        own = [channel.bone for channel in self.own_channels]
+        return {
+            channel.bone: channel
+            for channel in self.own_channels
+            if own.count(channel.bone) == 1 and -math.inf < channel.lower < channel.upper < math.inf
+        }
 
     @cached_property
     def joint_of_bone(self) -> dict[str, Joint]:
@@ -134,7 +145,8 @@ def binding_held(obj: bpy.types.Object, known: Binding | None = None) -> Iterato
 def last_binding(obj: bpy.types.Object) -> Binding:
     """The binding as it was last asked for, for showing values where something else has just asked: whether it still
     holds is not looked at, which takes most of the time. Raises BridgeError, ModelError."""
-    cached = _cache.get((obj.data.session_uid, obj.data.name_full))
+    data = obj.data
+    cached = _cache.get((data.session_uid, data.name_full))
     return cached[1] if cached is not None and obj.session_uid not in _unread else binding(obj)
 
 

@@ -20,7 +20,7 @@ from ....robokin.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, S
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.se3 import translation
 from ....robokin.units import counted
-from ..model.binding import Binding, binding
+from ..model.binding import Binding
 from .materials import MaterialShelf
 from .meshes import FORMATS, MAX_ROBOT_CORNERS, FileMaterial, MeshData, is_supported, read_mesh
 
@@ -100,9 +100,9 @@ class VisualMeshes:
         return self._made[key]
 
 
-def unfound_meshes(obj: bpy.types.Object) -> list[str]:
-    """File names of the visuals whose meshes were not found. Raises BridgeError, ModelError."""
-    shapes = [geometry.shape for link in binding(obj).model.links for geometry in link.visuals]
+def unfound_meshes(model: RobotModel) -> list[str]:
+    """File names of the visuals whose meshes were not found."""
+    shapes = [geometry.shape for link in model.links for geometry in link.visuals]
     return list(dict.fromkeys(s.filename for s in shapes if isinstance(s, Mesh) and s.path is None))
 
 

@@ -42,7 +42,6 @@ def test_what_live_has_found_is_not_computed_again(robot, target, monkeypatch, b
         is_as_computed(robot)
         with monkeypatch.context() as patch:
             patch.setattr(task_readouts, "_computed", None)  # calling it would raise
-            patch.setattr(task_readouts, "pose_mark", None)
             (found,) = task_readouts.task_readouts(robot)
         assert found.reached == (by != FAR) and found.singular_value > 0.0
         assert found.position == (pytest.approx(0.0, abs=1e-4) if by != FAR else pytest.approx(by, rel=2.0))

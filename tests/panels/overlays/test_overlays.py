@@ -14,10 +14,10 @@ from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, timeline
 from robokin_addon.panels.overlays.robot_view import RobotView
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
-from robokin_addon.panels.prepared import marks
 from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
+from robokin_addon.properties.results import marks
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.robokin import center_of_mass, frame_jacobian
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere

@@ -293,6 +293,7 @@ def test_a_soft_task_that_is_missed_is_told_to_be_hard_here(robot, target):
     note = f"Live takes soft tasks as hard: {robot.robokin.tasks[1].name}"
     assert note not in readouts.live(robot).notes
     robot.robokin.solver.bake_mode = "WHOLE"
+    update()
     assert note in readouts.live(robot).notes
 
 

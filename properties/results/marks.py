@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
 
 import bpy
 
-from ...properties.bridge import changes_in
-from ...properties.handlers import register_cache_factory
+from ..bridge import changes_in
+from ..handlers import register_cache_factory
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -22,6 +27,27 @@ class Marks:
 
 
 MARKS = Marks()
+
+
+def once_for_each_change(function: Callable[..., T]) -> Callable[..., T]:
+    """function(obj, ...), of what is shown of a robot: worked out once for each change and not at each redraw. What
+    Blender does not notice is looked at: that a script changes a list. Arguments are whatever else it depends on."""
+    kept: dict[tuple, T] = {}
+    of = [-1]
+
+    @wraps(function)
+    def shown(obj: bpy.types.Object, *arguments: Hashable) -> T:
+        if of[0] != MARKS.scene:
+            of[0] = MARKS.scene
+            kept.clear()
+        robot = obj.robokin
+        lists = tuple(robot.tasks.keys()), tuple(robot.criteria.keys())
+        key = obj.session_uid, bpy.context.scene.session_uid, lists, arguments
+        if key not in kept:
+            kept[key] = function(obj, *arguments)
+        return kept[key]
+
+    return shown
 
 
 def mark_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
