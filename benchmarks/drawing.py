@@ -1,8 +1,9 @@
 """What drawing costs in Blender's own window: pages of the sidebar, handles and overlays.
 
-`blender --factory-startup --python benchmarks/drawing.py [-- ROBOT.urdf:TIP,TIP ...]`, with the kernel installed. Times of the main thread in microseconds, medians of redraws: of a page all that
-Python does in it (polls, draws, lists, values of sliders), beside it the same of Blender's own panels and the whole redraw; of
-handles and overlays what is prepared and drawn, with nothing moved and with a robot that follows its target.
+`blender --factory-startup --python benchmarks/drawing.py -- ROBOT.urdf:TIP,TIP ...`, with the kernel installed; each
+tip is given a target. Times of the main thread in microseconds, medians of redraws: of a page all that Python does in
+it (polls, draws, lists, values of sliders), beside it the same of Blender's own panels and the whole redraw; of handles
+and overlays what is prepared and drawn, with nothing moved and with a robot that follows its target.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
 def draw_obstacle(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None:
     """A button that marks the active object where it is selected, or takes its mark away; not of what hangs on a
     robot."""
-    if obj is None or not obj.select_get() or (obj.type != "MESH" and obj.instance_type != "COLLECTION"):
+    if obj is None or (obj.type != "MESH" and obj.instance_type != "COLLECTION") or not obj.select_get():
         return
     if any(map(is_robot, with_parents(obj))):
         return

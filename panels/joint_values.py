@@ -47,30 +47,28 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         if own.blocking and item.name in own.blocking:
             split.alert = True
         split.label(text=clipped(row.name, own.letters))
-        line = split.row(align=True)
         if row.ranged:
             text = value_text(context.scene, item, row.channels[0][1])
             if scrolls:
-                line = line.split(factor=VALUES, align=True)
-                line.label(text=text)
+                split = split.split(factor=VALUES, align=True)
+                split.label(text=text)
                 text = ""
-            line.prop(item, RANGE, text=text, slider=True)
+            split.prop(item, RANGE, text=text, slider=True)
         elif row.ball and not row.places:
-            line.label(text=angles_text(item))
+            split.label(text=angles_text(item))
         elif len(row.channels) > 1:  # too many fields to read; of a floating base where it is
             shown = row.places if row.ball else row.channels
-            line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in shown))
+            split.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in shown))
         else:
             for label, channel in row.channels:
-                field = line.row(align=True)
+                field = split.row(align=True)
                 field.enabled = channel.role == OWN
                 field.prop(item, channel.path, index=channel.index, text=label)
-        padlock = row_layout.row()
         if row.lockable:
             joint = item.bone.robokin
-            padlock.prop(joint, "locked", text="", icon="LOCKED" if joint.locked else "UNLOCKED", emboss=False)
+            row_layout.prop(joint, "locked", text="", icon="LOCKED" if joint.locked else "UNLOCKED", emboss=False)
         else:
-            padlock.label(text="", icon="BLANK1")
+            row_layout.label(text="", icon="BLANK1")
 
 
 class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import bpy
 import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
-from mathutils import Matrix
 
 from ...properties.handlers import going_on
 from ...properties.results.marks import MARKS
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ..overlays.batches import batch_of
 from ..overlays.pieces import Pieces, vertices
-from ..overlays.robot_view import RobotView
+from ..overlays.robot_view import RobotView, robot_view
 from .on_screen import seen, under
 
 NEAR = 9.0  # [pixels] of the mouse from what it takes hold of
@@ -65,7 +63,14 @@ class Shown:
         self.handles, self.parts, self.is_due = handles, parts, True
         self._perspective, self._size = perspective, size
         self._grips: list[Array] | None = None
+        self._batches: dict[int | None, Batches] = {}
         self._last: tuple[tuple[float, float], float, int | None] | None = None
+
+    def batches(self, index: int | None) -> Batches:
+        """Batches of one handle, or of all; made where they are first drawn."""
+        if index not in self._batches:
+            self._batches[index] = Batches(self.parts if index is None else self.handles[index].parts)
+        return self._batches[index]
 
     def under(self, place: tuple[float, float], near: float) -> int | None:
         """Index of the handle that the mouse is over: found once for all gizmos that ask, where one does."""
@@ -124,61 +129,61 @@ class ROBOKIN_GT_handle(bpy.types.Gizmo):
             try:
                 if content.shown.is_due:
                     content.shown.is_due = False
-                    _draw(context, content.shown.parts)
+                    _draw(context, content.shown.batches(None))
                 if is_highlight:
                     bright = (*context.preferences.themes[0].user_interface.gizmo_hi, 1.0)
-                    _draw(context, content.handle.parts, bright)
+                    _draw(context, content.shown.batches(content.index), bright)
             finally:
                 gpu.state.blend_set("NONE")
 
 
-@dataclass(frozen=True)
-class Batches:
-    """lines, triangles: coloured, as a graphics card draws them; None without any."""
-
-    lines: gpu.types.GPUBatch | None
-    triangles: gpu.types.GPUBatch | None
-
-
 @lru_cache(maxsize=128)
-def batches_of(pieces: Pieces) -> Batches:
-    """Made once for the same pieces."""
-    made = []
-    for kind, shader, own in (
-        ("LINES", "POLYLINE_SMOOTH_COLOR", vertices(pieces.lines)),
-        ("TRIS", "SMOOTH_COLOR", vertices(pieces.triangles)),
-    ):
-        content: Any = {} if own is None else {"pos": own[0], "color": own[1]}
-        made.append(batch_for_shader(gpu.shader.from_builtin(shader), kind, content) if content else None)
-    return Batches(*made)
+def vertices_of(pieces: Pieces) -> tuple[tuple[Array, Array] | None, ...]:
+    """(lines, triangles), made once for the same pieces."""
+    return vertices(pieces.lines), vertices(pieces.triangles)
 
 
-def _draw(context: bpy.types.Context, parts: Sequence[Placed], color: tuple[float, ...] | None = None) -> None:
+class Batches:
+    """Parts in the world, as a graphics card draws them. lines: (width, batch).   triangles: (0, batch)."""
+
+    def __init__(self, parts: Sequence[Placed]) -> None:
+        found: dict[float, list[tuple[Array, Array]]] = {0.0: []}
+        for part in parts:
+            lines, triangles = vertices_of(part.pieces)
+            R, t = part.frame[:3, :3].T.astype(np.float32), part.frame[:3, 3].astype(np.float32)
+            for own, width in ((triangles, 0.0), (lines, part.width)):
+                if own is not None:
+                    found.setdefault(width, []).append((own[0] @ R + t, own[1]))
+        made = [(width, self._made("LINES" if width else "TRIS", own)) for width, own in found.items() if own]
+        self.lines = [each for each in made if each[0]]
+        self.triangles = [each for each in made if not each[0]]
+
+    @staticmethod
+    def _made(kind: str, own: list[tuple[Array, Array]]) -> gpu.types.GPUBatch:
+        return batch_of(kind, *map(np.concatenate, zip(*own, strict=True)))
+
+
+def _draw(context: bpy.types.Context, batches: Batches, color: tuple[float, ...] | None = None) -> None:
     """Dark lines below all others, triangles, lines. color: of all lines, which are wider with one."""
-    own = [(Matrix(part.frame.tolist()), batches_of(part.pieces), part.width) for part in parts]
-    lines = [(frame, each.lines, width + (WIDER if color else 0.0)) for frame, each, width in own if each.lines]
-    triangles = [(frame, each.triangles, 0.0) for frame, each, _ in own if each.triangles]
     scale, size = context.preferences.system.ui_scale, (context.region.width, context.region.height)
-    view = gpu.matrix.get_model_view_matrix()
-    try:
-        for name, placed, rim, tint in (
-            ("POLYLINE_UNIFORM_COLOR", lines, RIM, DARK),
-            ("SMOOTH_COLOR", triangles, 0.0, None),
-            ("POLYLINE_UNIFORM_COLOR" if color else "POLYLINE_SMOOTH_COLOR", lines, 0.0, color),
-        ):
-            shader = gpu.shader.from_builtin(name)
-            shader.bind()
-            if placed is lines:
-                shader.uniform_float("viewportSize", size)
-            if tint is not None:
-                shader.uniform_float("color", tint)
-            for frame, batch, width in placed:
-                if width:
-                    shader.uniform_float("lineWidth", (width + rim) * scale)
-                gpu.matrix.load_matrix(view @ frame)
-                batch.draw(shader)
-    finally:
-        gpu.matrix.load_matrix(view)
+    wider = WIDER if color else 0.0
+    for name, drawn, more, tint in (
+        ("POLYLINE_UNIFORM_COLOR", batches.lines, wider + RIM, DARK),
+        ("SMOOTH_COLOR", batches.triangles, 0.0, None),
+        ("POLYLINE_UNIFORM_COLOR" if color else "POLYLINE_SMOOTH_COLOR", batches.lines, wider, color),
+    ):
+        if not drawn:
+            continue
+        shader = gpu.shader.from_builtin(name)
+        shader.bind()
+        if drawn is batches.lines:
+            shader.uniform_float("viewportSize", size)
+        if tint is not None:
+            shader.uniform_float("color", tint)
+        for width, batch in drawn:
+            if width:
+                shader.uniform_float("lineWidth", (width + more) * scale)
+            batch.draw(shader)
 
 
 class HandleGroup:
@@ -196,7 +201,7 @@ class HandleGroup:
         def shown(cls, context: bpy.types.Context) -> tuple | None:
             """What handles are of, beside the scene; None where there are none. Asked for at every redraw."""
 
-        def handles(self, context: bpy.types.Context, perspective: Array, width: float) -> list[Grip]:
+        def handles(self, context: bpy.types.Context, view: RobotView, perspective: Array, width: float) -> list[Grip]:
             """perspective: (4, 4) of the view.   width: [pixels at a UI scale of 1] of the region. Raises
             RobokinError."""
 
@@ -208,7 +213,7 @@ class HandleGroup:
         return [part for handle in handles for part in handle.parts]
 
     def setup(self, context: bpy.types.Context) -> None:
-        self.view, self.key, self.content = RobotView(), None, Shown()
+        self.key, self.content = None, Shown()
         self.own = []
         for i in range(self.most):
             gizmo, content = self.gizmos.new(ROBOKIN_GT_handle.bl_idname), Content(i)
@@ -231,8 +236,7 @@ class HandleGroup:
         handles: Sequence[Grip] = []
         if shown is not None:
             try:
-                self.view.look(context.object)
-                handles = self.handles(context, perspective, region.width / scale)
+                handles = self.handles(context, robot_view(context.object), perspective, region.width / scale)
             except RobokinError:  # the panel says why it cannot be read
                 handles = []
         self.content = Shown(handles, self.parts(handles), perspective, (region.width, region.height))

@@ -90,9 +90,9 @@ def _radius(view: RobotView, structure: Structure, node: int, pixel: float) -> f
 
 
 def _unit_frame(T: Array, size: float) -> Array:
-    """T (4, 4) with axes of the length `size` of the world."""
+    """T (4, 4) with axes that are so much longer."""
     frame = np.array(T)
-    frame[:3, :3] *= size / np.cbrt(np.linalg.det(T[:3, :3]))
+    frame[:3, :3] *= size
     return frame
 
 
@@ -173,7 +173,7 @@ def _turn(
 ) -> list[Handle]:
     lower, upper = float(structure.lower[node]), float(structure.upper[node])
     value = _value(view, structure, node)
-    frame = _unit_frame(view.before[node], radius)
+    frame = _unit_frame(view.before[node], radius / view.scale())
     tint = _tint(structure, node, value, tint)
     turned = frame @ _about_z(value)
     reach = float(radius_at(value, lower, upper))
@@ -195,7 +195,7 @@ def _slide(
     tint = _tint(structure, node, value, tint)
     frame, size = view.before[node], radius / view.scale()
     here = np.array([0.0, 0.0, value])
-    knobs = _unit_frame(frame, radius)
+    knobs = _unit_frame(frame, size)
     if not (np.isfinite(lower) and np.isfinite(upper)):
         ends = here + np.array([[0.0, 0.0, -size], [0.0, 0.0, size]])
         shape = np.concatenate((arrow(here, ends[1], 0.2), arrow(here, ends[0], 0.2)))
@@ -236,7 +236,7 @@ def _ball(view: RobotView, structure: Structure, node: int, radius: float) -> li
     tree = structure.robot.model.tree
     cone = next((cone for cone in structure.robot.model.limits.cones if cone.q == tree.iq[node]), None)
     basis = structure.robot.model.limits.ball_axes(int(tree.iq[node]))
-    fixed, moving = (_unit_frame(frame[node], radius) for frame in (view.before, view.nodes))
+    fixed, moving = (_unit_frame(frame[node], radius / view.scale()) for frame in (view.before, view.nodes))
     found = []
     for i in range(3):
         turned = np.eye(4)

@@ -8,6 +8,7 @@ import bpy
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.overrides import takes_changes
 from ...robokin.arrays import Array
+from ..overlays.robot_view import RobotView
 from .handle_gizmo import HandleGroup
 from .handles import Handle, joint_handles
 from .on_screen import pixel_size
@@ -35,15 +36,15 @@ class ROBOKIN_GGT_joint(HandleGroup, bpy.types.GizmoGroup):
         bone = shown_bone(context)
         return None if bone is None else (context.object.session_uid, bone.name)
 
-    def handles(self, context: bpy.types.Context, perspective: Array, width: float) -> list[Handle]:
+    def handles(self, context: bpy.types.Context, view: RobotView, perspective: Array, width: float) -> list[Handle]:
         """Raises RobokinError."""
-        structure, bone = self.view.structure, context.object.data.bones.active
+        structure, bone = view.structure, context.object.data.bones.active
         joint = structure.robot.joint_of_bone.get(bone.name) if structure and bone else None
         if structure is None or joint is None or not joint.nv:
             return []
         index = structure.robot.model.joint_index(joint.name)
-        point = self.view.links[index, :3, 3]
-        return joint_handles(self.view, index, pixel_size(point, perspective, width))
+        point = view.links[index, :3, 3]
+        return joint_handles(view, index, pixel_size(point, perspective, width))
 
 
 CLASSES = (ROBOKIN_GGT_joint,)

@@ -12,6 +12,7 @@ from ...properties.overrides import takes_changes
 from ...properties.selected.active_shape import active_shape
 from ...robokin.arrays import Array
 from ..overlays.pieces import Pieces
+from ..overlays.robot_view import RobotView
 from ..shapes.colors import faded
 from .handle_gizmo import IDENTITY, THIN, HandleGroup, Placed
 from .on_screen import pixel_size
@@ -46,9 +47,9 @@ class ROBOKIN_GGT_shape(HandleGroup, bpy.types.GizmoGroup):
         bone = obj.data.bones.active
         return obj.session_uid, "" if bone is None else bone.name, obj.robokin.active_shape
 
-    def handles(self, context: bpy.types.Context, perspective: Array, width: float) -> list[ShapeGrip]:
+    def handles(self, context: bpy.types.Context, view: RobotView, perspective: Array, width: float) -> list[ShapeGrip]:
         """Raises RobokinError."""
-        structure = self.view.structure
+        structure = view.structure
         if structure is None:
             return []
         robot, tints, found = structure.robot, tints_of(context.preferences), list[ShapeGrip]()
@@ -57,7 +58,7 @@ class ROBOKIN_GGT_shape(HandleGroup, bpy.types.GizmoGroup):
         order = sorted(range(len(robot.bones)), key=lambda k: active is None or robot.bones[k] != active[0])
         dots = list[ShapeGrip]()
         for k in order:
-            link = self.view.links[k]
+            link = view.links[k]
             for index, geometry in enumerate(robot.model.links[k].collisions):
                 pixel = pixel_size((link @ geometry.placement)[:3, 3], perspective, width)
                 if (robot.bones[k], index) == chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import Any
 
 import blf
@@ -13,6 +14,8 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
 from ...properties.handlers import going_on
+from .batches import batch_of
+from .pieces import Label
 from .scene_view import SceneOverlays, shows_anything
 
 WIDTH = 1.8  # of lines, in pixels of a screen of usual resolution
@@ -24,6 +27,7 @@ _SIDES = ("TOOLS", "UI")
 _handles: list[Any] = []
 _shown = SceneOverlays()
 _batches: dict[str, Any] = {"version": -1, "is_light": False}
+_begun: dict[str, bool] = {}  # is_light: of the view whose shapes were drawn, and whose labels are to come
 
 
 def overlays() -> SceneOverlays:
@@ -37,7 +41,7 @@ def _draw_shapes() -> None:
         return
     with going_on("drawing overlays"):
         _shown.look(context)
-        is_light = _is_light(context)
+        is_light = _begun["is_light"] = _is_light(context)
         if _batches["version"] != _shown.version or _batches["is_light"] != is_light:
             _make_batches(is_light)
         settings = context.scene.robokin.overlays
@@ -76,9 +80,7 @@ def _make_batches(is_light: bool) -> None:
         ("lines", "POLYLINE_SMOOTH_COLOR", "LINES", _shown.lines),
     ):
         if prepared is not None:
-            program = gpu.shader.from_builtin(shader)
-            content: Any = {"pos": prepared[0], "color": prepared[1] * tint}
-            _batches[name] = program, batch_for_shader(program, kind, content)
+            _batches[name] = gpu.shader.from_builtin(shader), batch_of(kind, prepared[0], prepared[1] * tint)
 
 
 def _draw_batches(context: bpy.types.Context) -> None:
@@ -94,12 +96,15 @@ def _draw_batches(context: bpy.types.Context) -> None:
         batch.draw(program)
 
 
-def _draw_plate(x: float, y: float, width: float, scale: float, shade: float) -> None:
-    """Below a label, which is read on what is as light as its color too."""
-    left, right, low, high = x - 4.0 * scale, x + width + 4.0 * scale, y - 4.0 * scale, y + SIZE * scale
+def _draw_plates(placed: list[tuple[Label, float, float, float]], scale: float, shade: float) -> None:
+    """Below labels, which are read on what is as light as their color too."""
+    points = []
+    for _, x, y, width in placed:
+        left, right, low, high = x - 4.0 * scale, x + width + 4.0 * scale, y - 4.0 * scale, y + SIZE * scale
+        points += [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
     program = gpu.shader.from_builtin("UNIFORM_COLOR")
-    content: Any = {"pos": ((left, low), (right, low), (left, high), (right, high))}
-    batch = batch_for_shader(program, "TRI_STRIP", content)
+    content: Any = {"pos": points}
+    batch = batch_for_shader(program, "TRIS", content)
     gpu.state.blend_set("ALPHA")
     program.bind()
     program.uniform_float("color", (shade, shade, shade, 0.45))
@@ -107,30 +112,39 @@ def _draw_plate(x: float, y: float, width: float, scale: float, shade: float) ->
 
 
 def _draw_labels() -> None:
-    context = bpy.context
-    if not _is_shown(context):
+    is_light = _begun.pop("is_light", None)
+    if is_light is None or not _shown.labels:
         return
+    context = bpy.context
     with going_on("drawing labels"):
         scale = context.preferences.system.ui_scale
         blf.size(0, SIZE * scale)
-        blf.enable(0, blf.SHADOW)
-        is_light = _is_light(context)
         darker, shadow = (DARKER, 1.0) if is_light else (1.0, 0.0)
+        placed = _placed(context, scale)
+        _draw_plates(placed, scale, shadow)
+        blf.enable(0, blf.SHADOW)
         blf.shadow(0, 3, shadow, shadow, shadow, 0.85)
-        taken: list[tuple[float, float, float]] = []
-        least, most = _uncovered(context)
-        for label in _shown.labels:
-            at = location_3d_to_region_2d(context.region, context.region_data, Vector(label.point))
-            if at is not None:
-                width = blf.dimensions(0, label.text)[0]
-                left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
-                x, y = _free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken)
-                _draw_plate(x, y, width, scale, shadow)
-                red, green, blue, opacity = label.color
-                blf.color(0, darker * red, darker * green, darker * blue, opacity)
-                blf.position(0, x, y, 0.0)
-                blf.draw(0, label.text)
+        for label, x, y, _ in placed:
+            red, green, blue, opacity = label.color
+            blf.color(0, darker * red, darker * green, darker * blue, opacity)
+            blf.position(0, x, y, 0.0)
+            blf.draw(0, label.text)
         blf.disable(0, blf.SHADOW)
+
+
+def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float, float, float]]:
+    """(label, x, y, width) [pixels] of those before the view."""
+    found: list[tuple[Label, float, float, float]] = []
+    taken: list[tuple[float, float, float]] = []
+    least, most = _uncovered(context)
+    region, data = context.region, context.region_data
+    for label in _shown.labels:
+        at = location_3d_to_region_2d(region, data, Vector(label.point))
+        if at is not None:
+            width = blf.dimensions(0, label.text)[0]
+            left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
+            found.append((label, *_free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken), width))
+    return found
 
 
 def _uncovered(context: bpy.types.Context) -> tuple[float, float]:
@@ -152,11 +166,11 @@ def _uncovered(context: bpy.types.Context) -> tuple[float, float]:
 def _free(
     x: float, y: float, width: float, height: float, taken: list[tuple[float, float, float]]
 ) -> tuple[float, float]:
-    """The place of a label, moved up past labels that are drawn already."""
-    for left, right, at in sorted(taken, key=lambda one: one[2]):
+    """The place of a label, moved up past labels that are placed already. taken: (y, left, right) of these, sorted."""
+    for at, left, right in taken:
         if left < x + width and x < right and abs(at - y) < height:
             y = at + height
-    taken.append((x, x + width, y))
+    insort(taken, (y, x, x + width))
     return x, y
 
 

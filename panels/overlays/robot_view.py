@@ -3,6 +3,7 @@ redraw to the next for as long as they hold."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 
 import bpy
@@ -67,7 +68,7 @@ def joint_sizes(obj: bpy.types.Object, robot: Binding) -> Array:
 class RobotView:
     """q: (nq,).   world: (4, 4) from metres in the root frame to Blender units of the world.   nodes, before:
     (n, 4, 4) of each motion after and before it has moved.   links: (f, 4, 4). All of them in the world.   count: how
-    often they were others."""
+    often they were others.   seen: the mark and the scene at which `robot_view` looked last."""
 
     def __init__(self) -> None:
         self.structure: Structure | None = None
@@ -76,6 +77,7 @@ class RobotView:
         self._made_of: tuple[Binding, tuple[str, ...], bytes] | None = None
         self._arrays: PoseArrays | None = None
         self._key: tuple[bytes, bytes] | None = None
+        self.seen: tuple[int, int] | None = None
 
     def look(self, obj: bpy.types.Object) -> bool:
         """Read what is there; whether anything is another than before. Raises RobokinError."""
@@ -89,6 +91,7 @@ class RobotView:
             with binding_held(obj, self.structure.robot) as robot:
                 self.world = world_from_root(obj)
             self.world[:3] /= robot.metres_per_unit
+            self._scale = float(np.cbrt(np.linalg.det(self.world[:3, :3])))
         self._key, self.q = key, q
         self.count += 1
         tree = self.structure.robot.model.tree
@@ -117,8 +120,27 @@ class RobotView:
 
     def scale(self) -> float:
         """Blender units of the world in a metre of the robot."""
-        return float(np.cbrt(np.linalg.det(self.world[:3, :3])))
+        return self._scale
 
     def points(self, local: Array) -> Array:
         """Points (..., 3) [m] of the root frame in the world."""
         return local @ self.world[:3, :3].T + self.world[:3, 3]
+
+
+_views: dict[int, RobotView] = {}  # by object
+
+
+def robot_view(obj: bpy.types.Object) -> RobotView:
+    """The robot as it is now, looked at once for each change, whoever draws it. Raises RobokinError."""
+    view = _views.setdefault(obj.session_uid, RobotView())
+    seen = MARKS.scene, bpy.context.scene.session_uid
+    if view.seen != seen:
+        view.look(obj)
+        view.seen = seen
+    return view
+
+
+def forget_views(but: Collection[int] = ()) -> None:
+    """but: session_uids of objects that are still drawn."""
+    for gone in _views.keys() - set(but):
+        del _views[gone]

@@ -24,13 +24,14 @@ from .mass import MassOverlay
 from .motion import MotionOverlay
 from .moves import MovesOverlay
 from .pieces import Pieces, vertices
-from .robot_view import RobotView
+from .robot_view import forget_views, robot_view
 from .tasks import task_errors
 
 PARTS = (
     *("axes", "names", "limits", "center_of_mass", "manipulability", "collisions"),
     *("task_errors", "path", "moves", "ghosts"),
 )
+_PARTS = attrgetter(*PARTS)
 _READ = attrgetter(
     *("show", "xray", "selected_only", "problem_frames", "path_color", "ghost_count", "ghost_step"),
     *("manipulability_scale", *PARTS),
@@ -38,7 +39,7 @@ _READ = attrgetter(
 
 
 def shows_anything(settings: bpy.types.PropertyGroup) -> bool:
-    return settings.show and any(getattr(settings, part) for part in PARTS)
+    return settings.show and any(_PARTS(settings))
 
 
 def robots_of(context: bpy.types.Context) -> list[bpy.types.Object]:
@@ -55,14 +56,15 @@ class RobotOverlays:
     """All that is drawn of one robot. Each part is made when it is first shown, for the structure as it is."""
 
     def __init__(self) -> None:
-        self._view = RobotView()
+        self._count = -1  # of the view
         self._structure: object = None
         self._parts: dict[str, object] = {}
         self._still: tuple[tuple, Pieces] | None = None
 
     def prepare(self, obj: bpy.types.Object, context: bpy.types.Context, settings: bpy.types.PropertyGroup) -> Pieces:
         """Raises RobokinError."""
-        is_moved = self._view.look(obj)
+        self._view = robot_view(obj)
+        is_moved, self._count = self._view.count != self._count, self._view.count
         structure = self._view.structure
         assert structure is not None
         if structure is not self._structure:
@@ -168,6 +170,7 @@ class SceneOverlays:
         self.labels, self._pieces = [], Pieces()
         self._robots.clear()
         self.version += 1
+        forget_views()
 
     def _prepared(self, context: bpy.types.Context, settings: bpy.types.PropertyGroup) -> Pieces:
         found = Pieces()
@@ -175,8 +178,10 @@ class SceneOverlays:
         if settings.selected_only:
             active = active_robot(context)
             robots = [obj for obj in robots if obj == active or obj.select_get()]
-        for gone in self._robots.keys() - {obj.session_uid for obj in robots}:
+        seen = {obj.session_uid for obj in robots}
+        for gone in self._robots.keys() - seen:
             del self._robots[gone]
+        forget_views(seen)
         for obj in robots:
             own = self._robots.setdefault(obj.session_uid, RobotOverlays())
             with going_on("preparing overlays"):

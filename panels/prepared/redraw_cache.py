@@ -11,18 +11,22 @@ from ...properties.overrides import takes_changes
 from ...properties.results.marks import MARKS
 from ...robokin import RobokinError
 
-_looked: dict[int, tuple[int, int]] = {}  # mark and scene at which each object was looked at, by whoever draws
+# Mark and scene at which each object was looked at, by whoever draws; and at which it was drawn last.
+_looked: dict[int, tuple[int, int]] = {}
+_drawn: dict[int, tuple[int, int]] = {}
 
 
 def shown_binding(obj: bpy.types.Object) -> Binding:
     """The robot, looked at anew only where nobody else has: who keeps its limits looks at each one that was touched,
     but for those that cannot be changed. Raises RobokinError."""
-    is_looked_after = takes_changes(obj) and not obj.data.is_editmode
-    mark = MARKS.unlooked if is_looked_after else MARKS.scene, bpy.context.scene.session_uid
-    if _looked.get(obj.session_uid) == mark:
+    uid, scene = obj.session_uid, bpy.context.scene.session_uid
+    drawn = MARKS.scene, scene
+    if _drawn.get(uid) == drawn:
         return last_binding(obj)
-    found = binding(obj)
-    _looked[obj.session_uid] = mark
+    is_looked_after = takes_changes(obj) and not obj.data.is_editmode
+    mark = MARKS.unlooked if is_looked_after else MARKS.scene, scene
+    found = last_binding(obj) if _looked.get(uid) == mark else binding(obj)
+    _looked[uid], _drawn[uid] = mark, drawn
     return found
 
 
@@ -38,3 +42,4 @@ def redraw_cache(obj: bpy.types.Object | None) -> AbstractContextManager:
 
 def unregister() -> None:
     _looked.clear()
+    _drawn.clear()

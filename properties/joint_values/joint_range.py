@@ -23,8 +23,8 @@ def share_of_range(bone: bpy.types.PoseBone) -> float:
         return 0.0
     if channel is None:
         return 0.0
-    value = channel.factor * getattr(bone, channel.path)[channel.index]
-    return (value - channel.lower) / (channel.upper - channel.lower)
+    lower, upper = channel.lower, channel.upper
+    return (channel.factor * getattr(bone, channel.path)[channel.index] - lower) / (upper - lower)
 
 
 def _get(bone: bpy.types.PoseBone) -> float:

@@ -88,6 +88,8 @@ class _Call:
         return self.output.copy()
 
     def _batch(self, tree: Tree, values: tuple[Array, ...]) -> Array:
+        if all(value.shape == (1, *buffer.shape) for buffer, value in zip(self.inputs, values, strict=True)):
+            return self(tree, *(value[0] for value in values))[None]
         for buffer, value in zip(self.inputs, values, strict=True):
             if value.shape[-1:] != buffer.shape:
                 raise ConfigurationError(

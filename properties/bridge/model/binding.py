@@ -70,7 +70,7 @@ class Binding:
 
     @cached_property
     def ranged_channels(self) -> dict[str, Channel]:
-        """By its bone, each channel that is the only one of its own there and has two limits."""
+        """{bone: channel} of bones with a single channel of their own, where that has two limits."""
         own = [channel.bone for channel in self.own_channels]
         return {
             channel.bone: channel

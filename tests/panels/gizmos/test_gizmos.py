@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.panels.gizmos import handle_gizmo
 from robokin_addon.panels.gizmos.handle_gizmo import HandleGroup, Shown
 from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, joint_handles
 from robokin_addon.panels.gizmos.joint_gizmo import MOST, ROBOKIN_GGT_joint, shown_bone
@@ -150,7 +151,7 @@ def test_a_slide_at_its_limit_is_taken_hold_of_by_its_value(scene, end):
 
 
 @pytest.mark.parametrize("ui_scale", [1.0, 2.0])
-def test_handles_are_larger_with_the_rest_of_the_window(ui_scale):
+def test_handles_are_larger_with_the_rest_of_the_window(ui_scale, monkeypatch):
     """A pixel that is of the window's 2x scale is two of the screen."""
     widths = []
     group = SimpleNamespace(
@@ -158,10 +159,10 @@ def test_handles_are_larger_with_the_rest_of_the_window(ui_scale):
         own=[],
         content=Shown(),
         parts=lambda handles: [],
-        view=SimpleNamespace(look=lambda obj: None),
         shown=lambda context: (1,),
-        handles=lambda context, perspective, width: widths.append(width) or [],
+        handles=lambda context, view, perspective, width: widths.append(width) or [],
     )
+    monkeypatch.setattr(handle_gizmo, "robot_view", lambda obj: None)
     context = SimpleNamespace(
         object=None,
         region=SimpleNamespace(width=800, height=600),
