@@ -21,7 +21,7 @@ from . import (
 )
 from .joint_values import ball_angles, joint_range
 from .pairs import link_pairs, retarget_pairs
-from .results import marks
+from .results import change_marks
 from .selected import active_shape
 
 CLASSES = (
@@ -56,11 +56,11 @@ def register() -> None:
     bpy.types.PoseBone.robokin_range = joint_range.new_property()
     bpy.types.PoseBone.robokin_angles = ball_angles.new_property()
     handlers.add_handler("load_post", postures.adopt_unnamed)
-    marks.register()
+    change_marks.register()
 
 
 def unregister() -> None:
-    marks.unregister()
+    change_marks.unregister()
     handlers.remove_handler("load_post", postures.adopt_unnamed)
     del bpy.types.PoseBone.robokin_angles
     del bpy.types.WindowManager.robokin_page

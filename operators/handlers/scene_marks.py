@@ -16,7 +16,7 @@ from ...properties.bridge.parents import with_parents
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import add_handler, remove_handler
 from ...properties.results import readouts
-from ...properties.results.marks import once_for_each_change
+from ...properties.results.change_marks import once_for_each_change
 from ...robokin import RobokinError, RobotModel
 from ...scene.animation import frames as animation
 from ...scene.tasks.targets import places_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, binding_held, read_configuration
 from ...properties.results import readouts
-from ...properties.results.marks import once_for_each_change
+from ...properties.results.change_marks import once_for_each_change
 from ...properties.results.readouts import TaskReadout
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel

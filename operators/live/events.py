@@ -11,7 +11,7 @@ import bpy
 from ...properties.bridge import Binding, Changes, changes_in, read_configuration
 from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
 from ...properties.results import readouts
-from ...properties.results.marks import once_for_each_change
+from ...properties.results.change_marks import once_for_each_change
 from ...properties.results.readouts import LiveReadout, not_live
 from ...robokin.arrays import Array, farthest
 from ...scene.live.chains import Moves, in_order

@@ -11,7 +11,7 @@ import gpu
 import numpy as np
 
 from ...properties.handlers import going_on
-from ...properties.results.marks import MARKS
+from ...properties.results.change_marks import MARKS
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ..overlays.batches import batch_of

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
-from ...properties.results.marks import MARKS
+from ...properties.results.change_marks import MARKS
 from ...robokin.arrays import Array
 from ...robokin.model.geometry import Geometry, Mesh
 from ..shapes import colors

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...properties.bridge.visuals.link_edges import link_edges, shown_meshes, thinned
 from ...properties.results import readouts
-from ...properties.results.marks import MARKS
+from ...properties.results.change_marks import MARKS
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.structure.tool_links import tool_links

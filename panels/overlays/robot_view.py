@@ -11,7 +11,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding_held, metres_per_unit, world_from_root
 from ...properties.bridge.pose.motion_frames import motion_frames
-from ...properties.results.marks import MARKS
+from ...properties.results.change_marks import MARKS
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.joint_types import MotionPrimitive

@@ -12,7 +12,7 @@ from ...properties.bridge.belonging import has_object
 from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.handlers import going_on
 from ...properties.results import readouts
-from ...properties.results.marks import MARKS
+from ...properties.results.change_marks import MARKS
 from ...properties.selected.active_robot import active_robot, objects_showing
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError

@@ -8,7 +8,7 @@ import bpy
 
 from ...properties.bridge import Binding, binding, binding_held, last_binding
 from ...properties.overrides import takes_changes
-from ...properties.results.marks import MARKS
+from ...properties.results.change_marks import MARKS
 from ...robokin import RobokinError
 
 # Mark and scene at which each object was looked at, by whoever draws; and at which it was drawn last.

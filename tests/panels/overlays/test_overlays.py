@@ -12,12 +12,12 @@ import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, timeline
-from robokin_addon.panels.overlays.robot_view import RobotView
+from robokin_addon.panels.overlays.robot_view import RobotView, forget_views, robot_view
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
 from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
-from robokin_addon.properties.results import marks
+from robokin_addon.properties.results import change_marks
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.robokin import center_of_mass, frame_jacobian
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere
@@ -168,7 +168,7 @@ def test_overlays_outlive_undo_files_scenes_and_robots(overlays):
     show(*(part for part in PARTS if part != "task_errors"))
     bpy.ops.ed.undo_push(message="before")
     for _ in range(30):  # until the hulls of all meshes are there
-        marks.MARKS.scene += 1
+        change_marks.MARKS.scene += 1
         before = look(overlays).lines[0].copy()
     robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3
     bpy.context.view_layer.update()
@@ -299,6 +299,27 @@ def test_the_popover_shows_every_setting_and_the_header_a_switch_where_there_is_
     assert {*layout.drawn["props"], *header.drawn["props"]} == own
 
 
+def test_handles_and_overlays_look_at_a_robot_once_for_each_change(overlays, monkeypatch):
+    robot = add_robot()
+    looks, real = [], RobotView.look
+    monkeypatch.setattr(RobotView, "look", lambda view, obj: (looks.append(obj), real(view, obj))[1])
+    show("axes")
+    bpy.context.view_layer.update()
+    look(overlays)
+    view, before = robot_view(robot), robot_view(robot).q.copy()
+    assert len(looks) == 1
+    robot.pose.bones["panda_joint2"].rotation_euler[1] += 0.25
+    bpy.context.view_layer.update()
+    assert abs(robot_view(robot).q - before).max() == pytest.approx(0.25, abs=1e-6)
+    drawn = segments(look(overlays)).copy()
+    assert len(looks) == 2 and robot_view(robot) is view
+    monkeypatch.undo()
+    forget_views()
+    fresh = SceneOverlays()
+    fresh.look(bpy.context)
+    assert abs(drawn - segments(fresh)).max() < 1e-6
+
+
 def test_nothing_is_drawn_without_a_window_and_the_add_on_can_be_loaded_anew(overlays):
     assert drawing._handles == [] and timeline._handles == []
     robot = add_robot()
@@ -306,10 +327,10 @@ def test_nothing_is_drawn_without_a_window_and_the_add_on_can_be_loaded_anew(ove
     robokin_addon.unregister()
     robokin_addon.register()
     bpy.context.view_layer.update()
-    before = marks.MARKS.scene
+    before = change_marks.MARKS.scene
     robot.location.x += 1.0
     assert bpy.context.scene.robokin.overlays.axes and look(overlays).lines is not None
-    assert marks.MARKS.scene > before
+    assert change_marks.MARKS.scene > before
 
 
 def test_collision_shapes_go_with_their_links_and_meshes_come_one_by_one(overlays):
@@ -323,7 +344,7 @@ def test_collision_shapes_go_with_their_links_and_meshes_come_one_by_one(overlay
     for _ in range(meshes):
         look(overlays)
         counts.append(len(overlays.lines[0]))
-        marks.MARKS.scene += 1
+        change_marks.MARKS.scene += 1
     assert all(a <= b for a, b in pairwise(counts)) and counts[0] < counts[-1]
     before = segments(look(overlays)).copy()
     assert len(before) == len(overlays.lines[0]) // 2
