@@ -4,6 +4,7 @@ work goes on that holds them or visits frames."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -24,6 +25,7 @@ from . import rendering
 
 MOMENT = 0.02  # [s] for the window between two looks of a robot that awaits something
 ROUNDS = 5  # that robots which hang on one another in a circle look at each other again
+_UNITS = attrgetter("system", "length_unit", "system_rotation", "scale_length")  # a change is no update
 
 _sessions: dict[int, Session] = {}
 # restored: by undo, or from a file.   anew: an update was missed.   robots: names of those that were live at the last
@@ -135,11 +137,14 @@ def _forget(*_: object) -> None:
 
 def _readout(obj: bpy.types.Object) -> LiveReadout | None:
     session, settings = _sessions.get(obj.session_uid), obj.robokin.solver
-    return None if session is None else _shown_readout(obj, session.problem, settings.status, settings.reason)
+    if session is None:
+        return None
+    said = session.problem, settings.status, settings.reason
+    return _shown_readout(obj, *said, *_UNITS(bpy.context.scene.unit_settings))
 
 
 @once_for_each_change
-def _shown_readout(obj: bpy.types.Object, problem: str, *_result: str) -> LiveReadout:
+def _shown_readout(obj: bpy.types.Object, problem: str, *_also: object) -> LiveReadout:
     return live_readout(obj, problem)
 
 
