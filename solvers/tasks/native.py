@@ -19,6 +19,7 @@ from ...robokin.spatial.se3 import pack, unpack
 from ..alike import content
 from . import Task, TwistTask
 from .base import states_rows_of
+from .checks import is_mapping
 from .clearance import ClearanceTask
 from .influence import Remaining
 from .protocols import KernelRobotTask, KernelTipTask
@@ -160,7 +161,7 @@ class RobotTask:
         if same_target(target, self._target):
             self._target = target  # the very object is faster to compare
             return False
-        names = [*target] if type(target) is MappingProxyType else None
+        names = [*target] if is_mapping(target) else None
         if self._sides is not None and names == self._names:
             self._lower[...], self._upper[...] = self._sides(target)
             self._target = target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -203,6 +204,28 @@ def test_rows_of_other_makers_are_asked_for() -> None:
     )
     np.testing.assert_allclose(half.errors, 0.5 * whole.errors)
     assert not velocity_step(model, q, [other[1]]).v.any()
+
+
+def test_targets_of_other_makers_may_name_other_joints_each_time() -> None:
+    """Whatever dictionary their checked targets are."""
+
+    class Plain(PostureTask):
+        def checked_target(self, target: object) -> dict:
+            return dict(super().checked_target(target))
+
+        def robot_rows(self, *of: Any) -> np.ndarray:
+            return super().robot_rows(*of)
+
+        def sides(self, *of: Any) -> Any:
+            return super().sides(*of)
+
+    model = random_robot(4, 8)
+    q = random_configuration(model, np.random.default_rng(4))
+    joints = [joint.name for joint in model.moving_joints if joint.mimic is None and joint.nq == 1][:3]
+    native, numpy = (VelocityProblem(model, [Plain({joints[0]: 0.1})], backend=each) for each in ("native", "numpy"))
+    assert native._native is not None and native._native.is_alone
+    for target in ({joints[0]: 0.3}, {joints[1]: 0.3}, {joints[2]: 0.1}, dict.fromkeys(joints, 0.2)):
+        _assert_same(*(problem.step(q, targets=[target]) for problem in (native, numpy)))
 
 
 @pytest.mark.parametrize("seed", range(3))
