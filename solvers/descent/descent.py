@@ -57,8 +57,9 @@ class LevelRows(Protocol):
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
         error.   as_one: they are weighed against each other.   kept: these keep their residuals."""
 
-    def holds(self, kept: KeptLevels, at: Iterate) -> bool:
-        """Whether each task that is kept has its residual of there, or is within its tolerance."""
+    def holds(self, kept: KeptLevels, at: Iterate, share: float = ...) -> bool:
+        """Whether each task that is kept has its residual of there, up to this share of its tolerance, or is within
+        that."""
 
 
 class Descent:

@@ -121,9 +121,9 @@ class StackRows:
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
 
-    def holds(self, kept: KeptLevels, at: Iterate) -> bool:
+    def holds(self, kept: KeptLevels, at: Iterate, share: float = SPARE) -> bool:
         pairs = zip(at.linear[1][: kept.levels], kept.at.linear[1], self._tolerances, strict=False)
-        return all(_are_as_they_were(*each) for each in pairs)
+        return all(_are_as_they_were(*each, share) for each in pairs)
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed
@@ -135,8 +135,8 @@ class StackRows:
         return (raw @ B) * self.scale
 
 
-def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool:
-    spare = SPARE * tolerance
+def _are_as_they_were(residuals: Array, before: Array, tolerance: Array, share: float) -> bool:
+    spare = share * tolerance
     stays = abs(residuals - before) <= spare
     most = np.maximum(spare, np.minimum(before * (1.0 + ROUNDING), tolerance))
     return bool(np.where(before > tolerance, stays, residuals <= most).all())

@@ -35,5 +35,5 @@ class TipRows:
         own = damping_for(float(at.errors[0])) if damping is None else damping
         return damped_step(self.data, at.q, e, J, own, self.is_exact)
 
-    def holds(self, kept: KeptLevels, at: Iterate) -> bool:
+    def holds(self, kept: KeptLevels, at: Iterate, share: float = 0.0) -> bool:
         return True  # there is no level above

@@ -28,6 +28,7 @@ STILL = 1e-9  # [rad, m] what a descent moved by no more was not moved
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
+STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 IDLE = 1e-9  # of a row: what it hardly depends on
 FEW = 8  # joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it
 
@@ -171,10 +172,11 @@ class Frame:
         at = self.inside.look(followed[-1][0])
         return (at_once, at) if at.met[:at_once].all() else None
 
-    def hurried(self, goals: Sequence[Array], at_once: int, unbraked: int) -> tuple[Array, bool]:
+    def hurried(self, goals: Sequence[Array], at_once: int, unbraked: int, may_stand: bool) -> tuple[Array, bool]:
         """q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets
         without those below it. And whether none has a goal to come to any more. at_once: how many may be met at once.
-        unbraked: how many may be met at any speed."""
+        unbraked: how many may be met at any speed. may_stand: the targets are those of the frame before, and nothing
+        has to brake."""
         inside, tracking, rows = self.inside, self._tracking, self.inside.rows
         rows.preference = None
         in_time, at_goal, is_behind, busy = True, False, False, np.zeros(tracking.data.tree.nv, bool)
@@ -185,6 +187,8 @@ class Frame:
                 at_goal = not is_behind
                 is_last = on == len(goals) or rows.tasks.are_paths[on]  # it may go on along its path
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
+                continue
+            if may_stand and on < len(goals) and self._is_as_good(at, on, goal):
                 continue
             (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked
             inside.kept = KeptLevels(at, on - 1) if on > 1 else None
@@ -202,6 +206,12 @@ class Frame:
                     busy = self._claimed(at, on - 1, busy)
         inside.kept = None
         return at.q, at_goal
+
+    def _is_as_good(self, at: Iterate, on: int, goal: Array) -> bool:
+        """Whether the robot can stand there, and the first `on` levels have there what they have at the goal of the
+        last of them: they do not go to that, from where those below have led them."""
+        can_stand = bool((self.inside.within(at.q) == at.q).all())
+        return can_stand and self.inside.rows.holds(KeptLevels(self._freely.look(goal), on), at, STANDING)
 
     def _gone_on(self, at: Iterate, on: int, in_time: bool, busy: Array) -> tuple[Iterate, bool]:
         """With a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is

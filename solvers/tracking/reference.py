@@ -131,11 +131,12 @@ class ReferenceTracking:
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
         q, is_reached = self.followed(-1, self.goals[-1])
-        stays = is_still and self._late and is_reached and bool((self.q == self.goals[-1]).all())
-        goals, possible = (self.goals, 0) if stays else here.goals(is_still and self._late > 0)
+        is_same = is_still and self._late > 0
+        stays = is_same and is_reached and bool((self.q == self.goals[-1]).all())
+        goals, possible = (self.goals, 0) if stays else here.goals(is_same)
         if not stays:
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
-            q, is_reached = here.hurried(goals, most - is_tried, unbraked)
+            q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
         if is_reached and preference is not None:
             at = here.preferred(at, preference)

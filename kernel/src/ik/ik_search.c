@@ -8,6 +8,7 @@
 #include "limits/rolling.h"
 #include "step/stack.h"
 
+static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is kept may change */
 static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
@@ -128,7 +129,7 @@ void rk_search_hold(rk_search *s, int32_t levels) {
   if (levels > 0) rk_stack_hold(s);
 }
 
-int rk_search_holds(const rk_search *s) { return s->kept == 0 || rk_stack_holds(s); }
+int rk_search_holds(const rk_search *s) { return s->kept == 0 || rk_stack_holds(s, SPARE); }
 
 double rk_search_remaining(const rk_search *s) {
   double E = 0.0;

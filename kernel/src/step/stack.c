@@ -9,7 +9,6 @@
 
 static const double DAMPING_FLOOR = 1e-9;
 static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a path */
-static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is kept may change */
 static const double ROUNDING = 1e-9; /* relative: a residual within its tolerance that is more by less is the same */
 
 int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
@@ -176,20 +175,19 @@ void rk_stack_hold(const rk_search *s) {
   for (int32_t i = 0; i < 2 * stack->n_tasks; i++) w.kept[i] = stack->residuals[i], w.kept_across[i] = stack->across[i];
 }
 
-static int is_as_it_was(double tolerance, double before, double own) {
-  const double spare = SPARE * tolerance;
+static int is_as_it_was(double spare, double tolerance, double before, double own) {
   if (before > tolerance) return __builtin_fabs(own - before) <= spare;
   return own <= rk_max(spare, rk_min(before * (1.0 + ROUNDING), tolerance));
 }
 
-int rk_stack_holds(const rk_search *s) {
+int rk_stack_holds(const rk_search *s, double share) {
   const rk_stack *stack = s->ik->stack;
   const scratch w = lay_out(s);
   for (int32_t i = 0; i < 2 * stack->n_tasks; i++) {
-    const double tolerance = stack->tolerance[i];
+    const double tolerance = stack->tolerance[i], spare = share * tolerance;
     const int32_t level = stack->level[i / 2], path_level = stack->path_level[i / 2];
-    if (path_level >= 0 && level < s->kept && !is_as_it_was(tolerance, w.kept_across[i], stack->across[i])) return 0;
-    if ((path_level < 0 ? level : path_level) < s->kept && !is_as_it_was(tolerance, w.kept[i], stack->residuals[i])) return 0;
+    if (path_level >= 0 && level < s->kept && !is_as_it_was(spare, tolerance, w.kept_across[i], stack->across[i])) return 0;
+    if ((path_level < 0 ? level : path_level) < s->kept && !is_as_it_was(spare, tolerance, w.kept[i], stack->residuals[i])) return 0;
   }
   return 1;
 }

@@ -17,9 +17,9 @@ void rk_stack_begin(const rk_search *s, const double *from);
 /* rk_search_measure of a stack. */
 double rk_stack_measure(const rk_search *s, int *met);
 
-/* rk_search_hold of a stack, and whether what is held has what it had. */
+/* rk_search_hold of a stack, and whether what is held has what it had, up to this share of its tolerance. */
 void rk_stack_hold(const rk_search *s);
-int rk_stack_holds(const rk_search *s);
+int rk_stack_holds(const rk_search *s, double share);
 
 /* x[nv] of the step between lo and hi, in the coordinates in which limits bound single ones. damping: of the last level
    that counts; negative: of each by its own error. */

@@ -113,18 +113,19 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   }
   t->placed = 0;
   s->is_exact = 1;
+  const int is_same = is_still && *late != 0.0;
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   rk_copy(goal, t->last_goals + (int64_t)(s->levels - 1) * m->nq, m->nq);
-  const int stays = is_still && *late != 0.0 && rk_is_equal(t->frame.last, goal, m->nq) && rk_tracking_is_reached(t, s->levels - 1);
-  const int32_t possible = stays ? 0 : rk_tracking_find_goals(t, is_still && *late != 0.0);
+  const int stays = is_same && rk_is_equal(t->frame.last, goal, m->nq) && rk_tracking_is_reached(t, s->levels - 1);
+  const int32_t possible = stays ? 0 : rk_tracking_find_goals(t, is_same);
   /* all of them may have been tried above, though maybe not exactly, or not without criteria */
   const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
   int reached = stays;
   if (stays)
     rk_copy(t->q, t->pulled, m->nq);
   else
-    reached = rk_tracking_hurry(t, most - is_tried, unbraked);
+    reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
   rk_tracking_look(t, t->q);
   if (reached && preference.H) {
     s->preference = preference;

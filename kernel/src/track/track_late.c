@@ -8,6 +8,7 @@
 enum { PULLS = 4 };
 enum { FEW = 8 }; /* joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it */
 static const double IDLE = 1e-9;   /* of a row: what it hardly depends on */
+static const double STANDING = 0.5; /* of a tolerance: by how much a level that stands may be off its goal */
 static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
 
 /* q = one frame on when every joint follows the goal of a level time-optimally. */
@@ -154,7 +155,23 @@ static int32_t begin(rk_tracking *t, int32_t at_once) {
   return meet_at_once(t, at_once, t->q);
 }
 
-int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
+/* Whether the robot can stand at t->q, and the first levels, so many, have there what they have at the goal of the last of them:
+   they do not go to that, from where those below have led them. */
+static int is_as_good(rk_tracking *t, int32_t levels) {
+  rk_search *s = &t->search;
+  const int32_t nq = t->track->ik->model->nq;
+  rk_copy(t->straight, t->q, nq);
+  rk_frame_bounds_keep(&t->frame, t->straight);
+  if (!rk_is_equal(t->straight, t->q, nq)) return 0;
+  rk_tracking_look(t, t->goals + (int64_t)(levels - 1) * nq);
+  rk_search_hold(s, levels);
+  rk_tracking_look(t, t->q);
+  const int holds = rk_stack_holds(s, STANDING);
+  rk_search_hold(s, 0);
+  return holds;
+}
+
+int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
   int in_time = 1, at_goal = 0, is_behind = 0; /* a level of poses, its goal */
@@ -173,6 +190,7 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
       claim(t, k - 1);
       continue;
     }
+    if (may_stand && k < s->levels && is_as_good(t, k)) continue;
     at_goal = rk_tracking_is_reached(t, k - 1) && in_time;
     rk_tracking_look(t, t->q);
     const int is_met = are_met(s, k - 1);

@@ -75,8 +75,8 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level);
 
 /* q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets without those below
    it. 1 when none has a goal to come to any more. at_once: how many of them may be met at once; unbraked: how many may be met
-   at any speed. */
-int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked);
+   at any speed; may_stand: the targets are those of the frame before, and nothing has to brake. */
+int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand);
 
 /* Whether a level of velocities, the first that is not met, gets farther at its goal than at the best configuration: what it
    lacks there is for other reasons than limits on speed. The goal is measured. */

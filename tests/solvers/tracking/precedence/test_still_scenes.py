@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics
-from robokin_addon.solvers import PoseTask, PositionTask, track
+from robokin_addon.robokin import forward_kinematics, library_robot
+from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, track
 from support.engine.motions import link_steps
 from support.engine.robots import ROBOTS, SLOW
 from support.engine.scenes import SCENES
@@ -62,4 +62,19 @@ def test_a_target_that_jumps_out_of_reach_is_stood_before(
     below = [task.target for task in others]
     targets = [[start, *below], *[[scene.targets[0][0], *below]] * (100 if name == "wheels" else 60)]
     steps = link_steps(model, track(model, scene.tasks, targets, scene.q0, DT).q)
+    assert steps[-10:].max() <= QUIET, f"a link still moves {steps[-10:].max():.3g} in a frame"
+
+
+@pytest.mark.parametrize("start", ["stretched", "middle"])
+def test_a_level_below_does_not_turn_a_limb_to_and_fro(start: str) -> None:
+    """An arm that is stretched out towards a target out of reach may turn about itself, by more than one frame's way,
+    as the level below wants: there it is as near as at the goal that it came from, and does not go back."""
+    model = library_robot("humanoid")
+    q = model.limits.clamp(model.neutral()) if start == "stretched" else model.limits.middle(model.neutral())
+    here = forward_kinematics(model, q)["left_hand"]
+    way = np.array([0.373, -3.768, 1.807])
+    tasks = [PositionTask("left_hand", here[:3, 3]), OrientationTask("left_hand", here[:3, :3], priority=2)]
+    shares = np.minimum(np.arange(120) / 40.0, 1.0)
+    found = track(model, tasks, [[here[:3, 3] + s * way, here[:3, :3]] for s in shares], q, DT)
+    steps = link_steps(model, found.q)
     assert steps[-10:].max() <= QUIET, f"a link still moves {steps[-10:].max():.3g} in a frame"
