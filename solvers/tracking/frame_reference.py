@@ -102,8 +102,7 @@ class Frame:
         """The last level may be met where it is weighed against those above, which are met, when their rows leave it no
         way to first order. Kept when all of them are met."""
         free = self._freely
-        best = free.best
-        if best.errors[on - 1] <= NEAR and free.run(best.q, on, GOAL_STEPS, as_one=True):
+        if (best := free.best).errors[on - 1] <= NEAR and free.run(best.q, on, GOAL_STEPS, as_one=True):
             return True
         free.best = best
         return False
@@ -139,8 +138,7 @@ class Frame:
         if best.errors[0] > NEAR:
             return False
         for number in range(ASIDES):
-            began = aside(self._tracking.data, start, number)
-            if not free.run(began, 1, GOAL_STEPS):
+            if not free.run(began := aside(self._tracking.data, start, number), 1, GOAL_STEPS):
                 continue
             found, near = free.best, self._put_back(free.best.q, began, start)
             far = float(abs(near - start).max(initial=0.0))
@@ -174,9 +172,8 @@ class Frame:
 
     def hurried(self, goals: Sequence[Array], at_once: int, unbraked: int, may_stand: bool) -> tuple[Array, bool]:
         """q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets
-        without those below it. And whether none has a goal to come to any more. at_once: how many may be met at once.
-        unbraked: how many may be met at any speed. may_stand: the targets are those of the frame before, and nothing
-        has to brake."""
+        without those below it. And whether none has a goal to come to any more. at_once: how many may be met at once;
+        unbraked: at any speed. may_stand: the targets are those of the frame before, and nothing has to brake."""
         inside, tracking, rows = self.inside, self._tracking, self.inside.rows
         rows.preference = None
         in_time, at_goal, is_behind, busy = True, False, False, np.zeros(tracking.data.tree.nv, bool)
@@ -210,8 +207,8 @@ class Frame:
     def _is_as_good(self, at: Iterate, on: int, goal: Array) -> bool:
         """Whether the robot can stand there, and the first `on` levels have there what they have at the goal of the
         last of them: they do not go to that, from where those below have led them."""
-        can_stand = bool((self.inside.within(at.q) == at.q).all())
-        return can_stand and self.inside.rows.holds(KeptLevels(self._freely.look(goal), on), at, STANDING)
+        kept = KeptLevels(self._freely.look(goal), on)
+        return bool((self.inside.within(at.q) == at.q).all()) and self.inside.rows.holds(kept, at, STANDING)
 
     def _gone_on(self, at: Iterate, on: int, in_time: bool, busy: Array) -> tuple[Iterate, bool]:
         """With a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is
@@ -288,8 +285,7 @@ class Frame:
             return
         freed, halves = set(columns), [columns[len(columns) // 2 :], columns[: len(columns) // 2]]
         while halves:  # all of them at once, else one half after the other
-            own = halves.pop()
-            if self._is_met_freeing(sorted(freed.difference(own)), level):
+            if self._is_met_freeing(sorted(freed.difference(own := halves.pop())), level):
                 freed.difference_update(own)
                 behind[own] = 0
             elif len(own) > 1:
@@ -306,9 +302,8 @@ class Frame:
     def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
         what they have. busy: (nv,) bool, who stays."""
-        inside, at = self.inside, start
+        inside, at, nv = self.inside, start, len(self.inside.rows.scale)
         inside.on, inside.kept, inside.rows.busy = above, KeptLevels(start, above), busy
-        nv = len(inside.rows.scale)
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
             at = inside.look(inside.step(at))
