@@ -34,8 +34,9 @@ RESTORATIONS = 2  # steps that take back the residual of tasks that bend
 NOTHING = 1e-9  # [rad, L] of all frames: residual of rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
+MEASURED = 1e-9  # relative: a gain that says how much of a promise is kept
 STALLED = 10, 1e-8, -np.inf  # steps in a row that gain, relative, no more than this
-CUT = 0.5  # share of a step, or of what it promises, below which the next one is damped ...
+POOR, GOOD = 0.3, 0.75  # share of a step, or of its promise: the next one is damped more below, less above ...
 LEAST_DAMPING, STIFFER = 1e-9, 10.0  # ... by so much at first, relative, as `ADDED`, then by so many times more
 BENT = 3.0  # times what multipliers say that it costs: what taking back a residual may gain at most
 HUGE = 1e8  # multipliers over the gradient: rows contradict one another, and are not asked to be met at once
@@ -99,9 +100,9 @@ def optimise(
             kkt = min(kkt, here.kkt(z))  # of the newest multipliers
             break
         here, share = moved
-        if share < CUT:  # the program says little about what is so far away
+        if share < POOR:  # the program says little about what is so far away
             damping = max(STIFFER * damping, LEAST_DAMPING)
-        elif share == 1.0:
+        elif share > GOOD:
             damping = damping / STIFFER if damping > LEAST_DAMPING else 0.0
     return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
 
@@ -175,7 +176,7 @@ def _line_search(
     cost: MotionCost,
 ) -> Generator[tuple[LocalProgram, float] | None, None, None]:
     """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some,
-    and the share that this is, 1 where only `LONGEST` cuts a step that keeps its promise.
+    and the share that this is of what `LONGEST` leaves of it, or of the gain that the program promises, if less.
     passed: the residual and the cost of trajectories that later ones have to better in one of the two."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
@@ -213,8 +214,10 @@ def _line_search(
             if not is_descent():
                 passed.append((residual, here.value))
             yield None
-            foreseen = t == first and value <= here.value + CUT * t * slope
-            yield LocalProgram.of(at, own, cost), 1.0 if foreseen else t
+            gain, promise = here.value - value, -t * (1.0 - 0.5 * t) * slope
+            is_told = is_descent() and gain > MEASURED * abs(here.value)
+            kept = gain / promise if is_told else 1.0
+            yield LocalProgram.of(at, own, cost), min(t / first, kept)
             return
         yield None
         t *= 0.5

@@ -264,13 +264,14 @@ def test_costs_that_are_flat_or_wild_come_to_an_optimum(cost, seed, frames):
 
 
 @pytest.mark.slow
-def test_balls_on_their_cones_come_to_an_optimum():
+@pytest.mark.parametrize(("cost", "frames", "steps"), [("kinetic_energy", 40, 100), ("torque", 20, 150)])
+def test_balls_on_their_cones_come_to_an_optimum(cost, frames, steps):
     """Limits of balls are curved: without how they bend, two hundred steps did not show it."""
     model, rng = library_robot("puppet"), np.random.default_rng(1)
     q = get_backend().integrate(model.tree, model.limits.middle(model.neutral()), 0.15 * rng.normal(size=model.nv))
     hand, foot = (forward_kinematics(model, q)[link][:3, 3] for link in ("left_hand", "right_foot"))
-    angle = np.linspace(0.0, 2.0 * np.pi, 40)
+    angle = np.linspace(0.0, 2.0 * np.pi, frames)
     path = hand + 0.05 * np.stack((np.sin(angle), 0.0 * angle, np.cos(angle) - 1.0), axis=1)
     tasks = [PositionTask("left_hand", hand), PositionTask("right_foot", foot)]
-    found = optimize_motion(model, tasks, [[p, foot] for p in path], q, 0.04, "kinetic_energy")
-    assert found.converged.all() and found.is_optimal and found.steps < 100
+    found = optimize_motion(model, tasks, [[p, foot] for p in path], q, 0.04, cost)
+    assert found.converged.all() and found.is_optimal and found.steps < steps
