@@ -215,9 +215,9 @@ def _line_search(
                 passed.append((residual, here.value))
             yield None
             gain, promise = here.value - value, -t * (1.0 - 0.5 * t) * slope
-            is_told = is_descent() and gain > MEASURED * abs(here.value)
-            kept = gain / promise if is_told else 1.0
-            yield LocalProgram.of(at, own, cost), min(t / first, kept)
+            is_measured = is_descent() and gain > MEASURED * abs(here.value)
+            share = gain / promise if is_measured else 1.0
+            yield LocalProgram.of(at, own, cost), min(t / first, share)
             return
         yield None
         t *= 0.5
