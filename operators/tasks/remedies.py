@@ -6,7 +6,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 import bpy
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...properties.bridge import binding, to_blender
 from ...properties.bridge.parents import with_parents
@@ -26,7 +26,7 @@ from ..common import RobotOperator
 from ..solve.solve import take_pose
 
 MORE = 1.01  # times the residual: surely within the tolerance
-NEARER = 0.2  # of the way from the base to the tip: the arm is not stretched then
+NEARER = 0.2, 0.5, 0.8  # of the way from the base to the tip: the arm is not stretched then
 LEAST = 1e-9
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
@@ -143,10 +143,9 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         wanted = targets_now(context, obj, [task], robot=robot).T[0, 0]
         at, place = to_blender(obj, tip, None, robot).translation, stood.translation
         all_of_it = to_blender(obj, wanted, None, robot).translation - at
-        away = all_of_it + NEARER * (at - place)
-        up = stood.col[2].xyz.normalized()
+        away = [all_of_it + share * (at - place) for share in NEARER]
         tried = []
-        for shift in (away - away.dot(up) * up, away, all_of_it):  # the last of a tip that joints cannot move
+        for shift in (*map(_level, away), away[0], all_of_it):  # the last of a tip that joints cannot move
             obj.matrix_world = Matrix.Translation(shift) @ stood
             solved = solved_now(context, obj)
             tried.append((missed(obj), shift, solved))
@@ -163,6 +162,10 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         distance = quantity_text(context.scene, "LENGTH", shift.length * context.scene.unit_settings.scale_length)
         self.report({"INFO"}, f"{obj.name}: moved by {distance}, {_outcome(solved)}")
         return {"FINISHED"}
+
+
+def _level(shift: Vector) -> Vector:
+    return Vector((shift.x, shift.y, 0.0))
 
 
 def _outcome(solved: SolvedPose) -> str:

@@ -55,6 +55,19 @@ def test_what_is_too_far_away_comes_into_reach(robot):
     assert world_error(robot, TOOL, target)[0] < 1e-4 and robot.robokin.solver.status == "CONVERGED"
 
 
+@pytest.mark.parametrize(("name", "up"), [("panda", 0.02), ("desk_arm", 0.02), ("gantry", 0.0)])
+def test_the_base_stays_on_the_ground_where_that_is_enough(scene, name, up):
+    """Also that of an arm whose root frame has Z level, and beside a target as high as the arm reaches."""
+    assert bpy.ops.robokin.add_robot(robot=name) == {"FINISHED"}
+    robot = bpy.context.object
+    robot.robokin.live = False
+    target = add_target(robot, binding(robot).bone_of_link[ROBOTS[name].tip], "POSITION")
+    moved(robot, target, location=target.location + Vector((1.0, 3.0, up)))
+    run(robot, "base_nearer")
+    assert robot.robokin.solver.status == "CONVERGED" and robot.matrix_world.translation.z == 0.0
+    assert robot.matrix_world.translation.length > 1.0
+
+
 def test_where_no_joint_turns_the_tool_so_the_base_is_not_to_blame(scene):
     robot = build(library_robot("gantry"))
     robot.robokin.live = False
