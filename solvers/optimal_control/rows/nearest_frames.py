@@ -50,13 +50,14 @@ def nearest(
         g += block.gradient(z, frames)
         block.add_bend(H, z)
     size = np.sqrt(sum(block.lacking_squares(frames) for block in blocks))
-    pressed = _pressed(here, g)
+    flat = FLAT * abs(H[:, 0]).max(axis=(1, 2))
+    pressed = _pressed(here, g, flat[:, None])
     for k in index.tolist():
         own = np.flatnonzero(moving[k] & ~pressed[k])
         Z = null_space(rows[k][:, own])
         gradient, (values, V) = Z.T @ g[k, own], np.linalg.eigh(Z.T @ H[k, 0][np.ix_(own, own)] @ Z)
         along = V.T @ gradient
-        if (values > FLAT * abs(H[k, 0]).max()).all() and 0.5 * along @ (along / values) <= NEARER * size[k]:
+        if (values > flat[k]).all() and 0.5 * along @ (along / values) <= NEARER * size[k]:
             found[k], step[k, own] = moving[k], -Z @ V @ (along / values)
     return found, step
 
@@ -76,8 +77,11 @@ def _equations_of(
     return rows, forces
 
 
-def _pressed(here: DiscreteMotion, g: Array) -> Array:
-    """(F, n) bool, coordinates that a limit of their position keeps from following -g (F, n)."""
+def _pressed(here: DiscreteMotion, g: Array, least: Array) -> Array:
+    """(F, n) bool, coordinates that a limit of their position keeps from following -g (F, n), which is more than
+    `least` there: rounding presses nothing."""
     limits = here.grid.limits
     q, is_single = here.q[:, limits.coordinate], limits.coordinate >= 0
-    return is_single & (((q <= limits.lower + TOUCHING) & (g > 0.0)) | ((q >= limits.upper - TOUCHING) & (g < 0.0)))
+    return is_single & (
+        ((q <= limits.lower + TOUCHING) & (g > least)) | ((q >= limits.upper - TOUCHING) & (g < -least))
+    )

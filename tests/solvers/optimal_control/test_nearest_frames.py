@@ -78,6 +78,21 @@ def test_frames_beside_where_they_are_nearest_come_there():
     assert there.excess() <= beside.excess()
 
 
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_a_joint_at_its_limit_that_moves_no_task_does_not_stay(side):
+    """The last joint of the arm turns the tip about itself: the gradient along it is rounding."""
+    model = load_urdf(robot("z1"))
+    link, q = model.link_names[-1], model.limits.middle(model.neutral())
+    task, q = far(model, link, q, False)
+    q[5] = getattr(model, side)[5]
+    at, constraints = motion(model, [task], [task.target], np.tile(q, (FRAMES, 1)))
+    turn = np.eye(model.nv)[5] * (0.3 if side == "lower" else -0.3)
+    turned = at.moved(np.tile(turn, (FRAMES, 1)))
+    assert np.allclose(norm(constraints, turned), norm(constraints, at), atol=1e-12)
+    constraints.hold(at)
+    assert not constraints.still[:, 5].any()
+
+
 def test_a_program_moves_nothing_of_it():
     at, constraints = nearest("panda", True)
     constraints.hold(at)
