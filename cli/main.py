@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import re
 import sys
 import warnings
@@ -129,7 +130,7 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
         return INTERRUPTED
     finally:
         if argv is None:  # the process has nothing else to do
-            ignore_interrupts()
+            atexit.register(ignore_interrupts)  # called first at its end
 
 
 def _run(argv: Sequence[str], in_blender: bool) -> int:

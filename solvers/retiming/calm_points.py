@@ -45,13 +45,12 @@ def calmed(model: RobotModel, points: Array, q: Array, dt: float, into_cones: Ca
         intervals = looked[:, None] + np.zeros(len(PLACES), int)
         rates = spline_path(model, found, dt).at(intervals, dt * (looked[:, None] + PLACES))[1:3]
         is_over = np.any([(abs(x) > limit).any(axis=1) for x, limit in zip(rates, limits, strict=True)], axis=0)
-        fast = {slot: looked[is_over[:, slot.v].any(axis=1)] for slot in slots}
-        slots = [slot for slot, own in fast.items() if len(own)]
+        slots = [slot for slot in slots if is_over[:, slot.v].any()]
         if not slots:
             return found
         new = found.copy()
         for slot in slots:
-            near = np.unique(fast[slot][:, None] + np.arange(4))
+            near = np.unique(looked[is_over[:, slot.v].any(axis=1)][:, None] + np.arange(4))
             near = near[(near > 1) & (near < len(points) - 2)]
             new[near, slot.q] += share * (
                 0.5 * (found[near - 1, slot.q] + found[near + 1, slot.q]) - found[near, slot.q]

@@ -65,6 +65,7 @@ def test_the_readout_of_a_task(robot) -> None:
     (shown,) = task_readouts(robot)
     assert 0.02 < shown.singular_value < 1.0 and not shown.singularity
     robot.robokin.solver.singularity = 1.0
+    bpy.context.view_layer.update()  # as Blender does before it draws
     (shown,) = task_readouts(robot)
     assert "it cannot" in shown.singularity
 

@@ -263,20 +263,20 @@ TOO_LARGE += [
 
 @pytest.mark.parametrize("text", TOO_LARGE, ids=lambda text: text[:40])
 def test_what_is_too_large_ends_at_once(text):
-    before = time.perf_counter()
+    before = time.process_time()
     with pytest.raises(ModelError) as fault:
         evaluate(text)
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
     assert "\n" not in str(fault.value) and len(str(fault.value)) < 300
 
 
 def test_the_steps_of_a_file_are_bounded():
     budget = Budget()
-    before = time.perf_counter()
+    before = time.process_time()
     with pytest.raises(ModelError, match="steps"):
         for _ in range(10_000):
             evaluate("[str(range(1000)) == x for x in range(1000)]", budget)
-    assert time.perf_counter() - before < 10.0
+    assert time.process_time() - before < 10.0
 
 
 def test_the_deepest_expression_leaves_room_on_pythons_stack():

@@ -158,11 +158,14 @@ def test_what_drives_can_give_and_gravity_count_as_changes(baked):
     assert not edited(baked).rows
     assert called(bpy.ops.robokin.check, baked, efforts=True) == {"FINISHED"} and readouts.is_present(baked, "check")
     bpy.context.scene.gravity = (0.0, 0.0, -200.0)
+    bpy.context.view_layer.update()  # as Blender does before it draws
     assert not readouts.is_present(baked, "check") and edited(baked).count
     bpy.context.scene.gravity = (0.0, 0.0, -9.81)
+    bpy.context.view_layer.update()
     assert readouts.is_present(baked, "check") and not edited(baked).rows
     bone = next(name for name, joint in binding(baked).joint_of_bone.items() if joint.name == "panda_joint4")
     baked.data.bones[bone].robokin.effort = 0.1
+    bpy.context.view_layer.update()
     assert not readouts.is_present(baked, "check") and edited(baked).count
 
 

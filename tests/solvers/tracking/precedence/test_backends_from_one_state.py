@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robokin_addon.solvers.descent.level_rows import _are_as_they_were
+from robokin_addon.solvers.descent.level_rows import SPARE, _are_as_they_were
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.qp.hierarchy import solve_hierarchy
 from robokin_addon.solvers.qp.level import Level
@@ -66,5 +66,5 @@ def test_a_direction_that_only_rounding_tells_is_left(size: float) -> None:
 def test_rounding_keeps_what_is_held() -> None:
     """A residual within its tolerance, but not by much, is as it was however it is rounded."""
     before, tolerance = np.array([[9.7e-6, 1e-5, 0.0]]), np.full((1, 3), 1e-5)
-    assert _are_as_they_were(np.minimum(before * (1.0 + 1e-12), tolerance), before, tolerance)
-    assert not _are_as_they_were(before + np.array([[1e-7, 0.0, 0.0]]), before, tolerance)
+    assert _are_as_they_were(np.minimum(before * (1.0 + 1e-12), tolerance), before, tolerance, SPARE)
+    assert not _are_as_they_were(before + np.array([[1e-7, 0.0, 0.0]]), before, tolerance, SPARE)
