@@ -8,6 +8,7 @@ and overlays what is prepared and drawn, with nothing moved and with a robot tha
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
@@ -166,13 +167,14 @@ def all_of(files: list[str]):
 
 def step() -> float | None:
     try:
-        return next(work)
-    except StopIteration:
-        pass
-    except Exception:
+        pause = next(work, None)
+    except BaseException:  # of a timer Blender would only print it, and stay open
         traceback.print_exc()
-    bpy.ops.wm.quit_blender()
-    return None
+        sys.stderr.flush()
+        os._exit(1)
+    if pause is None:
+        bpy.ops.wm.quit_blender()
+    return pause
 
 
 timed(joint_range, "share_of_range", "panels")

@@ -111,8 +111,10 @@ def _rigid(link: str, joints: Iterable[Joint]) -> dict[str | None, Array]:
 
 def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) -> Array:
     """(n, 3) [m] in the base, of the wheels of any kind that it stands on, joints at zero: held by it, steered or
-    sprung ones too, last in their chain; they turn about level axles that something round is around, or are called
-    wheels or casters. None where fewer than three stand apart on one level, low down. joints: parents first."""
+    sprung ones too, last in their chain; they turn whole turns about level axles that something round is around, or
+    are called wheels or casters. None where fewer than three stand apart on one level, low down.
+
+    joints: parents first."""
     moved = {joint.parent for joint in joints if joint.type != "fixed"}
     placed = _upright(base, joints, ("prismatic", *WHEEL_TYPES))
     found = []
@@ -120,7 +122,8 @@ def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joi
         if joint.parent not in placed or moved & set(_rigid(joint.child, joints)):
             continue
         T = placed[joint.parent] @ joint.placement
-        is_level = joint.type in WHEEL_TYPES and abs((T[:3, :3] @ joint.axis) @ base.axis) < ALIGNED
+        turns = joint.type in WHEEL_TYPES and bool((joint.upper - joint.lower >= 2.0 * np.pi).all())
+        is_level = turns and abs((T[:3, :3] @ joint.axis) @ base.axis) < ALIGNED
         is_named = (is_level or joint.child in placed) and _CALLED.search(f"{joint.name} {joint.child}")
         if is_named or (is_level and _radius(joint, links, joints) > 0.0):
             found.append(T[:3, 3])

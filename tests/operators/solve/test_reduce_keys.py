@@ -131,21 +131,27 @@ def test_what_the_curves_are_off_is_looked_at_once_more(animated, monkeypatch, t
     assert 1e-5 < told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
 
 
-def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
+def rolled(scene, turned):
+    """The mobile arm whose wheels turn (LAST, 2) [rad] from frame to frame, as its arm moves; the places of its base
+    and wheels in q, and of its arm."""
     scene.frame_start, scene.frame_end = 1, LAST
     robot = build(library_robot("mobile_arm"))
     model = robot_model(robot)
     (base,) = model.rolling_bases
     own = [*range(base.q, base.q + 3), *base.wheel_q]
+    arm = [i for i in range(model.nq) if i not in own]
     q = np.tile(model.limits.middle(model.neutral()), (LAST, 1))
     for row in range(1, LAST):
-        turned = 0.1 + 0.05 * np.sin(0.1 * row + np.arange(2))
-        q[row, list(base.wheel_q)] = q[row - 1, list(base.wheel_q)] + turned
-        q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], turned)
-    arm = [i for i in range(model.nq) if i not in own]
+        q[row, list(base.wheel_q)] = q[row - 1, list(base.wheel_q)] + turned[row]
+        q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], turned[row])
     q[:, arm] += 0.1 * np.sin(np.linspace(0.0, 2.0, LAST)[:, None] + np.arange(len(arm)))
     write_curves(robot, range(1, LAST + 1), q, False, binding(robot))
-    before = seen(robot)
+    return robot, own, arm
+
+
+def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
+    robot, own, arm = rolled(scene, 0.1 + 0.05 * np.sin(0.1 * np.arange(LAST)[:, None] + np.arange(2)))
+    model, before = robot_model(robot), seen(robot)
     assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
     after = seen(robot)
     assert np.array_equal(after.q[:, own], before.q[:, own])
@@ -157,19 +163,9 @@ def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
 
 def test_a_base_that_rolls_has_keys_where_it_turns_or_changes_speed(scene):
     """It stands, goes straight on evenly, turns as it goes, and stands."""
-    scene.frame_start, scene.frame_end = 1, LAST
-    robot = build(library_robot("mobile_arm"))
-    model = robot_model(robot)
-    (base,) = model.rolling_bases
-    own = [*range(base.q, base.q + 3), *base.wheel_q]
-    q = np.tile(model.limits.middle(model.neutral()), (LAST, 1))
-    speeds = np.zeros((LAST, 2))
-    speeds[11:21], speeds[21:31] = 0.1, (0.1, 0.15)
-    for row in range(1, LAST):
-        q[row, list(base.wheel_q)] = q[row - 1, list(base.wheel_q)] + speeds[row]
-        q[row, base.q : base.q + 3] = base.roll(q[row - 1, base.q : base.q + 3], speeds[row])
-    q[:, next(i for i in range(model.nq) if i not in own)] += 0.1 * np.sin(np.linspace(0.0, 2.0, LAST))
-    write_curves(robot, range(1, LAST + 1), q, False, binding(robot))
+    turned = np.zeros((LAST, 2))
+    turned[11:21], turned[21:31] = 0.1, (0.1, 0.15)
+    robot, own, _ = rolled(scene, turned)
     before = seen(robot)
     assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
     assert abs(seen(robot).q[:, own] - before.q[:, own]).max() < 1e-6

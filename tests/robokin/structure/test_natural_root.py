@@ -19,13 +19,13 @@ def round_link(name):
     return Link(name, collisions=(Geometry(Cylinder(0.1, 0.05), LYING),))
 
 
-def base(places, kind="continuous", called="drive", link=round_link, height=0.1, turns=None):
+def base(places, kind="continuous", called="drive", link=round_link, height=0.1, turns=None, **limits):
     """A base with something at (x, y) places, turned about Z by `turns`, and an arm of two joints on top."""
     links, joints = [Link("base"), Link("upper"), Link("lower")], []
     for i, (x, y) in enumerate(places):
         R = so3.exp(np.array([0.0, 0.0, 0.0 if turns is None else turns[i]]))
         joints.append(
-            Joint(f"{called}_{i}", kind, "base", f"{called}_{i}_end", placement(R, (x, y, height)), (0, 1, 0))
+            Joint(f"{called}_{i}", kind, "base", f"{called}_{i}_end", placement(R, (x, y, height)), (0, 1, 0), **limits)
         )
         links.append(link(f"{called}_{i}_end"))
     joints += [
@@ -48,11 +48,25 @@ AROUND = [(-0.3 * np.sin(a), 0.3 * np.cos(a)) for a in THIRDS]
         (base(AROUND, turns=THIRDS), "planar"),
         (base(CORNERS[:2]), "wheeled"),
         (base(CORNERS, called="finger", link=Link), "fixed"),
+        (base(CORNERS, kind="revolute", called="leg", lower=-1.0, upper=1.0), "fixed"),
+        (base(CORNERS, kind="revolute", lower=-100.0, upper=100.0), "planar"),
         (base(CORNERS, called="wheel", link=Link, height=2.0), "fixed"),
         (base([(0.1 * i, 0.0) for i in range(4)], called="wheel"), "fixed"),
         (base([]), "fixed"),
     ],
-    ids=["four", "named", "fixed casters", "three omni", "a pair", "fingers", "high up", "in a row", "an arm"],
+    ids=[
+        "four",
+        "named",
+        "fixed casters",
+        "three omni",
+        "a pair",
+        "fingers",
+        "legs",
+        "wheels with limits",
+        "high up",
+        "in a row",
+        "an arm",
+    ],
 )
 def test_a_base_on_wheels_of_any_kind_drives_and_nothing_else_does(model, root):
     assert natural_root(model) == root
