@@ -79,8 +79,8 @@ class LevelIK:
         search, indices = alone
         targets = np.array([poses.targets[i] for i in indices])
         code, q, _, more, number = search.solve(targets, start, seed)
-        again = gaps if code == CONVERGED else np.ones(len(gaps))
-        best, further, others = self._search_from(poses, self.limits.clamp(q), seed, attempts, again)
+        again = (attempts, gaps) if code == CONVERGED else (1, np.ones(len(gaps)))
+        best, further, others = self._search_from(poses, self.limits.clamp(q), seed, *again)
         return best, iterations + more + further, tried + number + others
 
     def _search_from(

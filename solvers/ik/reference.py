@@ -161,20 +161,19 @@ class _Search(Descent):
                 continue
             if self.on > reachable:
                 code = OUT_OF_REACH
+            is_beyond = code == OUT_OF_REACH
+            if is_beyond and self.is_trial:
+                break
             posture = postures[1][on - 1] if postures is not None and on >= postures[0] else None
-            if self.on == 1 and code == OUT_OF_REACH:
-                self.tried = 1
-                if not self._attempt(self.start, 0)[1]:
-                    self._settle()
-            elif not self._search(self.best.q, seed, posture) and code == CONVERGED:
+            if not self._search(self.best.q, seed, posture, is_beyond) and not is_beyond:
                 code = NOT_CONVERGED
         self.on = self.rows.levels
         return code
 
-    def _search(self, q: Array, seed: int, posture: Array | None) -> bool:
+    def _search(self, q: Array, seed: int, posture: Array | None, is_beyond: bool) -> bool:
         """Attempts from q, of levels also from beside the start and from the prescribed posture, and from restarts,
         drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled,
-        but in a trial."""
+        but in a trial. is_beyond: they are the answer, all of them are settled."""
         generator, drawn = SplitMix64(seed), self.data
         if self.used_from is not None:
             drawn = replace(drawn, half_range=np.where(self.used_from <= self.on, drawn.half_range, 0.0))
@@ -185,17 +184,17 @@ class _Search(Descent):
                 break
             self.tried += 1
             q, met = self._attempt(q, TOGETHER if self.on > 1 and number % 4 > 1 else 0)
-            if met:
+            if met or (is_beyond and self._settle()):
                 return True
             same = self._offer_best()
-            if self.is_stack:
+            if self.is_stack or is_beyond:
                 alike = 1 if same < 0 else alike + (1 if self.on > 1 else same)
             if number == 1 and self.is_stack:
                 q = nudged(self.data, self.start)
             elif number == 2 and posture is not None:
                 q = posture
             else:
-                q = restart(drawn, self.start, q, generator, partial=number % 2 == 0)
+                q = restart(drawn, self.start, self.best.q if is_beyond else q, generator, partial=number % 2 == 0)
         return not self.is_trial and self._settle_ends()
 
     def _attempt(self, start: Array, together: int) -> tuple[Array, bool]:
@@ -254,6 +253,7 @@ class _Search(Descent):
         """Settle the ends of the attempts; the best iterate is then the nearest to the start of those that are as good.
         Whether every residual that counts is within its tolerance."""
         has_candidate = self.candidate.distance <= self.chosen.distance * (1.0 + TIED)
+        has_candidate &= self.candidate.at is not self.chosen.at
         self.best = self.chosen.at
         if self._settle():
             return True

@@ -192,7 +192,7 @@ static int offer_best(rk_search *s) {
    1 when every residual is within tolerance. */
 static int settle_ends(rk_search *s) {
   const int32_t nq = s->ik->model->nq;
-  const int has_candidate = s->candidate.distance <= s->chosen.distance * (1.0 + TIED);
+  const int has_candidate = s->candidate.distance <= s->chosen.distance * (1.0 + TIED) && !rk_is_equal(s->candidate.q, s->chosen.q, nq);
   rk_copy(s->best_q, s->chosen.q, nq);
   s->is_kept = 0;
   if (settle(s)) return 1;
@@ -213,8 +213,8 @@ static int settle_ends(rk_search *s) {
 
 /* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn
    anew for each level; their number is added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled,
-   but in a trial. */
-static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
+   but in a trial. is_beyond: they are the answer, all of them are settled. */
+static int search(rk_search *s, uint64_t seed, int is_beyond, int32_t *attempts) {
   const rk_stack *stack = s->ik->stack;
   const int has_posture = stack && stack->postures && s->on >= stack->posture_from;
   s->least_error = s->chosen.error = s->candidate.error = __builtin_inf();
@@ -222,9 +222,9 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
   const int32_t enough = s->on > 1 ? IDLE : ENOUGH;
   for (int32_t number = 1, alike = 0; number <= s->ik->attempts && alike < enough; number++) {
     ++*attempts;
-    if (attempt(s, s->on > 1 && number % 4 > 1 ? TOGETHER : 0)) return 1;
+    if (attempt(s, s->on > 1 && number % 4 > 1 ? TOGETHER : 0) || (is_beyond && settle(s))) return 1;
     const int same = offer_best(s);
-    if (stack) alike = same < 0 ? 1 : alike + (same || s->on > 1);
+    if (stack || is_beyond) alike = same < 0 ? 1 : alike + (same || s->on > 1);
     if (number == 1 && stack)
       rk_search_nudge(s, s->start);
     else if (number == 2 && has_posture)
@@ -249,13 +249,10 @@ static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
       continue;
     }
     if (s->on > reachable) outcome.code = RK_IK_OUT_OF_REACH;
+    const int is_beyond = outcome.code == RK_IK_OUT_OF_REACH;
+    if (is_beyond && ik->is_trial) break;
     if (s->on > 1) rk_copy(s->q, s->best_q, ik->model->nq);
-    if (s->on == 1 && outcome.code == RK_IK_OUT_OF_REACH) {
-      outcome.attempts = 1;
-      if (!attempt(s, 0)) settle(s);
-    } else if (!search(s, seed, &outcome.attempts) && outcome.code == RK_IK_CONVERGED) {
-      outcome.code = RK_IK_NOT_CONVERGED;
-    }
+    if (!search(s, seed, is_beyond, &outcome.attempts) && !is_beyond) outcome.code = RK_IK_NOT_CONVERGED;
   }
   s->on = s->levels;
   outcome.iterations = s->iterations;

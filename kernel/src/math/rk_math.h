@@ -64,6 +64,12 @@ static inline void rk_multiply(const double A[9], const double B[9], double out[
     for (int c = 0; c < 3; c++) out[r + c] = A[r] * B[c] + A[r + 1] * B[3 + c] + A[r + 2] * B[6 + c];
 }
 
+static inline int rk_is_equal(const double *a, const double *b, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (a[k] != b[k]) return 0;
+  return 1;
+}
+
 static inline void rk_copy(double *to, const double *from, int64_t count) {
   for (int64_t k = 0; k < count; k++) to[k] = from[k];
 }

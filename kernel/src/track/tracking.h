@@ -28,12 +28,6 @@ typedef struct rk_tracking {
   int placed;                /* the tips are placed at the last configuration */
 } rk_tracking;
 
-static inline int rk_is_equal(const double *a, const double *b, int64_t count) {
-  for (int64_t k = 0; k < count; k++)
-    if (a[k] != b[k]) return 0;
-  return 1;
-}
-
 static inline int rk_is_zero(const double *a, int64_t count) {
   for (int64_t k = 0; k < count; k++)
     if (a[k] != 0.0) return 0;
