@@ -3,21 +3,24 @@ tried out: the robot is solved anew, and what brings nothing nearer is taken bac
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from operator import itemgetter
+from typing import Any
 
 import bpy
 from mathutils import Matrix, Vector
 
 from ...properties.bridge import binding, to_blender
-from ...properties.bridge.parents import with_parents
 from ...properties.handlers import posing_paused
 from ...properties.results import readouts
 from ...properties.results.result_text import quantity_text
 from ...properties.results.stored_results import ShownResult
-from ...properties.results.why import HOWS, can_relax
+from ...properties.results.why import HOWS, base_held, can_relax, store_why, why
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, UnknownNameError
-from ...scene.animation.frames import fcurves
 from ...scene.posing.solve import SolvedPose, solve_steps
 from ...scene.tasks.present_values import present_target
 from ...scene.tasks.targets import targets_now
@@ -28,6 +31,7 @@ from ..solve.solve import take_pose
 MORE = 1.01  # times the residual: surely within the tolerance
 NEARER = 0.2, 0.5, 0.8  # of the way from the base to the tip: the arm is not stretched then
 LEAST = 1e-9
+BUDGET = 0.5  # [s] after which no other place of the base is tried
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
 
@@ -64,6 +68,22 @@ def missed(obj: bpy.types.Object, relaxed: bpy.types.PropertyGroup | None = None
     return found
 
 
+@contextmanager
+def tried_out(obj: bpy.types.Object, put_back: Callable[[], None], how: str, task: str) -> Iterator[Callable[[], None]]:
+    """Inside, a remedy is tried out; calling what is yielded keeps it. Else, also where anything raises, what it
+    changed is put back, with what the panel said. Where it was in vain, it is not offered again."""
+    shown, kept = ShownResult(obj), []
+    try:
+        yield lambda: kept.append(True)
+    finally:
+        if not kept:
+            put_back()
+            shown.show(obj)
+    if not kept:
+        blamed = why(obj)
+        store_why(obj, replace(blamed, tried=(*blamed.tried, (how, task))))
+
+
 class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
     """Ask less of a task, so that the robot can meet it"""
 
@@ -86,19 +106,18 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
             raise RobokinError(f"task {task.name!r}: {words.partition(':')[0]} changes nothing of it")
         if self.how == "TOLERANCE" or not readouts.is_present(obj, "solve"):  # Live may be on its way yet
             solved_now(context, obj)
-        before, shown = missed(obj, task, self.how), ShownResult(obj)
+        before = missed(obj, task, self.how)
         kept = [(settings, "mode", settings.mode), *((task, name, _value(task, name)) for name in ASKED)]
-        self._relax(obj, task)
-        solved = solved_now(context, obj)
-        if not solved.result.converged and missed(obj, task, self.how) >= LESS * before:
-            for owner, name, value in kept:
-                setattr(owner, name, value)
-            shown.show(obj)
-            self.report({"WARNING"}, f"{words} does not help, all is as before")
-            return {"CANCELLED"}
-        take_pose(context, obj, solved)
-        self.report({"INFO"}, f"{words}: {_outcome(solved)}")
-        return {"FINISHED"}
+        with tried_out(obj, lambda: _set(kept), self.how, task.name) as keep:
+            self._relax(obj, task)
+            solved = solved_now(context, obj)
+            if solved.result.converged or missed(obj, task, self.how) < LESS * before:
+                take_pose(context, obj, solved)
+                keep()
+                self.report({"INFO"}, f"{words}: {_outcome(solved)}")
+                return {"FINISHED"}
+        self.report({"WARNING"}, f"{words} does not help, all is as before")
+        return {"CANCELLED"}
 
     def _relax(self, obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> None:
         if self.how == "ROTATION":
@@ -129,39 +148,38 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         task = named_task(obj, self.task)
-        if any(obj.lock_location) or any(path == "location" for path, _ in fcurves(obj)):
-            raise RobokinError(f"{obj.name!r} is held where it is: its location is locked or keyed")
-        if task.use_target and obj in with_parents(task.target):
-            raise RobokinError(f"task {task.name!r}: its target moves with the robot")
+        if problem := base_held(obj, task):
+            raise RobokinError(problem)
         robot = binding(obj)
         tip = present_target(context, obj, robot, task)
         if tip is None:
             raise RobokinError(f"task {task.name!r} does not say where the robot should be")
         if not readouts.is_present(obj, "solve"):
             solved_now(context, obj)
-        before, shown, stood = missed(obj), ShownResult(obj), obj.matrix_world.copy()
+        before, stood = missed(obj), obj.matrix_world.copy()
         wanted = targets_now(context, obj, [task], robot=robot).T[0, 0]
         at, place = to_blender(obj, tip, None, robot).translation, stood.translation
         all_of_it = to_blender(obj, wanted, None, robot).translation - at
         away = [all_of_it + share * (at - place) for share in NEARER]
-        tried = []
-        for shift in (*map(_level, away), away[0], all_of_it):  # the last of a tip that joints cannot move
-            obj.matrix_world = Matrix.Translation(shift) @ stood
-            solved = solved_now(context, obj)
-            tried.append((missed(obj), shift, solved))
-            if solved.result.converged:
-                break
-        remains, shift, solved = min(tried, key=itemgetter(0))
-        if not solved.result.converged and remains >= LESS * before:
-            obj.matrix_world = stood
-            shown.show(obj)
-            self.report({"WARNING"}, f"{self.bl_label}: {task.name} does not help, all is as before")
-            return {"CANCELLED"}
-        obj.matrix_world = Matrix.Translation(shift) @ stood
-        take_pose(context, obj, solved)
-        distance = quantity_text(context.scene, "LENGTH", shift.length * context.scene.unit_settings.scale_length)
-        self.report({"INFO"}, f"{obj.name}: moved by {distance}, {_outcome(solved)}")
-        return {"FINISHED"}
+        with tried_out(obj, lambda: setattr(obj, "matrix_world", stood), "BASE", task.name) as keep:
+            tried, begin = [], time.monotonic()
+            for shift in (*map(_level, away), away[0], all_of_it):  # the last of a tip that joints cannot move
+                obj.matrix_world = Matrix.Translation(shift) @ stood
+                solved = solved_now(context, obj)
+                tried.append((missed(obj), shift, solved))
+                if solved.result.converged or time.monotonic() - begin > BUDGET:
+                    break
+            remains, shift, solved = min(tried, key=itemgetter(0))
+            if solved.result.converged or remains < LESS * before:
+                obj.matrix_world = Matrix.Translation(shift) @ stood
+                take_pose(context, obj, solved)
+                keep()
+                distance = shift.length * context.scene.unit_settings.scale_length
+                moved = f"moved by {quantity_text(context.scene, 'LENGTH', distance)}"
+                self.report({"INFO"}, f"{obj.name}: {moved}, {_outcome(solved)}")
+                return {"FINISHED"}
+        self.report({"WARNING"}, f"{self.bl_label}: {task.name} does not help, all is as before")
+        return {"CANCELLED"}
 
 
 def _level(shift: Vector) -> Vector:
@@ -174,6 +192,11 @@ def _outcome(solved: SolvedPose) -> str:
 
 def _value(task: bpy.types.PropertyGroup, name: str) -> object:
     return tuple(task.use_rotation) if name == "use_rotation" else getattr(task, name)
+
+
+def _set(values: list[tuple[Any, str, Any]]) -> None:
+    for owner, name, value in values:
+        setattr(owner, name, value)
 
 
 CLASSES = (ROBOKIN_OT_task_relax, ROBOKIN_OT_base_nearer)

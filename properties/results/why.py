@@ -11,6 +11,8 @@ import bpy
 
 from ...solvers.ik.diagnosis import NOT_TURNED
 from ..bridge import binding
+from ..bridge.fcurves import fcurves
+from ..bridge.parents import with_parents
 from ..task_kinds import KINDS
 
 HOWS = (
@@ -24,10 +26,12 @@ MOST = 2  # tasks that remedies are offered for
 
 @dataclass(frozen=True)
 class Why:
-    """joints: names of those whose limits hold the robot up.   tasks: of those that are in conflict, or too far."""
+    """joints: names of those whose limits hold the robot up.   tasks: of those that are in conflict, or too far.
+    tried: remedies that were tried out and do not help, as (how, task)."""
 
     joints: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    tried: tuple[tuple[str, str], ...] = ()
 
 
 NOTHING = Why()
@@ -44,7 +48,7 @@ class Remedy:
 
 def store_why(obj: bpy.types.Object, blamed: Why) -> None:
     """Written only where it is new: that is what takes time."""
-    text = json.dumps([blamed.joints, blamed.tasks]) if blamed != NOTHING else ""
+    text = json.dumps([blamed.joints, blamed.tasks, blamed.tried]) if blamed != NOTHING else ""
     if obj.robokin.solver.why != text:
         obj.robokin.solver.why = text
 
@@ -58,8 +62,8 @@ def _parsed(text: str) -> Why:
     if not text:
         return NOTHING
     with suppress(ValueError, TypeError):  # of a damaged file
-        joints, tasks = json.loads(text)
-        return Why(tuple(map(str, joints)), tuple(map(str, tasks)))
+        joints, tasks, tried = (*json.loads(text), ())[:3]  # files of before have two
+        return Why(tuple(map(str, joints)), tuple(map(str, tasks)), tuple((str(how), str(task)) for how, task in tried))
     return NOTHING
 
 
@@ -75,17 +79,29 @@ def is_missed(obj: bpy.types.Object) -> bool:
 
 
 def remedies(obj: bpy.types.Object) -> list[Remedy]:
-    """What helps with the last solve: of the tasks that it blames, else of those that it missed."""
-    tasks, blamed = obj.robokin.tasks, why(obj).tasks
-    named = [task for task in tasks if task.name in blamed and task.enabled]
-    missed = named or [task for task in tasks if task.solved and not task.reached]
+    """What may help with the last solve: of the tasks that it blames, else of those that it missed; nothing that was
+    tried in vain."""
+    tasks, blamed = obj.robokin.tasks, why(obj)
+    named = [task for task in tasks if task.name in blamed.tasks and task.enabled]
+    missed = [task for task in tasks if task.solved and not task.reached]
     found = [Remedy("PATH", "")] if obj.robokin.solver.status == "COLLISION" else []
-    for task in missed[:MOST]:
-        if obj.robokin.solver.status == "OUT_OF_REACH" and not obj.robokin.solver.reason.startswith(NOT_TURNED):
+    for task in (named or missed)[:MOST]:
+        is_far = obj.robokin.solver.status == "OUT_OF_REACH" and not obj.robokin.solver.reason.startswith(NOT_TURNED)
+        if is_far and not base_held(obj, task):
             found.append(Remedy("BASE", task.name))
             continue
-        found += [Remedy(how, task.name) for how, *_ in HOWS if can_relax(obj, task, how)]
-    return found
+        useful = [how for how, *_ in HOWS if how != "PRIORITY" or missed != [task]]  # it helps the others
+        found += [Remedy(how, task.name) for how in useful if can_relax(obj, task, how)]
+    return [remedy for remedy in found if (remedy.how, remedy.task) not in blamed.tried]
+
+
+def base_held(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> str:
+    """Why the base cannot come nearer to the target of a task; "" where it can."""
+    if any(obj.lock_location) or any(path == "location" for path, _ in fcurves(obj)):
+        return f"{obj.name!r} is held where it is: its location is locked or keyed"
+    if task.use_target and obj in with_parents(task.target):
+        return f"task {task.name!r}: its target moves with the robot"
+    return ""
 
 
 def can_relax(obj: bpy.types.Object, task: bpy.types.PropertyGroup, how: str) -> bool:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
+from ...properties.bridge.fcurves import channelbag as channelbag
+from ...properties.bridge.fcurves import fcurves as fcurves
 from ...properties.handlers import others_handle, posing_paused
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
@@ -20,26 +22,6 @@ from ...robokin.arrays import Array
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 # Animated properties of an object that do not move it; any other unknown one sends the object down the slow road.
 _HARMLESS = ("[", "hide_", "color", "robokin.", "pose.bones[", "show_", "pass_index", "display_type")
-
-
-def fcurves(owner: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
-    """The F-curves that animate `owner` now, by (path, index): not muted, not empty.
-
-    NLA strips are not looked at. A group's mute switch has no effect on what Blender evaluates, so neither here.
-    """
-    bag = channelbag(owner)
-    if bag is None:
-        return {}
-    return {(curve.data_path, curve.array_index): curve for curve in bag.fcurves if not (curve.mute or curve.is_empty)}
-
-
-def channelbag(owner: bpy.types.ID) -> bpy.types.ActionChannelbag | None:
-    """Where the F-curves of `owner` are, None when it has no action or no slot in it."""
-    data = owner.animation_data
-    if data is None or data.action is None or data.action_slot is None or not data.action.layers:
-        return None
-    strips = data.action.layers[0].strips
-    return strips[0].channelbag(data.action_slot) if strips else None
 
 
 def keyed_only(owner: bpy.types.ID, concerns: Callable[[str], bool]) -> bool:

@@ -6,9 +6,11 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Vector
+from robokin_addon.operators.tasks import remedies as remedies_module
 from robokin_addon.panels.prepared.joint_rows import blocking_bones
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.results.why import remedies, why
+from robokin_addon.robokin import RobokinError
 from robokin_addon.robokin.library import ROBOTS, library_robot
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.panels import draw, draw_popover
@@ -228,3 +230,85 @@ def test_a_remedy_brings_the_tasks_nearer_or_says_that_it_does_not(scene, name):
             else:
                 assert asked(robot) == was and still_missed(robot, remedy) <= 1.001 * before
     assert tried > 5
+
+
+def test_what_was_tried_in_vain_is_not_offered_again_until_something_changes(robot):
+    target = add_target(robot)
+    moved(robot, target, location=(4.0, 1.0, 0.5))
+    robot.lock_location = (False, False, False)
+    constraint = robot.constraints.new("LIMIT_LOCATION")  # the base does not go where it is put
+    constraint.use_min_x = constraint.use_max_x = constraint.use_min_y = constraint.use_max_y = True
+    bpy.context.view_layer.update()
+    assert offered(robot) == {"BASE"}
+    with bpy.context.temp_override(object=robot, active_object=robot):
+        assert bpy.ops.robokin.base_nearer() == {"CANCELLED"}
+    bpy.context.view_layer.update()
+    assert offered(robot) == set() and robot.robokin.solver.status == "OUT_OF_REACH"
+    moved(robot, target, location=(4.0, 1.0, 0.6))
+    assert offered(robot) == {"BASE"}
+
+
+@pytest.mark.parametrize("hold", ["lock", "key", "target"])
+def test_a_base_that_is_held_is_not_asked_to_come_nearer(robot, hold):
+    """The task can ask less instead."""
+    target = add_target(robot)
+    if hold == "lock":
+        robot.lock_location[1] = True
+    elif hold == "key":
+        robot.keyframe_insert("location")
+    else:
+        target.parent = robot
+    moved(robot, target, location=(4.0, 1.0, 0.5))
+    assert robot.robokin.solver.status == "OUT_OF_REACH"
+    assert "BASE" not in offered(robot) and "TOLERANCE" in offered(robot)
+
+
+def test_a_task_that_alone_is_missed_is_not_asked_to_come_after_those_that_are_met(scene):
+    robot = build(library_robot("gantry"))
+    robot.robokin.live = False
+    tip = robot.pose.bones[-1].name
+    add_target(robot, tip, "POSITION")
+    turned = add_target(robot, tip, "AXIS")
+    turned.rotation_euler.rotate_axis("X", 0.5)
+    moved(robot, turned)
+    assert robot.robokin.tasks[0].reached and not robot.robokin.tasks[1].reached
+    assert "PRIORITY" not in offered(robot)
+
+
+@pytest.mark.parametrize("operator", ["task_relax", "base_nearer"])
+def test_a_remedy_whose_solve_raises_changes_nothing(robot, monkeypatch, operator):
+    target = add_target(robot)
+    moved(robot, target, location=(4.0, 1.0, 0.5))
+    task = robot.robokin.tasks[0]
+    options = {"how": "ROTATION"} if operator == "task_relax" else {}
+    was, said, missed = asked(robot), robot.robokin.solver.reason, task.position_residual
+    solves = []
+
+    def failing(*arguments):
+        solves.append(arguments)
+        task.position_residual = 7.0
+        raise RobokinError("no more memory")
+
+    monkeypatch.setattr(remedies_module, "solved_now", failing)
+    with pytest.raises(RuntimeError, match="no more memory"):
+        run(robot, operator, **options)
+    assert solves and asked(robot) == was
+    assert (robot.robokin.solver.reason, task.position_residual) == (said, missed)
+
+
+def test_the_base_is_not_tried_at_more_places_when_that_takes_long(scene, monkeypatch):
+    robot = add_robot()
+    target = add_target(robot)
+    moved(robot, target, location=(0.0, 0.0, 40.0))
+    now, solves, solve = [0.0], [], remedies_module.solved_now
+    monkeypatch.setattr(remedies_module.time, "monotonic", lambda: now[0])
+
+    def slow(*arguments):
+        now[0] += 0.3
+        solves.append(solve(*arguments))
+        return solves[-1]
+
+    monkeypatch.setattr(remedies_module, "solved_now", slow)
+    with bpy.context.temp_override(object=robot, active_object=robot):
+        bpy.ops.robokin.base_nearer()
+    assert len(solves) == 2
