@@ -56,7 +56,8 @@ class IdleWork(Generic[Result]):
             self._slice(np.inf)
 
     def _go_on(self) -> float | None:
-        self._slice(SLICE)
+        if self._work:  # undo takes it away
+            self._slice(SLICE)
         return PAUSE if self._work else None
 
     def _slice(self, seconds: float) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from ...properties.bridge import binding, to_blender
+from ...properties.bridge import binding, read_configuration, to_blender
 from ...properties.handlers import posing_paused
 from ...properties.results import readouts
 from ...properties.results.result_text import quantity_text
@@ -21,6 +21,8 @@ from ...properties.results.stored_results import ShownResult
 from ...properties.results.why import HOWS, base_held, can_relax, store_why, why
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, UnknownNameError
+from ...robokin.arrays import Array
+from ...scene.posing.by_method import home
 from ...scene.posing.solve import SolvedPose, solve_steps
 from ...scene.tasks.present_values import present_target
 from ...scene.tasks.targets import targets_now
@@ -29,7 +31,8 @@ from ..common import RobotOperator
 from ..solve.solve import take_pose
 
 MORE = 1.01  # times the residual: surely within the tolerance
-NEARER = 0.2, 0.5, 0.8  # of the way from the base to the tip: the arm is not stretched then
+# Of the way from the base to the tip: to where the tip is at Home, and to where it strains to reach the target.
+NEARER = (0.0, 0.2, -0.2, 0.5), (0.2, 0.5, 0.8)
 LEAST = 1e-9
 BUDGET = 0.5  # [s] after which no other place of the base is tried
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
@@ -48,10 +51,11 @@ def named_task(obj: bpy.types.Object, name: str) -> bpy.types.PropertyGroup:
     return tasks[obj.robokin.active_task]
 
 
-def solved_now(context: bpy.types.Context, obj: bpy.types.Object) -> SolvedPose:
-    """A solve as the scene stands, of which the panel shows what is missed. Raises RobokinError."""
+def solved_now(context: bpy.types.Context, obj: bpy.types.Object, start: Array | None = None) -> SolvedPose:
+    """A solve as the scene stands, of which the panel shows what is missed. start: (nq,), else the present pose.
+    Raises RobokinError."""
     with posing_paused():
-        solved = finish(solve_steps(context, obj, obj.robokin.solver.seed))
+        solved = finish(solve_steps(context, obj, obj.robokin.solver.seed, start))
     solved.store(obj)
     return solved
 
@@ -136,8 +140,8 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
-    """Move the robot toward a target that is too far away, so near that the arm need not be stretched: along the ground
-    it stands on, where that is enough"""
+    """Move the robot toward a target that is too far away, so near that its Home posture reaches it, or nearly: along
+    the ground it stands on, where that is enough"""
 
     bl_idname = "robokin.base_nearer"
     bl_label = "Move Base Nearer"
@@ -151,21 +155,25 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         if problem := base_held(obj, task):
             raise RobokinError(problem)
         robot = binding(obj)
-        tip = present_target(context, obj, robot, task)
-        if tip is None:
+        present = read_configuration(obj, robot)
+        start = home(obj, robot.model, present)
+        tips = [present_target(context, obj, robot, task, q) for q in (start, present)]
+        if tips[0] is None:
             raise RobokinError(f"task {task.name!r} does not say where the robot should be")
         if not readouts.is_present(obj, "solve"):
             solved_now(context, obj)
         before, stood = missed(obj), obj.matrix_world.copy()
         wanted = targets_now(context, obj, [task], robot=robot).T[0, 0]
-        at, place = to_blender(obj, tip, None, robot).translation, stood.translation
-        all_of_it = to_blender(obj, wanted, None, robot).translation - at
-        away = [all_of_it + share * (at - place) for share in NEARER]
+        place, goal = stood.translation, to_blender(obj, wanted, None, robot).translation
+        away = []
+        for tip, shares in zip(tips, NEARER, strict=True):
+            at = to_blender(obj, tip, None, robot).translation
+            away += [goal - at + share * (at - place) for share in shares]
         with tried_out(obj, lambda: setattr(obj, "matrix_world", stood), "BASE", task.name) as keep:
             tried, begin = [], time.monotonic()
-            for shift in (*map(_level, away), away[0], all_of_it):  # the last of a tip that joints cannot move
+            for shift in (*map(_level, away), away[0]):  # the last of a tip that joints cannot move
                 obj.matrix_world = Matrix.Translation(shift) @ stood
-                solved = solved_now(context, obj)
+                solved = solved_now(context, obj, start)
                 tried.append((missed(obj), shift, solved))
                 if solved.result.converged or time.monotonic() - begin > BUDGET:
                     break

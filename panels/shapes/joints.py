@@ -12,7 +12,7 @@ from ...robokin.spatial.swing_twist import from_swing_and_twist
 from .lines import arc, circle, joined, on_circle, polyline
 
 TURN = 2.0 * np.pi
-GAP = 0.09  # between the turns of a spiral
+GAP = 0.15  # between the turns of a spiral: its marks and the knob of its needle are on one of them
 TICK = 0.1  # half the length of the mark at a limit
 WIDEST = 4.0 * TURN  # of a range that is drawn whole; wider ones count as free
 NEAR = 0.05  # of its range: a joint that is nearer to its limit is shown red

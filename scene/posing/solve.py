@@ -13,6 +13,7 @@ from ...properties.results.stored_results import store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError
+from ...robokin.arrays import Array
 from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria, shapes_of_criteria
 from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
@@ -43,11 +44,13 @@ class SolvedPose:
         return reason
 
 
-def solve_steps(context: bpy.types.Context, obj: bpy.types.Object, seed: int) -> Generator[float, None, SolvedPose]:
+def solve_steps(
+    context: bpy.types.Context, obj: bpy.types.Object, seed: int, start: Array | None = None
+) -> Generator[float, None, SolvedPose]:
     """Yield the share of the work done (0..1) now and then; return the pose for the targets as they stand.
 
-    The solve starts from the present pose. It is about the tasks with an influence, which ask for a pose and not for a
-    velocity. Nothing is written. Raises RobokinError, also where there is no such task.
+    The solve starts from `start` (nq,), else from the present pose. It is about the tasks with an influence, which ask
+    for a pose and not for a velocity. Nothing is written. Raises RobokinError, also where there is no such task.
     """
     robot = binding(obj)
     tasks, wanted = pose_tasks(context, obj, robot)
@@ -57,7 +60,7 @@ def solve_steps(context: bpy.types.Context, obj: bpy.types.Object, seed: int) ->
     apart = []
     if wanted:
         apart = yield from scaled(clearance_now(context.scene, obj, robot), 0.4, 0.5)
-    solving = solve_ik_steps(model, [*wanted, *apart], q0, seed, criteria=criteria)
+    solving = solve_ik_steps(model, [*wanted, *apart], q0 if start is None else start, seed, criteria=criteria)
     result = yield from scaled(solving, 0.5, 1.0)
     if apart:
         result = result.first(len(wanted))

@@ -49,16 +49,18 @@ def take_present(context: bpy.types.Context, obj: bpy.types.Object, robot: Bindi
 
 
 def present_target(
-    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, task: RobokinTask
+    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, task: RobokinTask, q: Array | None = None
 ) -> Array | None:
-    """(4, 4) T_root_target [m] that the robot's pose meets, of a task that asks for one. Raises RobokinError."""
+    """(4, 4) T_root_target [m] that q, else the robot's present pose, meets, of a task that asks for one.
+    Raises RobokinError."""
     if KINDS[task.kind].target != "POSE":
         return None
+    q = read_configuration(obj, robot) if q is None else q
     T = np.eye(4)
     if task.kind == "CENTER_OF_MASS":
-        T[:3, 3] = center_of_mass(robot.model, read_configuration(obj, robot))
+        T[:3, 3] = center_of_mass(robot.model, q)
         return T
-    tip = _tip(obj, robot, task, forward_kinematics(robot.model, read_configuration(obj, robot)))
+    tip = _tip(obj, robot, task, forward_kinematics(robot.model, q))
     if tip is None:
         return None
     T[:] = tip

@@ -70,6 +70,20 @@ def test_the_base_stays_on_the_ground_where_that_is_enough(scene, name, up):
     assert robot.matrix_world.translation.length > 1.0
 
 
+@pytest.mark.parametrize("way", [(1.2, 0.0, 0.1), (-1.0, 1.5, 0.0), (-2.0, -1.0, 0.2)])
+def test_the_arm_stays_near_home_where_the_base_comes(scene, way):
+    """It strained towards the target before, with joints at their limits: it does not keep that posture."""
+    assert bpy.ops.robokin.add_robot(robot="panda") == {"FINISHED"}
+    robot = bpy.context.object
+    robot.robokin.live = False
+    target = add_target(robot, binding(robot).bone_of_link[ROBOTS["panda"].tip])
+    moved(robot, target, location=target.location + Vector(way))
+    run(robot, "base_nearer")
+    q, model = read_configuration(robot), robot_model(robot)
+    shares = np.minimum(q - model.lower, model.upper - q)[:7] / (model.upper - model.lower)[:7]
+    assert robot.robokin.solver.status == "CONVERGED" and shares.min() > 0.15
+
+
 def test_where_no_joint_turns_the_tool_so_the_base_is_not_to_blame(scene):
     robot = build(library_robot("gantry"))
     robot.robokin.live = False

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from robokin_addon.panels.gizmos.handles import KNOB
 from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.ellipsoid import semi_axes
 from robokin_addon.panels.shapes.joints import (
     GAP,
+    KNOB_EDGES,
     arc_fan,
     cone_border,
     limit_arc,
@@ -36,6 +38,9 @@ def test_a_range_of_several_turns_is_a_spiral_on_which_the_needle_ends():
     assert np.linalg.norm(first) == pytest.approx(1.0 - GAP) and np.linalg.norm(last) == pytest.approx(1.0 + 2.0 * GAP)
     assert radius_at(upper, lower, upper) == pytest.approx(np.linalg.norm(last))
     assert radius_at(1.0, -1.5, 1.5) == 1.0
+    marks = np.linalg.norm(segments[-2:], axis=2) - [[1.0 - GAP], [1.0 + 2.0 * GAP]]
+    assert np.abs(marks).max() < GAP  # no mark and no knob covers the turn beside its own
+    assert np.abs(KNOB_EDGES).max() * KNOB < 0.6 * GAP
     free = limit_arc(-np.inf, np.inf)
     assert np.linalg.norm(free[:, 0], axis=1) == pytest.approx(1.0)
 
