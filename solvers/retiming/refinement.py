@@ -11,8 +11,8 @@ import numpy as np
 from ...robokin.arrays import Array
 
 CELLS = 500  # of the first grid at least, where samples are fewer
-COARSE = 5e-4  # relative: by how much x may be missed in a cell
-PARTS = 16  # of a cell at once
+COARSE = 2e-4  # relative: by how much x may be missed in a cell
+PARTS = 2  # of a cell at once
 
 
 def first_grid(knots: Array) -> tuple[Array, Array]:

@@ -98,7 +98,7 @@ def fewest_keys(fit: _Fit) -> int:
                 slopes = CubicHermiteSpline([i, j], np.zeros((2, 2)), np.eye(2))(np.arange(2 * i, 2 * j + 1) / 2.0)
                 A[at : at + 2, at : at + 2] += slopes.T @ slopes
                 B[at : at + 2] += slopes.T @ (fit.q[2 * i : 2 * j + 1] - columns @ fit.q[[2 * i, 2 * j]])
-            S = np.linalg.lstsq(A, B)[0]
+            S = np.linalg.lstsq(A, B, rcond=None)[0]
             if all(fit.cubic(i, j, S[at], S[at + 1]) is not None for at, i, j in curved):
                 return count
     raise AssertionError("every frame a key does")

@@ -128,6 +128,24 @@ class SamePath(toppra.interpolator.AbstractGeometricPath):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("count", "walks"), [(300, True), (1000, False)])
+def test_along_noise_it_is_as_fast_as_toppra_on_a_far_finer_grid(count: int, walks: bool) -> None:
+    model, rng = library_robot("panda"), np.random.default_rng(count)
+    noise = 0.2 * rng.standard_normal((count, model.nv))
+    noise = 0.1 * np.cumsum(noise, axis=0) if walks else noise
+    found = retime(
+        model, [clamp(model, integrate(model, middle_of(model), each)) for each in noise], {"acceleration": 5.0}
+    )
+    grid = found.timing.grid
+    fine = np.interp(np.arange(12 * (len(grid) - 1) + 1) / 12.0, np.arange(len(grid)), grid)
+    bounds = [np.stack((-each, each), axis=1) for each in (model.velocity, np.full(model.nv, 5.0))]
+    limits = [constraint.JointVelocityConstraint(bounds[0]), constraint.JointAccelerationConstraint(bounds[1])]
+    theirs = algorithm.TOPPRA(limits, SamePath(found.path), fine, parametrizer="ParametrizeConstAccel")
+    assert found.duration <= theirs.compute_trajectory(0.0, 0.0).duration * (1.0 + 1e-4)
+    assert_limits(found, 200_001)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_on_the_same_path_it_is_as_fast_as_toppra_made_legal(name: str) -> None:
     """toppra passes limits between its places of the grid: its timing is slowed down until it keeps them."""
