@@ -1,5 +1,5 @@
 """Descents of one frame of a motion, inside its bounds or inside the position limits alone, in NumPy. Twin of
-kernel/src/track/track_descent.c.
+kernel/src/track/track_descent.c and, around singular poses, of track_goals.c.
 """
 
 from __future__ import annotations
@@ -8,10 +8,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...robokin.arrays import Array
+from ...robokin.model.joint_types import MotionPrimitive
 from .descent import Descent, Iterate, LevelRows
+from .steps import aside, nudged
 
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
+GOAL_STEPS = 30
+ASIDES, FAR = 16, 2.0  # how often, and how far away [rad, m], a first level is looked for around a singular pose
+STILL = 1e-9  # [rad, m] what a descent moved by no more was not moved
+NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 EXACT = 1e-24  # and frames of which errors add up
 
@@ -60,3 +68,42 @@ class FrameDescent(Descent):
             if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
                 break
         return self.is_met(self.best)
+
+    def unbend(self, start: Array) -> bool:
+        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met
+        there."""
+        best = self.best
+        if self.run(nudged(self.rows.data, start), 1, GOAL_STEPS):
+            return True
+        self.best = best
+        return False
+
+    def turn_aside(self, start: Array) -> bool:
+        """The first level, which is nearly met, from around `start`. A singular pose is left in a direction that it has
+        not, by motions within it that make another one of it: to first order they do not help. Kept is the nearest that
+        is met, if it is not far."""
+        best, least = self.best, FAR
+        nearest = best
+        if best.errors[0] > NEAR:
+            return False
+        for number in range(ASIDES):
+            if not self.run(began := aside(self.rows.data, start, number), 1, GOAL_STEPS):
+                continue
+            found, near = self.best, self._put_back(self.best.q, began, start)
+            far = float(abs(near - start).max(initial=0.0))
+            if far < least:
+                there = self.look(near)
+                nearest, least = there if there.met[0] else found, far
+        self.best = nearest
+        return least < FAR
+
+    def _put_back(self, found: Array, began: Array, start: Array) -> Array:
+        """(nq,) found, but what the descent that began there has not moved is as in `start`: a level does not take
+        along what it does not need."""
+        data, moved = self.rows.data, abs(found - began) > STILL
+        for base in data.bases:  # wheels say where they are
+            moved[[*range(base.q, base.q + 3), *base.wheel_q]] = True
+        for motion, iq in zip(map(MotionPrimitive, data.tree.motion), data.tree.iq, strict=True):
+            if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
+                moved[iq : iq + motion.nq] = moved[iq : iq + motion.nq].any()
+        return np.where(moved, found, start)

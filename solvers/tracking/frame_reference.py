@@ -14,20 +14,16 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import Iterate, KeptLevels, LevelRows
-from ..descent.frame_descent import FrameDescent
+from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
 from ..descent.level_rows import Preference
-from ..descent.steps import aside, nudged
+from ..descent.steps import nudged
 from .data import TrackLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
-GOAL_STEPS = 30
 SETTLING_STEPS = 60  # near a singular pose each step is as good as the one before, and no better
-ASIDES, FAR = 16, 2.0  # how often, and how far away [rad, m], a first level is looked for around a singular pose
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
-STILL = 1e-9  # [rad, m] what a descent moved by no more was not moved
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
-NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 IDLE = 1e-9  # of a row: what it hardly depends on
 FEW = 8  # joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it
@@ -82,14 +78,14 @@ class Frame:
         for on in range(1, free.rows.levels + 1):
             start, is_velocity = tracking.goal_start(on - 1), bool(free.rows.are_velocities[on - 1])
             last = free.look(start)
-            met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
+            met = on == 1 and (free.run(start, on, GOAL_STEPS) or free.unbend(start))
             if on > 1 and is_velocity:
                 met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a path leads, and round its corners
             elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
             met = met or free.settle(SETTLING_STEPS, SETTLED)
-            met = met or (on == 1 and not is_velocity and self._turned_aside(start))
+            met = met or (on == 1 and not is_velocity and (free.turn_aside(start) or self._turned_round(last)))
             met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best
@@ -119,45 +115,17 @@ class Frame:
         free.kept = None
         return found
 
-    def _unbent(self, start: Array) -> bool:
-        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met
-        there."""
-        free = self._freely
-        best = free.best
-        if free.run(nudged(self._tracking.data, start), 1, GOAL_STEPS):
-            return True
-        free.best = best
-        return False
-
-    def _turned_aside(self, start: Array) -> bool:
-        """The first level, which is nearly met, from around `start`. A singular pose is left in a direction that it has
-        not, by motions within it that make another one of it: to first order they do not help. Kept is the nearest that
-        is met, if it is not far."""
-        free, least = self._freely, FAR
-        best = nearest = free.best
-        if best.errors[0] > NEAR:
+    def _turned_round(self, last: Iterate) -> bool:
+        """The first level, which comes no nearer than at its last goal: from beside there down to a minimum, as a
+        straight limb that points away turns round only so. Kept when it is notably nearer."""
+        free, best = self._freely, self._freely.best
+        if _is_better(best, last, 0):
             return False
-        for number in range(ASIDES):
-            if not free.run(began := aside(self._tracking.data, start, number), 1, GOAL_STEPS):
-                continue
-            found, near = free.best, self._put_back(free.best.q, began, start)
-            far = float(abs(near - start).max(initial=0.0))
-            if far < least:
-                there = free.look(near)
-                nearest, least = there if there.met[0] else found, far
-        free.best = nearest
-        return least < FAR
-
-    def _put_back(self, found: Array, began: Array, start: Array) -> Array:
-        """(nq,) found, but what the descent that began there has not moved is as in `start`: a level does not take
-        along what it does not need."""
-        data, moved = self._tracking.data, abs(found - began) > STILL
-        for base in data.bases:  # wheels say where they are
-            moved[[*range(base.q, base.q + 3), *base.wheel_q]] = True
-        for motion, iq in zip(map(MotionPrimitive, data.tree.motion), data.tree.iq, strict=True):
-            if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
-                moved[iq : iq + motion.nq] = moved[iq : iq + motion.nq].any()
-        return np.where(moved, found, start)
+        free.best = free.look(nudged(self._tracking.data, best.q))
+        met = free.settle(SETTLING_STEPS, SETTLED)
+        if not _is_better(free.best, best, 0):
+            free.best = best
+        return met
 
     def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
         """What `_at_once` returns, where the goals of all levels after those are reached in this frame anyway, the last

@@ -86,6 +86,20 @@ static int turn_aside(rk_tracking *t) {
   return least < FAR;
 }
 
+/* The first level, which comes no nearer than at its last goal: from beside there down to a minimum, as a straight limb that
+   points away turns round only so. Kept when it is notably nearer. before: its error at the last goal. */
+static int turn_round(rk_tracking *t, double before) {
+  rk_search *s = &t->search;
+  const double least = s->best_level_error[0] * (1.0 - TIED);
+  if (s->best_level_error[0] < before * (1.0 - TIED)) return 0;
+  rk_copy(t->goals, s->best_q, s->ik->model->nq);
+  rk_search_nudge(s, t->goals);
+  rk_tracking_look(t, s->q);
+  const int met = rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED);
+  if (!met && !(s->best_level_error[0] < least)) rk_tracking_look(t, t->goals);
+  return met;
+}
+
 /* From the last goal of the last level that counts, if levels above can have there what they have at the best configuration,
    their goal; else from there. */
 static void restore(rk_tracking *t) {
@@ -134,9 +148,10 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
     double least = -1.0;
     rk_tracking_stay(t, 0);
     return_to_goal(t, k);
+    rk_tracking_look(t, t->frame.moved);
+    const double before = s->level_error[k];
     if (is_same) {
-      rk_tracking_look(t, t->frame.moved);
-      if (!s->level_met[k]) least = s->level_error[k] * (1.0 - TIED);
+      if (!s->level_met[k]) least = before * (1.0 - TIED);
       rk_copy(t->q, t->frame.moved, nq); /* a nudge overwrites it */
     }
     if (k > 0) {
@@ -150,7 +165,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
       met = rk_tracking_go(t, t->pulled, RK_GOAL_STEPS, 0);
     }
     met = met || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED) ||
-          (k == 0 && !is_velocity && turn_aside(t)) || (k > 0 && possible == k && !is_velocity && meet_as_one(t));
+          (k == 0 && !is_velocity && (turn_aside(t) || turn_round(t, before))) || (k > 0 && possible == k && !is_velocity && meet_as_one(t));
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);

@@ -9,6 +9,8 @@ from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, PostureTask, Task, solve_ik, track
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy
 from support.engine.robots import ball_bones
+from support.problems.limits import with_rates
+from support.problems.planar_arms import free_arm
 
 DT = 1.0 / 24.0
 FRAMES = 48
@@ -94,3 +96,18 @@ def test_a_hand_that_keeps_its_orientation_comes_in() -> None:
         targets.append([*poses, frames["chest"][:3, :3]])
     found = track(model, tasks, targets, q, DT)
     assert found.converged.all(), f"{(~found.converged).sum()} frames, by {found.residuals.max():.3g}"
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_an_arm_that_points_away_from_what_it_cannot_reach_turns_round(backend: str, levels: int) -> None:
+    """Straight on the line to the target, where no joint brings it nearer to first order. Then it stands."""
+    lengths = (1.0, 0.7, 0.4)
+    model, point = with_rates(free_arm(*lengths), velocity=6.0), np.array((-2.0 * sum(lengths), 0.0, 0.0))
+    tasks = [PositionTask("end3", point), PositionTask("end1", -point, priority=2)][:levels]
+    ends = forward_kinematics(model, model.neutral())
+    here = [ends[task.link][:3, 3] for task in tasks]
+    targets = [here, *[[task.target for task in tasks]] * FRAMES]
+    found = track(model, tasks, targets, model.neutral(), DT, backend=backend)
+    assert found.residuals[-1, 0, 0] == pytest.approx(sum(lengths), rel=1e-3)
+    np.testing.assert_array_equal(found.q[-1], found.q[-8])
