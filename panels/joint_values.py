@@ -12,8 +12,8 @@ from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped, row_letters
 
-NAMES, NARROW = 0.5, 0.38  # of the width of a row; and of one beside a scroll bar
-VALUES = 0.44  # of what is left there: the value, which has no room in the slider beside its percentage
+NAMES, NARROW = 0.5, 0.38  # of the width of a row; and beside a scroll bar, or where that is enough for all names
+VALUES = 0.5  # of what is left there: the value, which has no room in the slider beside its percentage
 MOST = 12  # rows that are shown at once
 
 
@@ -24,6 +24,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
     # Of the robot whose panel is being drawn:
     rows: Mapping[str, JointRow] = {}
     blocking: Collection[str] = ()
+    share = NAMES  # of a name
     letters = 0  # of a name
 
     def filter_items(self, context, data, property) -> tuple[list[int], list[int]]:
@@ -41,7 +42,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
             return
         row_layout = layout.row(align=True)
         scrolls = len(own.rows) > MOST
-        split = row_layout.split(factor=NARROW if scrolls else NAMES)
+        split = row_layout.split(factor=own.share)
         if row.follows:
             split.active = False
         if own.blocking and item.name in own.blocking:
@@ -56,7 +57,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
             split.prop(item, RANGE, text=text, slider=True)
         elif row.ball and not row.places:
             split.label(text=angles_text(item))
-        elif len(row.channels) > 1:  # too many fields to read; of a floating base where it is
+        elif row.follows or len(row.channels) > 1:  # too many fields to read; of a floating base where it is
             shown = row.places if row.ball else row.channels
             split.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in shown))
         else:
@@ -82,7 +83,9 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
         rows = joint_rows(obj)
         own = ROBOKIN_UL_joint_values
         own.rows, own.blocking = rows, blocking_bones(obj)
-        own.letters = row_letters(context, NARROW if len(rows) > MOST else NAMES)
+        is_enough = max((len(row.name) for row in rows.values()), default=0) <= row_letters(context, NARROW)
+        own.share = NARROW if is_enough or len(rows) > MOST else NAMES
+        own.letters = row_letters(context, own.share)
         layout.template_list(
             "ROBOKIN_UL_joint_values",
             "",

@@ -138,7 +138,8 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         settings = obj.robokin.solver
         column = layout.column()
         column.prop(settings, "format")
-        column.prop(settings, "rate", text="Rate Hz")
+        own = "" if settings.rate else f" (0: {context.scene.render.fps / context.scene.render.fps_base:.4g})"
+        column.prop(settings, "rate", text=f"Rate Hz{own}")
         row = _button(layout, "robokin.export_motion", "EXPORT")
         row.operator("robokin.import_motion", icon="IMPORT")
 

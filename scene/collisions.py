@@ -19,7 +19,7 @@ from ..solvers import ClearanceTask
 from ..solvers.progress import scaled
 from .obstacle_shapes import all_shapes, world_now
 from .obstacles import SceneObstacle, obstacles_in, worlds_over
-from .tasks.root_frames import roots_from_world
+from .tasks.root_frames import metres_per_world_unit, roots_from_world
 
 
 def collisions_over(
@@ -92,7 +92,7 @@ def clearance_of(
 ) -> ClearanceTask:
     """What the robot keeps away from. margin [m]: in place of its own. Raises RobokinError for a robot without
     collision shapes, or whose meshes are not found."""
-    own = obj.robokin.solver.collision_margin * robot.metres_per_unit
+    own = obj.robokin.solver.collision_margin * metres_per_world_unit(obj, robot)
     known = checked_collisions(obj, collisions)
     placed = np.array([each.placement.reshape(-1, 4, 4)[0] for each in known.obstacles]).reshape(-1, 4, 4)
     return ClearanceTask(known, own if margin is None else margin, placed)

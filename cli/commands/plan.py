@@ -65,13 +65,14 @@ def _keyed(arguments: argparse.Namespace) -> bool:
 
         from ...properties.bridge import binding
         from ...scene.bake.path_plan import plan_steps
+        from ...scene.tasks.root_frames import metres_per_world_unit
 
         robot = find_robot(arguments.robot)
         bound = binding(robot)
         frames = chosen_frames(robot, arguments.frames, 1)
         margin = arguments.margin
         if margin is None:
-            margin = robot.robokin.solver.collision_margin * bound.metres_per_unit
+            margin = robot.robokin.solver.collision_margin * metres_per_world_unit(robot, bound)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         ends = frames[0], frames[-1]
         steps = plan_steps(scene, view_layer, robot, bound, *ends, margin, arguments.budget, arguments.seed)

@@ -15,12 +15,15 @@ from ...properties.postures import (
 from ...properties.solver_settings import POSES
 from ...robokin.arrays import Array
 from ...scene.animation.auto_keys import auto_key
+from ...scene.animation.curves import refuse_driven
 from ...scene.bake.start import present_values
 from ..common import RobotOperator
 
 
 def take_pose(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, q: Array) -> None:
-    """Pose the robot, and key it where the user has what is posed keyed."""
+    """Pose the robot, and key it where the user has what is posed keyed. Raises RobokinError where a driver holds a
+    joint."""
+    refuse_driven(obj, robot)
     write_configuration(obj, q, robot)
     auto_key(context, obj, robot)
 

@@ -8,6 +8,7 @@ import bpy
 
 from ...properties.bridge import is_robot
 from ...properties.collection import marked_collections
+from ...properties.results.result_text import in_scene_units
 from ...robokin import RobokinError
 from ...robokin.collision.fitting import KINDS
 from ...robokin.units import small_length
@@ -42,7 +43,7 @@ class ROBOKIN_OT_fit_collisions(ModalOperator, bpy.types.Operator):
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         kind = self.shape.lower().replace("_", " ")
         made = yield from fit_shapes(context, obj, kind, self.around.lower())
-        self.report({"INFO"}, str(made))
+        self.report({"INFO"}, in_scene_units(context.scene, str(made)))
 
 
 class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):
@@ -79,7 +80,7 @@ class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):
                 level, text = "WARNING", f"{text}; {error}"
         for each in chosen:
             each.robokin.is_obstacle = not self.clear
-        self.report({level}, text)
+        self.report({level}, in_scene_units(context.scene, text))
 
     def _reach(
         self, scene: bpy.types.Scene, obj: bpy.types.Object | None, chosen: set[bpy.types.Object]

@@ -7,7 +7,9 @@ from collections.abc import Generator
 import bpy
 
 from ...properties.bridge import binding
+from ...properties.results.result_text import in_scene_units, scaled_lengths
 from ...scene.bake.path_plan import plan_steps
+from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ...solvers.planning.plan import BUDGET
 from ..common import FrameRangeOperator
 from ..modal import ModalOperator
@@ -41,10 +43,11 @@ class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings, scene, robot = obj.robokin.solver, context.scene, binding(obj)
         first, last = self.span(scene, settings)
-        margin = self.given("margin", settings.collision_margin) * robot.metres_per_unit
+        margin = self.given("margin", settings.collision_margin) * metres_per_world_unit(obj, robot)
         given = (margin, self.budget, self.seed, self.to_targets)
         found = yield from plan_steps(scene, context.view_layer, obj, robot, first, last, *given)
-        self.report({"INFO" if found.plan.found else "WARNING"}, found.summary())
+        said = in_scene_units(scene, scaled_lengths(found.summary(), world_scale(obj, robot)))
+        self.report({"INFO" if found.plan.found else "WARNING"}, said)
 
 
 CLASSES = (ROBOKIN_OT_plan_path,)

@@ -7,7 +7,10 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 
+from ...properties.bridge import binding
+from ...properties.results.result_text import in_scene_units, scaled_lengths
 from ...scene.animation.key_reduction import reduce_steps
+from ...scene.tasks.root_frames import world_scale
 from ..common import FrameRangeOperator, check_report
 from ..modal import ModalOperator
 
@@ -42,7 +45,8 @@ class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operat
         bounds = 1e-3 * self.position, self.rotation
         result = yield from reduce_steps(context.scene, obj, first, last, *bounds, bool(new))
         self.write_report(self.report_path, result.to_dict())
-        self.report({"INFO"}, f"frames {first} to {last}: {result.summary()}")
+        off = scaled_lengths(result.summary(), world_scale(obj, binding(obj)))
+        self.report({"INFO"}, f"frames {first} to {last}: {in_scene_units(context.scene, off)}")
 
 
 CLASSES = (ROBOKIN_OT_reduce_keys,)

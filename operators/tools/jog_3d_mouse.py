@@ -15,12 +15,11 @@ from ...properties.selected.tips import moved_tool
 from ...robokin import RobokinError
 from ...robokin.spatial import so3
 from ...scene.posing.link_pull import LinkPull
-from ...scene.tasks.root_frames import metres_per_world_unit
 from ..common import RobotOperator
 from .gesture import settle
 from .jog import FINE, ROBOKIN_OT_jog
 
-SPEED, TURNS = 0.25, 0.25  # [m/s] of a cap that is pushed all the way; of a turn that Blender reports
+SPEED, TURNS = 0.25, 0.25  # [m/s] in the world, of a cap that is pushed all the way; of a turn that Blender reports
 
 
 class ROBOKIN_OT_jog_3d_mouse(RobotOperator, bpy.types.Operator):
@@ -53,7 +52,8 @@ class ROBOKIN_OT_jog_3d_mouse(RobotOperator, bpy.types.Operator):
         into_world, seconds = context.region_data.view_rotation, share * motion.time_delta
         pull = LinkPull(obj, moved_tool(obj, binding(obj)))
         T = pull.grip.copy()
-        T[:3, 3] += np.array(into_world @ Vector(motion.translation)) * SPEED * seconds / metres_per_world_unit(obj)
+        step = SPEED * seconds / context.scene.unit_settings.scale_length
+        T[:3, 3] += step * np.array(into_world @ Vector(motion.translation))
         turn = np.array(into_world @ Vector(motion.rotation)) * 2.0 * math.pi * TURNS * seconds
         T[:3, :3] = so3.exp(turn) @ T[:3, :3]
         q = pull.to(T)

@@ -20,6 +20,7 @@ from ...properties.pages import shown_page
 from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.selected.active_robot import active_robot
 from ...robokin import Joint, RobokinError, RobotModel
+from ...robokin.arrays import Array
 from ...robokin.limit_warnings import far_limit_warning, mimic_warning
 from ...robokin.model.joint_types import JOINT_TYPES, plane_basis
 from ...robokin.units import counted
@@ -123,7 +124,8 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     channels = sorted(
         (c for c in robot.channels if c.bone in bones), key=lambda c: c.index if c.path == QUATERNION else -1
     )
-    labelled = tuple((_channel_label(c, channels), c) for c in channels)
+    frames = {joint_bone.bone: joint_bone.frame for joint_bone in joint_bones}
+    labelled = tuple((_channel_label(c, channels, frames[c.bone]), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != QUATERNION][: joint.nv]
     return JointSummary(
         bone=joint_bones[-1].bone,
@@ -156,16 +158,19 @@ def _swing_labels(joint: Joint, joint_bone: JointBone) -> tuple[str, str]:
     return first, second
 
 
-def _channel_label(channel: Channel, channels: list[Channel]) -> str:
+def _channel_label(channel: Channel, channels: list[Channel], frame: Array) -> str:
+    """frame: (3, 3) R_link_bone. Places are along the axes of the link, as the robot's file has them, where the bone's
+    are these."""
     alike = [c for c in channels if c.path == channel.path]
     if channel.path == QUATERNION:
         return "WXYZ"[channel.index]
     if len({c.bone for c in alike}) > 1:  # each about an axis of its own bone
         return f"Angle {1 + alike.index(channel)}"
-    axis = "XYZ"[channel.index] if len(alike) > 1 else ""
     if channel.path == "location":
-        return axis or "Position"
-    return f"Angle {axis}".rstrip()
+        along = abs(frame[:, channel.index])
+        axis = along.argmax() if along.max() > 1.0 - 1e-6 else channel.index
+        return "XYZ"[axis] if len(alike) > 1 else "Position"
+    return f"Angle {'XYZ'[channel.index]}" if len(alike) > 1 else "Angle"
 
 
 def type_fields(settings: bpy.types.PropertyGroup) -> tuple[tuple[str, str], ...]:

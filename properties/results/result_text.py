@@ -20,7 +20,7 @@ STATUS_WORDS = {
 }
 TOO_FAST = "Too fast"
 _NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
-_QUANTITY = re.compile(rf"(?<![\w.])({_NUMBER}) (rad|m)(/s\u00b2|/s)?(?![\w/])")
+_QUANTITY = re.compile(rf"(?<![\w.])({_NUMBER}) (rad|mm|m)(/s\u00b2|/s)?(?![\w/])")
 _STATUS = re.compile(rf"\b({'|'.join(STATUS_WORDS)})\b")
 
 
@@ -34,7 +34,8 @@ def in_scene_units(scene: bpy.types.Scene, sentence: str) -> str:
 
     def shown(found: re.Match[str]) -> str:
         kind = "ROTATION" if found[2] == "rad" else "LENGTH"
-        return quantity_text(scene, kind, float(found[1])) + (found[3] or "")
+        value = float(found[1]) * (1e-3 if found[2] == "mm" else 1.0)
+        return quantity_text(scene, kind, value) + (found[3] or "")
 
     words = STATUS_WORDS | {"LIMIT": "Held by limits"}  # of positions or of speeds: a sentence may count both
     return _STATUS.sub(lambda found: words[found[1]].lower(), _QUANTITY.sub(shown, sentence))

@@ -276,7 +276,7 @@ class Session:
         model = self.robot.model
         locked_q = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
         around = self._read.around
-        margin = 0.0 if around is None else obj.robokin.solver.collision_margin * self.robot.metres_per_unit
+        margin = 0.0 if around is None else obj.robokin.solver.collision_margin * self._root[1].unit
         apart = () if around is None else (around.collisions, margin)
         counts = tuple(share > 0.0 for share in self._read.fields.shares)
         key = self._read.problem, counts, self._root[1].unit, locked_q, apart

@@ -116,7 +116,16 @@ def test_limits_of_a_wheeled_base_are_folded(scene, folded):
     robot = bpy.context.object
     robot.data.bones.active = next(bone for bone in robot.data.bones if bone.parent is None)
     drawn = shown("ROBOT", object=robot)["joint"]
-    assert len(drawn["props"]) <= 10 and "Limits of Angle" in drawn["labels"]
+    assert len(drawn["props"]) <= 10
+    assert [f"Limits of {name}" for name in ("X", "Y", "Angle")] == [t for t in drawn["labels"] if "Limits of" in t]
+
+
+def test_the_rate_of_an_export_says_what_zero_stands_for(scene):
+    robot = add_robot()
+    scene.render.fps, scene.render.fps_base = 30, 1.001
+    assert "Rate Hz (0: 29.97)" in shown("ANIMATE", object=robot)["export"]["texts"]
+    robot.robokin.solver.rate = 100.0
+    assert "Rate Hz" in shown("ANIMATE", object=robot)["export"]["texts"]
 
 
 def test_a_selected_bone_moves_no_button_of_solve(scene):

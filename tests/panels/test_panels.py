@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from robokin_addon.panels import robot as panels_robot
-from robokin_addon.panels.joint_values import MOST, NAMES
+from robokin_addon.panels.joint_values import MOST, NAMES, ROBOKIN_UL_joint_values
 from robokin_addon.panels.prepared.robot_panel import clipped, lines, row_letters
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
@@ -67,12 +67,13 @@ def test_all_panels_are_in_the_one_tab():
 
 
 def test_joint_values_show_every_moving_joint_and_a_range_where_there_is_one(panda):
+    panda.pose.bones["panda_finger_joint1"].location[1] = 0.001
+    bpy.context.view_layer.update()
     drawn = draw()["ROBOKIN_PT_joint_values"]
     labels = [label for label in drawn["labels"] if label]
-    assert labels == [*(f"joint{i}" for i in range(1, 8)), "finger_joint1", "finger_joint2"]
-    assert drawn["props"].count("robokin_range") == 8 and drawn["props"].count(("location", 1)) == 1
-    shown = drawn["texts"]
-    assert "-115\u00b0" in shown
+    assert labels == [*(f"joint{i}" for i in range(1, 8)), "finger_joint1", "finger_joint2", "1 mm"]
+    assert drawn["props"].count("robokin_range") == 8
+    assert {"-115\u00b0", "1 mm"} <= set(drawn["texts"])
 
 
 def test_values_stand_beside_their_sliders_where_the_list_scrolls(scene):
@@ -84,6 +85,15 @@ def test_values_stand_beside_their_sliders_where_the_list_scrolls(scene):
     drawn = draw()["ROBOKIN_PT_joint_values"]
     assert drawn["props"].count("robokin_range") > MOST
     assert "-7.5\u00b0" in drawn["labels"] and "-7.5\u00b0" not in drawn["texts"]
+
+
+def test_short_names_leave_room_for_values(panda):
+    """Of lengths, which Blender cuts off in a slider of half the width."""
+    draw()
+    assert ROBOKIN_UL_joint_values.share == NAMES
+    assert bpy.ops.robokin.add_robot(robot="gantry") == {"FINISHED"}
+    draw()
+    assert ROBOKIN_UL_joint_values.share < 0.8 * NAMES
 
 
 def test_the_values_of_the_chosen_joint_can_be_typed(panda):

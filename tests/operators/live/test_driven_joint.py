@@ -24,6 +24,16 @@ def drive(robot, value=0.3):
     return curve
 
 
+@pytest.mark.parametrize("name", ["home", "reset_pose", "posture_apply"])
+def test_postures_refuse_it_too(robot, name):
+    bpy.ops.robokin.posture_add()
+    drive(robot)
+    before = read_configuration(robot)
+    with pytest.raises(RuntimeError, match=WORDS):
+        getattr(bpy.ops.robokin, name)()
+    assert (read_configuration(robot) == before).all()
+
+
 @pytest.mark.parametrize("name", ["solve_pose", "solve_by_method", "postures", "bake"])
 def test_it_is_refused_by_name_until_the_driver_is_muted(robot, name):
     target = add_target(robot)

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 from robokin_addon.cli import main
+from robokin_addon.operators.solve import plan_path
 from robokin_addon.operators.solve.plan_path import ROBOKIN_OT_plan_path
 from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results.stored_results import store_bake_result
 from robokin_addon.properties.results.why import remedies
-from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin import RobokinError, forward_kinematics
 from robokin_addon.robokin.collision import CollisionModel, Hull, Obstacle
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.bake.samples import sample_motion
-from robokin_addon.scene.collisions import collisions_over
+from robokin_addon.scene.collisions import clearance_of, collisions_over
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw, draw_popover
@@ -63,6 +64,20 @@ def test_the_poses_stay_and_the_way_between_is_free_and_legal(arm):
     assert collisions.distances(seen().q)[0][..., 0].min() >= 0.05 - 1e-5
     assert called(bpy.ops.robokin.plan_path, arm, margin=0.07) == {"FINISHED"}
     assert collisions.distances(seen().q)[0][..., 0].min() >= 0.07 - 1e-5
+
+
+def test_the_margin_is_a_length_of_the_world_that_a_scaled_robot_stands_in(arm, monkeypatch):
+    arm.scale = (2.0, 2.0, 2.0)
+    arm.robokin.solver.collision_margin = 0.05
+    bpy.context.view_layer.update()
+    collisions = CollisionModel(binding(arm).model)
+    assert clearance_of(arm, binding(arm), collisions).margin == pytest.approx(0.025)
+
+    def planned(scene, view_layer, obj, robot, first, last, margin, *others):
+        raise RobokinError(f"asked for {margin:g}")
+
+    monkeypatch.setattr(plan_path, "plan_steps", planned)
+    assert "asked for 0.025" in called(bpy.ops.robokin.plan_path, arm)
 
 
 def test_where_there_is_none_nothing_is_written(arm, capfd):

@@ -49,13 +49,15 @@ def keyed(robot):
 def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
     before = seen(animated)
     report = tmp_path / "report.json"
+    bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
     assert called(bpy.ops.robokin.reduce_keys, animated, position=0.5, report_path=str(report)) == {"FINISHED"}
     after, told = seen(animated), json.loads(report.read_text("utf-8"))
     away, turned = tool_errors(before.model, [binding(animated).link_of_bone[TOOL]], after.q, before.q)
     assert away.max() <= 0.5e-3 and turned.max() <= np.radians(0.5)
     assert told["position"] <= 0.5e-3 and told["broken_after"] == 0
     assert told["keys_before"] == LAST and keyed(animated) == told["keys_after"] < LAST // 3
-    assert f"keys in {told['keys_after']} frames, before in {LAST}" in capfd.readouterr().out
+    assert f"keys in {told['keys_after']} frames, before in {LAST}" in (said := capfd.readouterr().out)
+    assert " cm and " in said and "mm" not in said
 
 
 def test_the_bound_on_the_angle_counts_where_the_other_is_wide(animated):

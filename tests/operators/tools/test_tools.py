@@ -253,6 +253,24 @@ def test_a_3d_mouse_moves_and_turns_the_tool_in_the_view(robot, monkeypatch):
     np.testing.assert_array_equal(read_configuration(robot), q)
 
 
+@pytest.mark.parametrize(("scale", "unit"), [(2.0, 1.0), (1.0, 0.1)])
+def test_a_3d_mouse_is_as_fast_in_the_world_whatever_the_scale_of_the_robot_and_of_the_scene(
+    robot, monkeypatch, scale, unit
+):
+    bpy.context.scene.unit_settings.scale_length, robot.scale = unit, (scale,) * 3
+    bpy.context.view_layer.update()
+    window = SimpleNamespace(
+        region_data=SimpleNamespace(view_rotation=Euler((0.0, 0.0, 0.0)).to_quaternion()),
+        area=Mock(),
+        scene=bpy.context.scene,
+    )
+    monkeypatch.setattr(jog_3d_mouse, "settle", lambda *_: None)
+    before = world(robot, TOOL)
+    motion = SimpleNamespace(translation=(0.0, 0.5, 0.0), rotation=(0.0, 0.0, 0.0), time_delta=0.1)
+    ROBOKIN_OT_jog_3d_mouse.go(None, window, robot, motion, 1.0)
+    np.testing.assert_allclose((world(robot, TOOL) - before) * unit, (0.0, 0.5 * SPEED * 0.1, 0.0), atol=1e-5)
+
+
 @pytest.mark.parametrize(("unit", "angle"), [("DEGREES", math.radians(1.5)), ("RADIANS", 1.5)])
 def test_typed_angles_are_in_the_unit_that_is_shown(scene, unit, angle):
     scene.unit_settings.system_rotation = unit

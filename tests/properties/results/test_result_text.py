@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from robokin_addon.properties.results.result_text import in_scene_units, status_words
+from robokin_addon.properties.results.result_text import in_scene_units, scaled_lengths, status_words
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.solvers import Status
 from support.blender.panels import draw
@@ -24,6 +24,12 @@ from support.blender.scene_robots import add_robot
 def test_numbers_are_in_the_units_of_the_scene(scene, sentence, said):
     scene.unit_settings.system, scene.unit_settings.length_unit = "METRIC", "METERS"
     assert in_scene_units(scene, sentence) == said
+
+
+def test_millimetres_of_a_sentence_are_in_the_unit_of_the_scene_too(scene):
+    scene.unit_settings.system, scene.unit_settings.length_unit = "METRIC", "CENTIMETERS"
+    assert in_scene_units(scene, "up to 25 mm, slips at 3 mm/s") == "up to 2.5 cm, slips at 0.3 cm/s"
+    assert scaled_lengths("up to 25 mm", 2.0) == "up to 50 mm"
 
 
 def test_no_status_is_reported_by_its_code():
