@@ -10,7 +10,7 @@ import numpy as np
 from ..robokin.arrays import DOUBLE
 
 OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
-MOST_NUMBERS = 64  # of an array that is part of a key
+MOST_NUMBERS = 256  # of what is part of a key
 PLAIN = frozenset((float, int, str, bool, type(None)))
 NUMBERS = frozenset((float, int))
 FLOATS = frozenset((float,))
@@ -68,21 +68,25 @@ def content(value: object) -> object:
     return Same(value)
 
 
-def exactly(value: object) -> object:
+def exactly(value: object, most: int = MOST_NUMBERS) -> object:
     """Equal for numbers that are the same to the last bit, in alike arrays, tuples, lists or dictionaries, and
-    hashable; None of anything else."""
+    hashable; None of anything else, and of what may hold more than `most` numbers."""
     kind = type(value)
     if kind is np.ndarray:
-        return (value.shape, value.tobytes()) if value.dtype is DOUBLE else None  # type: ignore[attr-defined]
+        known = value.dtype is DOUBLE and value.size <= most  # type: ignore[attr-defined]
+        return (value.shape, value.tobytes()) if known else None  # type: ignore[attr-defined]
     if kind is float:
         return pack("d", value)
     if kind is dict:
-        keys = exactly([*value.values()])  # type: ignore[attr-defined]
+        keys = exactly([*value.values()], most)  # type: ignore[attr-defined]
         return None if keys is None else (dict, *value, keys)  # type: ignore[misc]
     if kind is tuple or kind is list:
+        count = len(value)  # type: ignore[arg-type]
+        if count > most:
+            return None
         if FLOATS.issuperset(map(type, value)):  # type: ignore[call-overload]
-            return kind, pack(f"{len(value)}d", *value)  # type: ignore[arg-type, misc]
-        each = (kind, *map(exactly, value))  # type: ignore[call-overload]
+            return kind, pack(f"{count}d", *value)  # type: ignore[misc]
+        each = (kind, *[exactly(one, most // count) for one in value])  # type: ignore[attr-defined]
         return None if None in each else each
     return value if kind is int else None
 
@@ -96,6 +100,8 @@ class Frozen(tuple):
 def frozen(argument: object) -> object:
     """A `Frozen` of a list, an array or a dictionary that says all about itself, else the same."""
     kind = type(argument)
+    if kind in (list, dict) and len(argument) > MOST_NUMBERS:  # type: ignore[arg-type]
+        return argument
     if kind is list and all(type(each) in NUMBERS for each in argument):  # type: ignore[attr-defined]
         return Frozen((list, *argument))  # type: ignore[misc]
     if kind is dict and all(type(each) in PLAIN for pair in argument.items() for each in pair):  # type: ignore[attr-defined]
@@ -109,5 +115,5 @@ def is_plain(argument: object) -> bool:
     """Whether an argument can be part of a key: a word, a number, a few numbers, a value class of our own."""
     kind = type(argument)
     if kind is tuple:
-        return all(type(each) in NUMBERS for each in argument)  # type: ignore[attr-defined]
+        return len(argument) <= MOST_NUMBERS and all(type(each) in NUMBERS for each in argument)  # type: ignore[arg-type, attr-defined]
     return kind in PLAIN or kind is Frozen or is_value(kind)

@@ -39,7 +39,7 @@ from robokin_addon.solvers import (
     Task,
     TwistTask,
 )
-from robokin_addon.solvers.alike import content, exactly, frozen, is_plain
+from robokin_addon.solvers.alike import MOST_NUMBERS, content, exactly, frozen, is_plain
 from robokin_addon.solvers.criteria import Criterion, FarFromObstacles, JointSprings, RestPosture
 from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, MOST_TARGETS, settings
 from support.random_problems.criterion_kinds import KINDS
@@ -132,6 +132,27 @@ def test_a_target_that_says_what_a_recent_one_said_is_that_one() -> None:
             assert content(make(1.0 + k).target) == content(make(1.0 + k).target) != content(first)
         assert make(0.1).target is not first  # it is not kept for ever
         assert content(make(0.1).target) == content(first)
+
+
+def test_large_targets_are_not_kept() -> None:
+    """As the corners of a mesh, of which each frame of an animation has others."""
+    point = [0.5, 0.0, 1.0]
+    some = MOST_NUMBERS // 3
+    for few in (
+        np.zeros(MOST_NUMBERS),
+        [0.5] * MOST_NUMBERS,
+        [point] * some,
+        dict.fromkeys(map(str, range(some)), 0.5),
+    ):
+        assert exactly(few) is not None
+    many = MOST_NUMBERS + 1
+    for large in (np.zeros((many, 3)), [0.5] * many, [point] * many, ([point] * some, [point] * some)):
+        assert exactly(large) is None
+    for large in ({str(k): 0.5 for k in range(many)}, {"a": [0.5] * many}, [[]] * many, [[point] * some] * 2):
+        assert exactly(large) is None
+    points = np.random.default_rng(0).normal(size=(many, 3))
+    made = [OnCurveTask("tool", points).target for _ in range(2)]
+    assert made[0] is not made[1] and content(made[0]) == content(made[1])
 
 
 def test_what_is_another_target_to_the_last_bit() -> None:
@@ -273,7 +294,10 @@ def test_what_says_the_same() -> None:
     assert frozen(np.zeros(2)) == frozen(np.zeros(2)) != frozen(np.zeros((2, 1)))
     assert hash(frozen({"a": 1.0})) == hash(frozen({"a": 1.0}))
     assert all(map(is_plain, ("a", 1, None, (1, 2.0), frozen([1]), frozen({"a": 1}), frozen(T), Plane(P, Z))))
-    assert not any(map(is_plain, ([1], [[1]], {}, (1, True), len, Curve(LINE), frozen([[1]]), frozen(np.zeros(99)))))
+    assert not any(map(is_plain, ([1], [[1]], {}, (1, True), len, Curve(LINE), frozen([[1]]))))
+    many = MOST_NUMBERS + 1
+    assert not any(map(is_plain, (frozen(np.zeros(many)), frozen([0] * many), (0,) * many)))
+    assert not is_plain(frozen(dict.fromkeys(range(many), 0)))
 
 
 def test_criteria_refuse_a_target_each_time() -> None:
