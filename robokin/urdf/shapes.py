@@ -17,7 +17,9 @@ from .xml import Element, shorten
 logger = logging.getLogger(__name__)
 
 UNIT_SCALE = (1.0, 1.0, 1.0)
-OWN = "robokin"  # a <collision>'s element of ours, as URDF has neither hulls nor rounded boxes; others leave it out
+OWN = (
+    "robokin"  # a <collision>'s element of ours, as URDF has no hulls, rounded boxes, capsules; others leave it out
+)
 
 
 class ShapeReader:
@@ -106,8 +108,10 @@ class ShapeReader:
 
 
 def _own_shape(element: Element, around: Shape) -> Shape:
-    """The hull or rounded box that `around` stands for in other programs. Raises FileFormatError."""
+    """The hull, capsule or rounded box that `around` stands for in other programs. Raises FileFormatError."""
     radius = _length(element, "radius")
+    if "length" in element.attributes:
+        return Capsule(radius, _length(element, "length"))
     if "points" in element.attributes:
         count = 3 * max(len(element.text("points").split()) // 3, 1)
         return Hull(np.reshape(element.numbers("points", count), (-1, 3)), radius)

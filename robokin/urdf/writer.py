@@ -37,8 +37,8 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
 def urdf_text(model: RobotModel, meshes: Mapping[Hull, Mesh] = MappingProxyType({})) -> str:
     """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
 
-    Hulls and rounded boxes among collision shapes are read again as they are; other programs see boxes around them, or
-    of hulls these `meshes`.
+    Hulls, rounded boxes and capsules among collision shapes are read again as they are; other programs see boxes and
+    cylinders around them, or of hulls these `meshes`.
     A joint whose type URDF does not have is written as a chain of joints; the same q is then the same pose. Raises
     ModelError, naming the joint, for a type or range that URDF cannot say even so. What is changed or left out is
     listed by `urdf_losses`.
@@ -95,13 +95,16 @@ def _link(link: Link, meshes: Mapping[Hull, Mesh]) -> Iterator[str]:
         yield "    </inertial>"
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for geometry in shapes:
-            yield from _geometry(tag, *_plain(geometry, meshes))
+            yield from _geometry(tag, *_plain(tag, geometry, meshes))
     yield "  </link>"
 
 
-def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, str]:
-    """The geometry with a mesh or box around what URDF has no shape for, and what we read that as."""
+def _plain(tag: str, geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, str]:
+    """The geometry with a mesh, box or cylinder around what URDF has no shape for, and what we read that as."""
     shape, T, centre = geometry.shape, geometry.placement, np.zeros(3)
+    if isinstance(shape, Capsule) and tag == "collision":  # urdfdom drops all shapes of a link that has <capsule>
+        own = f'<{OWN} radius="{_number(shape.radius)}" length="{_number(shape.length)}"/>'
+        return replace(geometry, shape=Cylinder(shape.radius, shape.length + 2.0 * shape.radius)), own
     if not isinstance(shape, RoundedBox | Hull):
         return geometry, ""
     own, mesh = f'<{OWN} radius="{_number(shape.radius)}"', None

@@ -121,6 +121,7 @@ static double active_bound(const rk_projection *s, int32_t j) {
 /* y and u of the active set, from y0, so that rounding errors do not pile up; y is corrected once. */
 static void settle(rk_projection *s) {
   const int32_t n = s->n;
+  for (int32_t i = 0; i < n; i++) s->rest[i] = s->y[i];
   for (int32_t j = 0; j < s->k; j++) s->r[j] = active_bound(s, j);
   solve_lower(s, s->r);
   for (int32_t i = 0; i < n; i++) s->y[i] = s->y0[i];
@@ -131,6 +132,8 @@ static void settle(rk_projection *s) {
   solve_lower(s, s->r);
   for (int32_t j = 0; j < s->k; j++) rk_add_scaled(n, s->r[j], s->Q + (int64_t)j * n, s->y);
   solve_upper(s, s->u);
+  rk_add_scaled(n, -1.0, s->y, s->rest);
+  s->moved += rk_sqrt(rk_dot(n, s->rest, s->rest));
 }
 
 /* Every constraint is to be looked at again. */
@@ -218,7 +221,6 @@ static int32_t run(rk_projection *s) {
     int32_t c = farthest(s, &sign);
     if (c < 0 && !settled) {
       settle(s);
-      look_at_all(s);
       c = farthest(s, &sign);
     }
     if (c < 0) return RK_QP_OPTIMAL;
@@ -266,7 +268,7 @@ int32_t rk_project_again(rk_projection *s) {
 int32_t rk_project_from_zero(rk_projection *s) {
   if (!start(s)) return RK_QP_INFEASIBLE;
   for (int32_t c = 0; c < s->p; c++) {
-    if (s->flag[c] != IDLE) continue;
+    if (s->flag[c] != IDLE || (s->low[c] <= -TOUCHED && s->high[c] >= TOUCHED)) continue;
     const double *normal = s->N + (int64_t)c * s->n, value = rk_dot(s->n, normal, s->y);
     const int at_low = s->low[c] > -TOUCHED && s->low[c] - value > noise(s, c, s->low[c]);
     const int at_high = s->high[c] < TOUCHED && value - s->high[c] > noise(s, c, s->high[c]);

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio
 import pytest
-from robokin_addon.robokin import RobotModel, load_urdf
+from robokin_addon.robokin import Link, RobotModel, load_urdf, read_urdf_text, urdf_text
+from robokin_addon.robokin.collision import Box, Capsule
+from robokin_addon.robokin.model.geometry import Cylinder, Geometry
 from support.robots import all_urdfs
 
 
@@ -60,3 +62,18 @@ def test_structure(path):
     for name, inertia in zip(theirs.names, theirs.inertias, strict=True):
         expected = about_origin(inertia.mass, inertia.lever, inertia.inertia)
         assert np.allclose(merged[name], expected, rtol=0.0, atol=1e-9), name
+
+
+def test_capsules_do_not_lose_the_shapes_of_their_links():
+    """Pinocchio's reader drops all collision shapes of a link that has a <capsule>: it gets a cylinder around it."""
+    shapes = (Geometry(Capsule(0.1, 0.3)), Geometry(Box((0.1, 0.2, 0.3))))
+    text = urdf_text(RobotModel("r", [Link("a", collisions=shapes)], []))
+    theirs = pinocchio.buildGeomFromUrdfString(
+        pinocchio.buildModelFromXML(text), text, pinocchio.GeometryType.COLLISION
+    )
+    cylinder, box = (each.geometry for each in theirs.geometryObjects)
+    assert (cylinder.radius, 2.0 * cylinder.halfLength) == (0.1, 0.5) and box.halfSide.tolist() == [0.05, 0.1, 0.15]
+    again = read_urdf_text(text).links[0].collisions
+    assert [each.shape for each in again] == [each.shape for each in shapes]
+    plain = read_urdf_text(text.replace("<robokin ", "<other ")).links[0].collisions[0].shape
+    assert plain == Cylinder(0.1, 0.5)
