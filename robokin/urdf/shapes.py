@@ -17,9 +17,7 @@ from .xml import Element, shorten
 logger = logging.getLogger(__name__)
 
 UNIT_SCALE = (1.0, 1.0, 1.0)
-OWN = (
-    "robokin"  # a <collision>'s element of ours, as URDF has no hulls, rounded boxes, capsules; others leave it out
-)
+OWN = "robokin"  # a <collision>'s element of ours, as URDF has no hulls, rounded boxes, capsules; others leave it out
 
 
 class ShapeReader:
