@@ -86,7 +86,7 @@ def _leaf(stage: Stage, hinge: bpy.types.Object) -> None:
 
 
 def _frame(stage: Stage) -> None:
-    for y in (HINGE + 0.07, HINGE - LEAF - 0.07):
+    for y in (HINGE + 0.08, HINGE - LEAF - 0.08):
         stage.box("Post", None, (0.0, y, HEIGHT / 2.0), (0.12, 0.1, HEIGHT), (0.8, 0.8, 0.78))
     middle = HINGE - LEAF / 2.0
-    stage.box("Lintel", None, (0.0, middle, HEIGHT + 0.05), (0.12, LEAF + 0.24, 0.1), (0.8, 0.8, 0.78))
+    stage.box("Lintel", None, (0.0, middle, HEIGHT + 0.05), (0.12, LEAF + 0.26, 0.1), (0.8, 0.8, 0.78))

@@ -73,11 +73,15 @@ def keeps_clear(name, robot):
     around = [obj for obj in scene.objects if obj.name.split(".")[0] in ("Wall", "Leaf", "Post", "Lintel")]
     stand = np.array(robot.matrix_world)
     assert len(around) == (1 if name == "laser" else 4)
+    leaf = next((obj for obj in around if obj.name == "Leaf"), None)
     for frame in range(1, scene.frame_end + 1, 6):
         scene.frame_set(frame)
         T = forward_kinematics(model, read_configuration(robot))
         for obj in around:
             box, T_box = Box(tuple(obj.dimensions)), np.array(obj.matrix_world)
+            if leaf not in (None, obj):
+                found = distance(Box(tuple(leaf.dimensions)), np.array(leaf.matrix_world), box, T_box)
+                assert found.value > 0.005, f"frame {frame}: the leaf at {obj.name}"
             for link, visual in shapes:
                 found = distance(visual.shape, stand @ T[link] @ visual.placement, box, T_box)
                 assert found.value > 0.005, f"frame {frame}: {link} at {obj.name}"
