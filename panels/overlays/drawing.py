@@ -10,7 +10,6 @@ import bpy
 import gpu
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
-from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
 from ...properties.handlers import going_on
@@ -20,6 +19,7 @@ from .scene_view import SceneOverlays, shows_anything
 
 WIDTH = 1.8  # of lines, in pixels of a screen of usual resolution
 SIZE = 11  # of letters
+PLATE = 0.6  # opacity of the plate below a label
 LIGHT, DARKER = 0.6, 0.4  # background from which on colors are drawn darker, and by how much
 NAVIGATION = 50  # pixels that the buttons of navigation take at the right
 _SIDES = ("TOOLS", "UI")
@@ -98,17 +98,16 @@ def _draw_batches(context: bpy.types.Context) -> None:
 
 def _draw_plates(placed: list[tuple[Label, float, float, float]], scale: float, shade: float) -> None:
     """Below labels, which are read on what is as light as their color too."""
-    points = []
+    points: list[tuple[float, float, float]] = []
     for _, x, y, width in placed:
         left, right, low, high = x - 4.0 * scale, x + width + 4.0 * scale, y - 4.0 * scale, y + SIZE * scale
-        points += [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
-    program = gpu.shader.from_builtin("UNIFORM_COLOR")
-    content: Any = {"pos": points}
-    batch = batch_for_shader(program, "TRIS", content)
+        first, last = (left, low, 0.0), (right, high, 0.0)
+        points += [first, (right, low, 0.0), last, first, last, (left, high, 0.0)]
+    program = gpu.shader.from_builtin("SMOOTH_COLOR")
+    tints = np.tile(np.array((shade, shade, shade, PLATE), np.float32), (len(points), 1))
     gpu.state.blend_set("ALPHA")
     program.bind()
-    program.uniform_float("color", (shade, shade, shade, 0.45))
-    batch.draw(program)
+    batch_of("TRIS", np.array(points, np.float32), tints).draw(program)
 
 
 def _draw_labels() -> None:
@@ -119,17 +118,14 @@ def _draw_labels() -> None:
     with going_on("drawing labels"):
         scale = context.preferences.system.ui_scale
         blf.size(0, SIZE * scale)
-        darker, shadow = (DARKER, 1.0) if is_light else (1.0, 0.0)
+        darker, shade = (DARKER, 1.0) if is_light else (1.0, 0.0)
         placed = _placed(context, scale)
-        _draw_plates(placed, scale, shadow)
-        blf.enable(0, blf.SHADOW)
-        blf.shadow(0, 3, shadow, shadow, shadow, 0.85)
+        _draw_plates(placed, scale, shade)
         for label, x, y, _ in placed:
             red, green, blue, opacity = label.color
             blf.color(0, darker * red, darker * green, darker * blue, opacity)
             blf.position(0, x, y, 0.0)
             blf.draw(0, label.text)
-        blf.disable(0, blf.SHADOW)
 
 
 def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float, float, float]]:

@@ -43,13 +43,13 @@ class Pieces:
 
 def vertices(pieces: list[tuple[Array, Array | Color]]) -> tuple[Array, Array] | None:
     """(points (v, 3), colours (v, 4)) in single precision, as the graphics card takes them; None without any."""
-    points, colors = [], []
-    for shape, color in pieces:
-        if len(shape):
-            points.append(shape.reshape(-1, 3))
-            own = np.asarray(color, np.float32)
-            size = shape.shape[1]
-            colors.append(np.repeat(own, size, axis=0) if own.ndim == 2 else np.tile(own, (size * len(shape), 1)))
-    if not points:
+    count = sum(shape.shape[0] * shape.shape[1] for shape, _ in pieces)
+    if not count:
         return None
-    return np.concatenate(points).astype(np.float32), np.concatenate(colors)
+    points, colors, first = np.empty((count, 3), np.float32), np.empty((count, 4), np.float32), 0
+    for shape, color in pieces:
+        size, last = shape.shape[1], first + shape.shape[0] * shape.shape[1]
+        points[first:last] = shape.reshape(-1, 3)
+        colors[first:last] = np.repeat(color, size, axis=0) if isinstance(color, np.ndarray) else color
+        first = last
+    return points, colors

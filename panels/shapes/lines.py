@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 
-ROUND = 64  # segments of a full turn
+ROUND = 48  # segments of a full turn: at 150 pixels a third of a pixel beside the circle
 
 
 def polyline(points: Array) -> Array:

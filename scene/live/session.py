@@ -77,6 +77,7 @@ class Session:
         self._pose: PoseArrays | None = None
         self._read: Read | None = None  # what was followed last
         self._root: tuple[bytes, RootFrame] | None = None
+        self._follower: TargetFollower | None = None
         self._descents: dict[tuple, tuple[TargetFollower, list[Task]]] = {}
         self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
         self._baked: tuple[int, ...] = NOT_BAKED
@@ -154,19 +155,23 @@ class Session:
         self._read = read
         if self._end_drag(obj, read, event):
             return True
-        shown = _shown(tasks) if last is None else []
         self._look_from(obj, worlds[obj, ""])
         task_worlds = [{name: worlds[place] for name, place in own.items()} for own in places]
         result = self._followed(obj, tasks, task_worlds, q, is_posed and not event.is_frame)
         is_still = result is None or farthest(result.q, q) <= (SAME if result.converged else STANDS)
         is_restored = last is None and self.robot.model.limits.contain(q, SAME)
-        if is_still or (is_restored and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
+        if is_still or (is_restored and not result.converged and self._is_as_near(q, result)):
             self.q = q
             return False
         self._write(obj, result.q)
         if last is not None and not event.is_frame:
             auto_key(bpy.context, obj, self.robot)
         return True
+
+    def _is_as_near(self, q: Array, result: SolveResult) -> bool:
+        """Whether a pose misses the targets by as much as what was solved for them does."""
+        assert self._follower is not None
+        return np.allclose(self._follower.residuals(q), result.residual_array, ALIKE, ALIKE)
 
     def _shows_bake(self, obj: bpy.types.Object, event: Event, read: Read, worlds: Worlds) -> bool:
         """Whether the robot is shown as it was baked: until its tasks, its targets or their keys are changed."""
@@ -241,7 +246,7 @@ class Session:
             clear_result(obj)
             return None
         descent, wanted = self._descent(obj, counting, q)
-        result = self._solved(obj, descent, counting, q, is_posed)
+        result, self._follower = self._solved(obj, descent, counting, q, is_posed), descent
         own, reason = (
             [one.task for one in counting],
             scaled_lengths(result.reason, self.robot.metres_per_unit / counting[0].unit)
@@ -320,8 +325,3 @@ class Session:
         memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)
-
-
-def _shown(tasks: Sequence[RobokinTask]) -> list[float]:
-    """What the panel says of the residuals of the tasks."""
-    return [value for task in tasks for value in (task.position_residual, task.orientation_residual)]

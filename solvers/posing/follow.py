@@ -14,6 +14,7 @@ from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..results import SolveResult, Status
 from ..tasks import PoseTask
+from ..velocity.task_levels import TaskLevels
 from .blocking import Blocking
 
 ATTEMPTS, ITERATIONS = 1, 10  # one descent from where the robot stands
@@ -56,6 +57,16 @@ class TargetFollower:
     def blocking(self, q: Array) -> tuple[str, ...]:
         """Names of the joints whose limits hold the robot up at q (nq,), short of the targets of the last solve."""
         return () if self._last is None else self._blocking.joints(self._last, q, self._shares)
+
+    def residuals(self, q: Array) -> Array:
+        """(tasks, 2) of the targets of the last solve, at q (nq,)."""
+        model, tasks = self.problem.model, self.problem.tasks
+        levels, found = TaskLevels(model, tasks), np.zeros((len(tasks), 2))
+        wanted = levels.checked_targets(self._last)
+        here = levels.state(q, wanted, 1.0)
+        for i, target in enumerate(wanted):
+            found[i] = levels.residuals_of(i, levels.rows_of(i, here, target), np.zeros(model.nv), 1.0)
+        return found
 
     def _in_pieces(
         self,

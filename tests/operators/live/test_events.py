@@ -62,6 +62,20 @@ def test_undo_and_redo_bring_back_pose_and_target_as_they_were(robot, target, re
     assert world_error(robot, TOOL, target)[0] < NEAR
 
 
+def test_a_pose_that_curves_bring_back_is_followed_from_where_the_target_is_out_of_reach(robot, target):
+    """Renaming a bone lets Blender evaluate the robot's keys; what Live then finds is not what is shown."""
+    for bone in robot.pose.bones:
+        bone.keyframe_insert("rotation_euler", frame=bpy.context.scene.frame_current)
+    target.location = (1.0, 2.0, 0.5)
+    bpy.context.view_layer.update()
+    followed = read_configuration(robot)
+    robot.data.bones["panda_joint5"].name = "wrist"
+    bpy.context.view_layer.update()
+    assert not robot.robokin.tasks[0].reached
+    np.testing.assert_allclose(read_configuration(robot), followed, atol=0.05)
+    assert readouts.tasks(robot)[0].position == pytest.approx(world_error(robot, TOOL, target)[0], abs=1e-5)
+
+
 def test_undo_in_the_middle_of_a_fade(robot, target):
     names = robot.name, target.name
     robot.robokin.tasks[0].influence = 0.5

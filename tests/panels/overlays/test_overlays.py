@@ -15,6 +15,7 @@ from robokin_addon.panels.overlays import drawing, popover, timeline
 from robokin_addon.panels.overlays.robot_view import RobotView, forget_views, robot_view
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
 from robokin_addon.panels.shapes import colors
+from robokin_addon.panels.shapes.lines import ROUND
 from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
 from robokin_addon.properties.results import change_marks
@@ -112,7 +113,7 @@ def test_the_center_of_mass_and_the_ellipsoid_are_the_models(overlays):
     q, model = read_configuration(robot), binding(robot).model
     points = segments(look(overlays)).reshape(-1, 3)
     center = (world_from_root(robot) @ [*center_of_mass(model, q), 1.0])[:3]
-    assert points[: 3 * 128].mean(axis=0) == pytest.approx(center, abs=1e-6)
+    assert points[: 6 * ROUND].mean(axis=0) == pytest.approx(center, abs=1e-6)
     show("manipulability").manipulability_scale = 0.5
     points = segments(look(overlays)).reshape(-1, 3)
     J = frame_jacobian(model, q, "panda_hand_tcp")[:3]
