@@ -16,7 +16,7 @@ LEAST, MOST = 1e-6, 0.3  # shares of the way to the middle of the cone
 def into_cone(cone: Cone, points: Array) -> Array:
     """(F + 2, 4) control points. Those beside which the spline leaves the cone are nearer to its middle, by as little
     as helps, to a factor of 2; all are as given where that does not help, as with frames outside. The first and the
-    last frame stay, and the spline has no acceleration there."""
+    last frame stay."""
     middle = swing_twist.middle(cone)
     middles = np.where(points @ middle < 0.0, -1.0, 1.0)[:, None] * middle
     found, shares, share = points, np.zeros((len(points), 1)), LEAST
@@ -29,7 +29,7 @@ def into_cone(cone: Cone, points: Array) -> Array:
         found = (1.0 - shares) * points + shares * middles
         moved = shares[:, 0] > 0.0
         found[moved] /= np.linalg.norm(found[moved], axis=1, keepdims=True)
-        found[[0, -1]] = 2.0 * found[[1, -2]] - found[[2, -3]]
+        found[[0, -1]] += points[[2, -3]] - found[[2, -3]]
         share *= 2.0
     return points
 

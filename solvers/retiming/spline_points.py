@@ -21,7 +21,7 @@ from ..qp.banded import solve_banded_qp
 from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
 from ..trajectories.motion_limits import MotionLimits
-from .calm_points import calmed
+from .calm_points import calmed, end_bends
 from .cone_points import into_cone
 
 KEPT = 1e-9  # relative: a limit that rounding passes is kept
@@ -35,7 +35,8 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
     The spline begins and ends at the first and the last frame: at rest, where the first steps (or last) of all joints
     are such as from rest inside the limits on acceleration; else with no acceleration. Balls and floating joints with
     limits, and the wheels of rolling bases with limits, keep the frames as their points, or nearly so where a ball
-    would leave its cone, or either would be too fast: there the spline passes beside the frames."""
+    would leave its cone, or either would be too fast: there the spline passes beside the frames; where that does not
+    help, points whose spline goes through them are where it begins."""
     points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
     if len(q) < 3:
         return points
@@ -52,15 +53,20 @@ def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
         points[:, at] = through[:, at]
         if not own.keep(through[1:-1, at]):
             points[:, at] = _nearest(q[:, at], own)
+    turned, bends = [at for at in range(model.nq) if at not in dofs], end_bends(model, q)
+    frames = np.vstack((q[0] - bends[0] / 6.0, q[1:-1], q[-1] - bends[1] / 6.0))
+    nearby = points.copy()
+    nearby[:, turned] = _with_ends(frames, (False, False), bends)[:, turned]
+    points[:, turned] = _through(q, (False, False), bends)[:, turned]
     for free in _free_of_limits(model):
-        points[:, free] = through[:, free]
+        points[:, free] = nearby[:, free] = through[:, free]
 
     def into_cones(points: Array) -> Array:
         for cone in model.limits.cones:
             points[:, cone.q : cone.q + 4] = into_cone(cone, points[:, cone.q : cone.q + 4])
         return points
 
-    return calmed(model, into_cones(points), q, dt, into_cones)
+    return calmed(model, [into_cones(each) for each in (nearby, points)], q, dt, into_cones)
 
 
 def _wheels_of_limited(model: RobotModel, q: Array) -> set[int]:
@@ -102,22 +108,27 @@ def _free_of_limits(model: RobotModel) -> list[int]:
     return found
 
 
-def _with_ends(inner: Array, rests: tuple[bool, bool]) -> Array:
-    """(F + 2, ...) the points before and after added: such that there is no velocity, or no acceleration."""
+def _with_ends(inner: Array, rests: tuple[bool, bool], bends: Array | float = 0.0) -> Array:
+    """(F + 2, ...) the points before and after added: such that there is no velocity, or the second differences bends
+    (2, ...) are there."""
     first = inner[1] if rests[0] else 2.0 * inner[0] - inner[1]
     last = inner[-2] if rests[1] else 2.0 * inner[-1] - inner[-2]
-    return np.concatenate((first[None], inner, last[None]))
+    points = np.concatenate((first[None], inner, last[None]))
+    points[[0, -1]] += bends
+    return points
 
 
-def _through(q: Array, rests: tuple[bool, bool]) -> Array:
-    """(F + 2, n) points whose spline goes through the frames: a tridiagonal system."""
+def _through(q: Array, rests: tuple[bool, bool], bends: Array | float = 0.0) -> Array:
+    """(F + 2, n) points whose spline goes through the frames: a tridiagonal system. bends: (2, n) second differences of
+    ends that do not rest."""
     count = len(q)
     pivots, above, rest = np.full(count, 4.0), np.ones(count), 6.0 * q
+    rest[[0, -1]] -= bends
     below = np.ones(count)
     for end, at, side in ((0, 0, above), (1, -1, below)):
         side[at] = 2.0 if rests[end] else 0.0
         if not rests[end]:
-            pivots[at], rest[at] = 1.0, q[at]
+            pivots[at], rest[at] = 1.0, rest[at] / 6.0
     for k in range(1, count):
         factor = below[k] / pivots[k - 1]
         pivots[k] -= factor * above[k - 1]
@@ -125,7 +136,7 @@ def _through(q: Array, rests: tuple[bool, bool]) -> Array:
     rest[-1] /= pivots[-1]
     for k in reversed(range(count - 1)):
         rest[k] = (rest[k] - above[k] * rest[k + 1]) / pivots[k]
-    return _with_ends(rest, rests)
+    return _with_ends(rest, rests, bends)
 
 
 @dataclass(frozen=True, eq=False)

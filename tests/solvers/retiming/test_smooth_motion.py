@@ -215,3 +215,21 @@ def test_balls_and_floating_joints_keep_their_limits_between_frames(seed: int, s
         assert (abs(a) <= model.acceleration * (1.0 + 1e-5)).all()
         near = smooth_motion(motion, 24.0).q
         assert max(abs(difference(model, *ends)).max() for ends in zip(motion.q, near, strict=True)) < 0.05
+
+
+@pytest.mark.parametrize("speed", [1.0, 4.0])
+@pytest.mark.parametrize("kind", ["floating", "spherical"])
+def test_what_moves_and_turns_evenly_at_its_limits_keeps_them_between_frames(kind: str, speed: float) -> None:
+    """At the ends, too: along axes that turn a straight beginning is askew, by up to a quarter of the limit."""
+    model = RobotModel("body", [Link("world"), Link("body")], [Joint("moves", kind, "world", "body")])
+    rng = np.random.default_rng(0)
+    twist = speed * rng.uniform(0.1, 1.0, model.nv) * rng.choice([-1.0, 1.0], model.nv)
+    q = [model.neutral()]
+    for _ in range(FRAMES - 1):
+        q.append(integrate(model, q[-1], twist * DT))
+    motion = with_rates_of(Motion.of(model, DT * np.arange(FRAMES), q))
+    fine = smooth_motion(motion, 2400.0)
+    v = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+    assert (abs(v) <= motion.model.velocity).all() and (abs(fine.v) <= motion.model.velocity).all()
+    assert (abs(fine.a) <= motion.model.acceleration).all()
+    assert abs(smooth_motion(motion, 24.0).q - motion.q).max() < 1e-4
