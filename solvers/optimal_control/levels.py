@@ -20,7 +20,7 @@ LEVEL_ITERATIONS = 20  # of a level that the start misses
 STALLED = 3, 0.02, 2e-5
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 LEAST = 1e-6  # relative: a level whose residual falls by no more than this stays as it is
-SAME = 1e-8  # relative: what tasks, held to rounding, make of a cost
+SAME = 1e-6  # relative: what tasks, held to rounding, make of a cost
 POLISHES = 8  # steps to where frames are nearest to what they miss, or trials which of them may be taken
 HELD = 1e-8  # [rad, L] by which what is held may be off
 

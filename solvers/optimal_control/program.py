@@ -71,6 +71,10 @@ class LocalProgram:
     def largest_residual(self) -> float:
         return float(abs(self.linearised.residual()).max(initial=0.0))
 
+    def begun(self) -> Array:
+        """(m,) multipliers of how rows bend, to begin with."""
+        return np.concatenate((self.linearised.begun(self.gradient), np.zeros(len(self.rows) - self.count)))
+
     def kkt(self, z: Array) -> float:
         """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
         a displacement by FLAT would make of it, where a motion with nothing in its way has no gradient left."""

@@ -70,23 +70,23 @@ def optimise(
     stalled: so many steps in a row that gain, relative, no more than so much end it, and where the KKT residual falls,
     no more than the second share."""
     here = LocalProgram.of(start, constraints.at(start), cost)
-    z = np.zeros(len(here.rows))
+    z, eased = np.zeros(len(here.rows)), here.begun()
     passed = [(max(LARGEST_RESIDUAL, here.residual), -np.inf)]
-    history: list[tuple[float, float]] = []
+    history: list[tuple[float, float, float]] = []
     kkt, count, damping = np.inf, 0, 0.0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
-            z = np.zeros(len(here.rows))
+            z, eased = np.zeros(len(here.rows)), here.begun()
         kkt = here.kkt(z)
         if kkt <= SOLVED and here.largest_residual <= HELD:
             break
-        history.append((here.value, kkt))
+        history.append((here.value, kkt, here.residual))
         if len(history) > stalled[0] and _has_stalled(history, *stalled):
             break
         now = MotionOptimum(here.at, here.value, kkt, here.linearised, count)
         yield now
         moved = None
-        for found in _directions(here, z, damping):
+        for found in _directions(here, z, eased, damping):
             yield now
             if found is None:
                 continue
@@ -94,7 +94,7 @@ def optimise(
             for moved in _line_search(here, found, passed, constraints, cost):  # noqa: B007 - the last one counts
                 yield now
             if moved is not None or here.kkt(newest) <= SOLVED:
-                z = newest
+                z, eased = newest, here.linearised.eased(newest, eased)
                 break
         if moved is None:
             kkt = min(kkt, here.kkt(z))  # of the newest multipliers
@@ -107,22 +107,24 @@ def optimise(
     return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
 
 
-def _has_stalled(history: list[tuple[float, float]], steps: int, still: float, unchanged: float) -> bool:
-    """Whether the last steps brought neither less cost nor a smaller residual. history: both of each step."""
+def _has_stalled(history: list[tuple[float, float, float]], steps: int, still: float, unchanged: float) -> bool:
+    """Whether the last steps brought neither less cost nor smaller residuals. history: of each step its cost, KKT
+    residual, and the residual of tasks."""
     last, before = np.array(history[-steps:]), np.array(history[:-steps])
     gained, size = before[-1, 0] - last[:, 0].min(), float(abs(before[-1, 0]))
-    is_nearer = last[:, 1].min() <= 0.9 * before[:, 1].min()
+    is_nearer = last[:, 1].min() <= 0.9 * before[:, 1].min() or last[-1, 2] < 0.9 * _beyond_rounding(before[-1, 2])
     return bool(gained <= (unchanged if is_nearer else still) * size)
 
 
-def _directions(here: LocalProgram, z: Array, damping: float) -> Iterator[BandedQPResult | None]:
+def _directions(here: LocalProgram, z: Array, eased: Array, damping: float) -> Iterator[BandedQPResult | None]:
     """Steps, and the multipliers after them, one after the other until one leads on; None while one is sought.
 
-    First with how rows bend, and with the damping that steps before have asked for, relative, on the diagonal; where
-    that leaves no minimum, or leads nowhere, without how rows bend; then with more and more damping: shorter steps."""
+    First with how rows bend, by multipliers `eased`, and with the damping that steps before have asked for, relative,
+    on the diagonal; where that leaves no minimum, or leads nowhere, without how rows bend; then with more and more
+    damping: shorter steps."""
     bent, n = here.H.copy(), here.H.shape[-1]
-    here.linearised.bend(bent, z[: here.count])
-    here.at.bend_limits(bent, z[here.count :])
+    here.linearised.bend(bent, eased[: here.count])
+    here.at.bend_limits(bent, eased[here.count :])
     yield None
     if here.linearised.tells_bending:
         here.cost.bend(here.at, bent)

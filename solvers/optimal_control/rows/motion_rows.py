@@ -14,14 +14,18 @@ import numpy as np
 from ....robokin.arrays import Array
 from ...qp.sparse_rows import SparseRows
 from ..discretization import DiscreteMotion
+from .missed_parts import MissedParts, pressing
 from .nearest_frames import nearest
 from .row_blocks import FIRST, RowBlock, RowSource
+
+EASED = 0.25  # share of a multiplier before that the next one is at least
 
 
 class MotionRows:
     """What sources ask of a motion. last: levels below this one count for nothing, until it is set back.
     free: (F,) bool of each source, frames whose whole rows are not held.   still: (F, n) bool, coordinates that stay
-    as they are: those of frames that miss a level and can come no nearer to it."""
+    as they are: those of frames that miss a level and can come no nearer to it.   off: of each source, how far off
+    what has come nearer may be.   first: what was held first."""
 
     def __init__(self, sources: Sequence[RowSource]) -> None:
         self.sources, self.last = list(sources), math.inf
@@ -30,6 +34,8 @@ class MotionRows:
         self.least: list[RowBlock] | None = None
         self.free: list[Array] = []
         self.still: Array | None = None
+        self.off: list[MissedParts] = []
+        self.first: list[RowBlock] = []
 
     def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
         if self not in here.known:
@@ -45,6 +51,8 @@ class MotionRows:
         self.least = self.blocks(here)
         self.free = [(source.level == but) & source.missed(here) for source in self.sources]
         self.still, _ = self.nearest(here, until)
+        self.first = self.first or self.least
+        self.off = [MissedParts.nearer(*pair, len(here)) for pair in zip(self.least, self.first, strict=True)]
 
     def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array]:
         """`still` (F, n) of the levels before one, and steps (F, n) to where these frames are nearest to theirs."""
@@ -70,11 +78,12 @@ class MotionRows:
 
 
 class LinearisedRows:
-    """The rows of all frames at a trajectory."""
+    """The rows of all frames at a trajectory: `plain` of what is asked for, then the norms of missed parts."""
 
     def __init__(self, constraints: MotionRows, here: DiscreteMotion, blocks: list[RowBlock]) -> None:
-        self.constraints, self.here, self.blocks = constraints, here, blocks
+        self.constraints, self.here = constraints, here
         sides: list[tuple[Array, Array]] = []
+        norms: list[RowBlock] = []
         for number, (source, block) in enumerate(zip(constraints.sources, blocks, strict=True)):
             if source.level > constraints.last:
                 sides.append((np.full(len(block.lower), -np.inf), np.full(len(block.lower), np.inf)))
@@ -82,10 +91,17 @@ class LinearisedRows:
                 sides.append((block.lower, block.upper))
             else:
                 low, high = block.kept(constraints.least[number])
-                is_free = block.is_whole & constraints.free[number][block.frame]
+                off, free = constraints.off[number], constraints.free[number]
+                is_free = block.is_whole & free[block.frame]
+                if len(off.cell):
+                    is_free[off.rows_of(block)[0]] = True
+                    norms.append(off.block(block))
+                    norms[-1].upper[free[off.frame]] = np.inf
                 sides.append(
                     (np.where(is_free, -np.inf, block.lower - low), np.where(is_free, np.inf, block.upper - high))
                 )
+        self.blocks, self.norms, self.plain = [*blocks, *norms], norms, sum(len(block.lower) for block in blocks)
+        sides += [(block.lower, block.upper) for block in norms]
         none = np.zeros(0)
         self.lower, self.upper = (np.concatenate([none, *(own[i] for own in sides)]) for i in (0, 1))
 
@@ -107,6 +123,17 @@ class LinearisedRows:
             begin, end = end, end + len(block.lower)
             if z[begin:end].any():
                 block.add_bend(H, z[begin:end])
+
+    def begun(self, gradient: Array) -> Array:
+        """(m,) multipliers to begin with against a gradient (F, n): of missed parts, 0 of other rows."""
+        return np.concatenate([np.zeros(self.plain), *(pressing(block, gradient) for block in self.norms)])
+
+    def eased(self, newest: Array, before: Array) -> Array:
+        """(m,) multipliers of how rows bend: those of missed parts fall step by step, as the rows of a step hold back
+        nothing where a norm is least."""
+        z = newest.copy()
+        z[self.plain : len(self.lower)] = np.maximum(newest, EASED * before)[self.plain : len(self.lower)]
+        return z
 
     def residual(self) -> Array:
         """(m,) the residual beyond what is held."""

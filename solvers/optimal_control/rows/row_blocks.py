@@ -25,7 +25,7 @@ class RowBlock:
     J: (m, w, n), J[i, s] along y of frame[i] - s.   frame: (m,).   lower, upper: (m,).   key: (m,) integers, ascending:
     which row is which at other trajectories.   is_whole: (m,) bool, rows whose residual is to become less; of others it
     stays what it is.   bend(H, z): adds the derivative of C'z, z (m,), to H (F, p + 1, n, n); None where it is not
-    known.
+    known.   part: (m,) which part of its task a row is of.   tolerance: (parts,) what is met of each; None: no task.
     """
 
     J: Array
@@ -35,6 +35,8 @@ class RowBlock:
     key: Array
     is_whole: Array
     bend: Callable[[Array, Array], None] | None = None
+    part: Array | int = 0
+    tolerance: Array | None = None
 
     @property
     def residual(self) -> Array:

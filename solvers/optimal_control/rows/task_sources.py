@@ -100,6 +100,8 @@ class TaskSource(RowSource):
             (frame * MOST_ROWS + counts[found.frame]) * MOST_ROWS + order,
             self.whole[found.frame],
             None if bending is None else bend,
+            rows.part,
+            size * [part.tolerance * (grid.dt if part.is_rate else 1.0) for part in self.parts],
         )
 
     def residuals(self, here: DiscreteMotion) -> Array:
