@@ -43,7 +43,7 @@ class MissedParts:
         return self.cell // self.parts
 
     def rows_of(self, block: RowBlock) -> tuple[Array, Array]:
-        """Of what is missed, which is something, the rows of a block, and the number of the part of each."""
+        """The rows of a block that belong to missed parts, and which part each belongs to. Something is missed."""
         cell = block.frame * self.parts + block.part
         at = np.minimum(np.searchsorted(self.cell, cell), len(self.cell) - 1)
         index = np.flatnonzero((self.cell[at] == cell) & block.is_whole)
