@@ -34,7 +34,7 @@ MORE = 1.01  # times the residual: surely within the tolerance
 # Of the way from the base to the tip: to where the tip is at Home, and to where it strains to reach the target.
 NEARER = (0.0, 0.2, -0.2, 0.5), (0.2, 0.5, 0.8)
 LEAST = 1e-9
-BUDGET = 0.5  # [s] after which no other place of the base is tried
+BUDGET = 0.5  # [s] of work after which no other place of the base is tried
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
 
@@ -170,12 +170,12 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
             at = to_blender(obj, tip, None, robot).translation
             away += [goal - at + share * (at - place) for share in shares]
         with tried_out(obj, lambda: setattr(obj, "matrix_world", stood), "BASE", task.name) as keep:
-            tried, begin = [], time.monotonic()
+            tried, begin = [], time.thread_time()
             for shift in (*map(_level, away), away[0]):  # the last of a tip that joints cannot move
                 obj.matrix_world = Matrix.Translation(shift) @ stood
                 solved = solved_now(context, obj, start)
                 tried.append((missed(obj), shift, solved))
-                if solved.result.converged or time.monotonic() - begin > BUDGET:
+                if solved.result.converged or time.thread_time() - begin > BUDGET:
                     break
             remains, shift, solved = min(tried, key=itemgetter(0))
             if solved.result.converged or remains < LESS * before:
