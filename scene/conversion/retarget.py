@@ -93,17 +93,18 @@ def retarget(
                 f"bone of {source.name!r} in pair {item.name!r}", item.source, source.data.bones.keys()
             )
     links = forward_kinematics(robot.model, read_configuration(obj, robot))
-    tips = [np.array(to_blender(obj, links[robot.link_of_bone[item.tip]], None, robot)) for item in pairs]
-    rests = [np.array(source.matrix_world @ source.data.bones[item.source].matrix_local) for item in pairs]
+    poses = {bone: np.array(to_blender(obj, links[link], None, robot)) for bone, link in robot.link_of_bone.items()}
+    rests = {bone.name: np.array(source.matrix_world @ bone.matrix_local) for bone in source.data.bones}
     if not scale:
-        scale = _chain_ratio(obj, source, pairs)
-    root = _aligned(np.array(tips), np.array(rests), [item.kind == "POSE" for item in pairs], scale)
+        scale = _size_ratio(obj, poses, source, rests, pairs)
+    tips, bones = [poses[item.tip] for item in pairs], [rests[item.source] for item in pairs]
+    root = _aligned(np.array(tips), np.array(bones), [item.kind == "POSE" for item in pairs], scale)
     _remove_former(obj, {item.tip for item in pairs})
     with all_or_nothing():
         base = bpy.data.objects.new(f"{obj.name} follows {source.name}", None)
         base.matrix_world, base.empty_display_size = Matrix(root.tolist()), 0.2 * robot_size(obj) / scale
         collections_for(obj)[0].objects.link(base)
-        for item, tip, rest in zip(pairs, tips, rests, strict=True):
+        for item, tip, rest in zip(pairs, tips, bones, strict=True):
             offset = np.eye(4) if item.kind == "POSITION" else np.linalg.inv(root @ rest) @ tip
             if item.kind == "HAND":
                 offset[:3, 3] = 0.0
@@ -111,31 +112,31 @@ def retarget(
     return base
 
 
-def _chain_ratio(obj: bpy.types.Object, source: bpy.types.Object, pairs: Sequence[bpy.types.PropertyGroup]) -> float:
-    """Lengths of the robot's chains over the source's: of the legs where there are feet, else of all."""
-    legs = [item for item in pairs if item.name.lower().endswith("foot")] or pairs
+def _size_ratio(
+    obj: bpy.types.Object, poses: dict, source: bpy.types.Object, rests: dict, pairs: Sequence[bpy.types.PropertyGroup]
+) -> float:
+    """Size of the robot over the source's, by poses (4, 4) of their bones: how far feet are from what is above the
+    legs, or lengths of all chains where there are no feet."""
+    legs = [item for item in pairs if item.name.lower().endswith("foot")]
     names = {item.source for item in pairs} | {item.tip for item in pairs}
-    own = sum(_chain_lengths(obj, [item.tip for item in legs], names))
-    theirs = sum(_chain_lengths(source, [item.source for item in legs], names))
+    own = _size(obj, poses, [item.tip for item in legs or pairs], names, bool(legs))
+    theirs = _size(source, rests, [item.source for item in legs or pairs], names, bool(legs))
     return own / theirs if min(own, theirs) > 1e-9 else 1.0
 
 
-def _chain_lengths(owner: bpy.types.Object, tips: Sequence[str], names: set[str]) -> list[float]:
-    """[units of the world] of several chains without what they share: a robot may stand on a mount that no body has."""
-    above = [{bone.name for bone in owner.data.bones[tip].parent_recursive} for tip in tips]
-    shared = set.intersection(*above) if len(tips) > 1 else set()
-    return [_chain(owner, tip, names | shared) for tip in tips]
-
-
-def _chain(owner: bpy.types.Object, tip: str, names: set[str]) -> float:
-    """Length [units of the world] along the bones from the next one above that has a name, or the root, to a tip."""
-    bone, length = owner.data.bones[tip], 0.0
-    while bone.parent is not None:
-        length += (bone.head_local - bone.parent.head_local).length
-        bone = bone.parent
-        if bone.name in names:
-            break
-    return length * owner.matrix_world.median_scale
+def _size(owner: bpy.types.Object, poses: dict, tips: Sequence[str], names: set[str], are_legs: bool) -> float:
+    """Sum over the chains [units of the world] from tips to the next bone above that has a name, or that all share (a
+    robot may stand on a mount that no body has), or the root: along the bones, or straight for legs, since the three
+    axes of a hip may lie anywhere on their lines."""
+    chains = [[tip, *(bone.name for bone in owner.data.bones[tip].parent_recursive)] for tip in tips]
+    ends = names | (set.intersection(*(set(chain[1:]) for chain in chains)) if len(chains) > 1 else set())
+    size = 0.0
+    for chain in chains:
+        last = next((i for i, name in enumerate(chain[1:], 1) if name in ends), len(chain) - 1)
+        heads = np.array([poses[name][:3, 3] for name in chain[: last + 1]])
+        steps = heads[[0, -1]] if are_legs else heads
+        size += float(np.linalg.norm(np.diff(steps, axis=0), axis=1).sum())
+    return size
 
 
 def _aligned(tips: Array, rests: Array, are_poses: Sequence[bool], scale: float) -> Array:

@@ -245,6 +245,22 @@ def test_a_source_that_stands_elsewhere_is_led_back_by_size_turn_and_place(scene
     assert names["Pelvis"].position_tolerance == pytest.approx(fresh / metres)
 
 
+def test_the_scale_does_not_count_the_ways_between_the_axes_of_a_hip(scene):
+    """Axes of a hip that lie apart along their own lines make no leg longer."""
+    ways = ((0, 0.2, 0.3), (0.3, 0, -0.6))
+    joints = [joint for joint in doll("floating").joints if joint.parent and not joint.name.endswith("foot_joint")]
+    for side, sign in (("left", 1), ("right", -1)):
+        above, place = "pelvis", np.zeros(3)
+        for name, way in (*((f"{side}_hip_{k}", np.array(way) * (1, sign, 1)) for k, way in enumerate(ways)), (0, 0)):
+            child, way = (name, way) if name else (f"{side}_foot", PLACES[f"{side}_foot"] - place)
+            joints.append(Joint(f"{child}_joint", "continuous", above, child, placement=at(*way)))
+            above, place = child, place + way
+    links = [Link("pelvis"), *(Link(joint.child) for joint in joints)]
+    robot, person = build(RobotModel("doll", links, joints, "floating")), stood(3.0)
+    robot.robokin.live = False
+    assert retarget(robot, binding(robot), person).matrix_world.median_scale == pytest.approx(1.0 / 3.0, rel=1e-5)
+
+
 def test_what_is_not_there_has_no_pair(scene):
     """A pelvis that stands fast is no tip; a robot without a body has its tools, for which a person chooses bones."""
     fixed, person = build(doll("fixed")), stood(1.0)
