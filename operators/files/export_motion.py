@@ -16,6 +16,7 @@ from ...robokin.units import counted
 from ...scene.bake.resampling import motion_at_rate
 from ...scene.dynamics import dynamics_steps, file_columns
 from ...solvers.motion.files import WITH_QUANTITIES, write_motion
+from ...solvers.motion.joint_trajectory import motion_losses
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
 
@@ -109,6 +110,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
             found = yield from dynamics_steps(context.scene, obj, robot, motion, first)
             columns = file_columns(obj, robot, found, path)
         write_motion(motion, path, columns)
+        for loss in motion_losses(motion.model, path):
+            self.report({"WARNING"}, loss)
         self.report({"INFO"}, f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s written to {path.name}")
 
 

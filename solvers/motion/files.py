@@ -22,6 +22,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,7 +36,7 @@ from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
 from ...robokin.units import counted
 from .dynamics import COLUMN
-from .joint_trajectory import Quantities, plain_joints, trajectory_columns, trajectory_text
+from .joint_trajectory import Quantities, motion_losses, plain_joints, trajectory_columns, trajectory_text
 from .motion import Motion, checked_motion, coordinate_names
 from .plot import plot_text
 from .servos import servo_angles
@@ -44,6 +45,7 @@ TIME = "time"
 WITH_QUANTITIES = ".csv", ".json", ".yaml", ".yml"
 NONE: Quantities = MappingProxyType({})
 MAX_BYTES = 256 << 20  # hours of a robot
+logger = logging.getLogger(__name__)
 
 
 def write_motion(motion: Motion, path: str | os.PathLike, quantities: Quantities = NONE) -> Path:
@@ -51,7 +53,7 @@ def write_motion(motion: Motion, path: str | os.PathLike, quantities: Quantities
     path.
 
     quantities: name -> unit and values (F,), as `MotionDynamics.columns` has them, for .csv and .json; .yaml takes
-    efforts of them.
+    efforts of them. What the file has no place for is logged, see `motion_losses`.
     Raises FileFormatError for an unknown extension and for a path that cannot be written; ConfigurationError for
     angles of servos that cannot be, and for quantities that have no place in the file.
     """
@@ -62,6 +64,8 @@ def write_motion(motion: Motion, path: str | os.PathLike, quantities: Quantities
         raise ConfigurationError(f"{path.suffix} has no place for quantities (valid: {', '.join(WITH_QUANTITIES)})")
     own = checked_motion(motion)
     write_text(path, write(own, quantities) if has_place else write(own))
+    for loss in motion_losses(own.model, path):
+        logger.warning(loss)
     return path
 
 
@@ -130,15 +134,13 @@ def _servo(motion: Motion) -> str:
 
 
 def _pvt(motion: Motion) -> str:
-    joints, left_out = plain_joints(motion.model)
+    joints, iq, iv, left_out = plain_joints(motion.model)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     if left_out:
         out.write(f"# left out (their quaternions have no velocities): {', '.join(left_out)}\n")
     names = [name for joint in joints for name in coordinate_names(joint)]
     writer.writerow([TIME, *(column for name in names for column in (name, f"{name} velocity"))])
-    iq = [i for joint in joints for i in range(motion.model.nq)[motion.model.slot(joint.name).q]]
-    iv = [i for joint in joints for i in range(motion.model.nv)[motion.model.slot(joint.name).v]]
     pairs = np.stack((motion.q[:, iq], motion.v[:, iv]), axis=2).reshape(len(motion), -1)
     writer.writerows(np.column_stack([motion.times, pairs]).tolist())
     return out.getvalue()

@@ -17,22 +17,32 @@ from ...robokin.urdf.xacro.yaml import plain_yaml
 from .motion import Motion, coordinate_names, velocity_names
 
 WITHIN = ("goal", "trajectory", "joint_trajectory")  # what a trajectory may be a part of
+WITHOUT_QUATERNIONS = ".yaml", ".yml", ".pvt"
 SECONDS, NANOSECONDS = ("sec", "secs"), ("nanosec", "nsecs")
 Quantities = Mapping[str, tuple[str, Array]]  # name -> unit and values (F,)
 
 
-def plain_joints(model: RobotModel) -> tuple[list[Joint], list[str]]:
-    """Independent joints whose velocities are the rates of their coordinates; the names of the others."""
+def plain_joints(model: RobotModel) -> tuple[list[Joint], list[int], list[int], list[str]]:
+    """Independent joints whose velocities are the rates of their coordinates; where these are in q and in v; the names
+    of the others."""
     plain = [joint for joint in model.moving_joints if joint.nq == joint.nv]
-    return plain, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
+    iq = [i for joint in plain for i in range(model.nq)[model.slot(joint.name).q]]
+    iv = [i for joint in plain for i in range(model.nv)[model.slot(joint.name).v]]
+    return plain, iq, iv, [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
+
+
+def motion_losses(model: RobotModel, path: Path) -> list[str]:
+    """What the file of a motion has no place for, one line; empty when nothing is lost."""
+    names = ", ".join(map(repr, plain_joints(model)[-1]))
+    if not names or path.suffix.lower() not in WITHOUT_QUATERNIONS:
+        return []
+    return [f"{path.name} leaves out {names}: it has no place for quaternions (.csv and .json have)"]
 
 
 def trajectory_text(motion: Motion, quantities: Quantities) -> str:
     """A trajectory of the joints that have a place in one, with the efforts among quantities (F,)."""
     model = motion.model
-    scalar_joints, left_out = plain_joints(model)
-    iq = [i for joint in scalar_joints for i in range(model.nq)[model.slot(joint.name).q]]
-    iv = [i for joint in scalar_joints for i in range(model.nv)[model.slot(joint.name).v]]
+    scalar_joints, iq, iv, left_out = plain_joints(model)
     names = [name for joint in scalar_joints for name in coordinate_names(joint)]
     lines = ["# trajectory_msgs/JointTrajectory"]
     if left_out:

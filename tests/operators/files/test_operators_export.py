@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model
+from robokin_addon.robokin import library_robot
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
-from support.blender.scene_robots import add_robot, add_target, circle
+from support.blender.scene_robots import add_robot, add_target, build, circle
 from support.blender.windows import called
 from support.command import run
 
@@ -271,3 +272,23 @@ def test_a_trajectory_holds_efforts_whatever_groups_the_panel_shows(robot, tmp_p
 def test_a_switch_that_the_format_hides_does_not_count(robot, tmp_path, ending):
     plain, ticked = (export(robot, tmp_path / f"{on}.{ending}", dynamics=on).read_text("utf-8") for on in (False, True))
     assert ticked == plain
+
+
+@pytest.mark.parametrize(("ending", "is_whole"), [("yaml", False), ("pvt", False), ("csv", True), ("json", True)])
+def test_a_file_without_a_place_for_quaternions_says_which_joints_it_leaves_out(
+    scene, tmp_path, capfd, ending, is_whole
+):
+    """In the window, and on the command line."""
+    scene.frame_start, scene.frame_end = 1, 4
+    robot = build(library_robot("puppet"))
+    left_out = [joint.name for joint in robot_model(robot).moving_joints if joint.nq != joint.nv]
+    export(robot, tmp_path / f"window.{ending}")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "robot.blend"))
+    said = [capfd.readouterr().out]
+    done = run(capfd, "export", tmp_path / "robot.blend", "-o", tmp_path / f"told.{ending}")
+    said.append(done.err)
+    assert done.code == 0 and len(left_out) > 3
+    for text, file in zip(said, ("window", "told"), strict=True):
+        lines = [line for line in text.splitlines() if f"{file}.{ending} leaves out" in line]
+        assert len(lines) == (0 if is_whole else 1)
+        assert is_whole or all(repr(name) in lines[0] for name in left_out)
