@@ -27,6 +27,7 @@ from .rolled import rolling
 
 SPARE = 0.99  # of the bounds: the rest is for the rounding of what is written
 ROUNDING = 1e-9  # relative, of limits
+STRAIGHT = 1e-6  # [rad] by which a base may turn that goes straight: what is written in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,8 @@ class ReducedKeys:
     """keys: (k,) frames, the first and the last among them.   straight: (k - 1,) bool, which go straight to the next.
     slopes: (k, nq) changes of q per frame at the keys.   q: (2 F - 1, nq) at frames and half-way between.
     position, rotation: [m], [rad] the most that a link is off.
-    unreduced: coordinates that keep their motion from frame to frame: of bases that roll, whose wheels would slip along
-    cubics, but straight on. `even_keys` are what they need."""
+    unreduced: coordinates that keep their motion from frame to frame: of bases that roll and turn, whose wheels would
+    slip along cubics. `even_keys` are what they need."""
 
     keys: Array
     straight: Array
@@ -53,7 +54,7 @@ def reduce_keys(
 
     motion: 2 F - 1 samples, at F frames and half-way between.   links: their names.   position [m], rotation [rad]:
     what each may be off. Limits on positions, velocities and accelerations that the motion keeps are kept. Wheeled
-    bases that roll keep their motion as it is. Raises ConfigurationError for bounds that are not positive.
+    bases that roll and turn keep their motion as it is. Raises ConfigurationError for bounds that are not positive.
     """
     if not (0.0 < position < np.inf and 0.0 < rotation < np.inf):
         raise ConfigurationError(f"bounds must be positive, not {position:g} m and {rotation:g} rad")
@@ -264,11 +265,13 @@ def _hermite(h: int) -> Array:
 
 
 def _unreduced(motion: Motion) -> Array:
-    """Coordinates of the wheeled bases that roll, and of their wheels."""
-    bases = motion.model.rolling_bases
+    """Coordinates of the wheeled bases that roll and turn, and of their wheels. While a base goes straight, where it is
+    is linear in how its wheels turn, and cubics of both roll as the motion does."""
+    bases, q = motion.model.rolling_bases, motion.q[::2]
     found: list[int] = []
-    for base, rolls in zip(bases, rolling(motion.model, motion.q[::2]), strict=True):
-        found += [*range(base.q, base.q + 3), *base.wheel_q] if rolls else []
+    for base, rolls in zip(bases, rolling(motion.model, q), strict=True):
+        turns = np.ptp(q[:, base.q + 2]) > STRAIGHT
+        found += [*range(base.q, base.q + 3), *base.wheel_q] if rolls and turns else []
     return np.array(found, int)
 
 

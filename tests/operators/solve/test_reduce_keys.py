@@ -176,3 +176,16 @@ def test_a_base_that_rolls_has_keys_where_it_turns_or_changes_speed(scene):
     assert frames == (1.0, 11.0, *np.arange(21.0, 32.0), LAST)
     kinds = {each.kind for each in check_motion(seen(robot).at(np.arange(LAST) / 24.0), float32=True).violations}
     assert "slip" not in kinds
+
+
+def test_a_base_that_accelerates_straight_has_few_keys_and_its_wheels_do_not_slip(scene):
+    robot, own, _ = rolled(scene, 0.1 - 0.1 * np.cos(np.linspace(0.0, 2.0 * np.pi, LAST))[:, None] * np.ones(2))
+    before = seen(robot)
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0, rotation=0.5) == {"FINISHED"}
+    keys = own_keys(binding(robot))
+    counts = {len(fcurves(robot)[key].keyframe_points) for key in keys if keys[key].q in own}
+    assert max(counts) < LAST // 2
+    after = seen(robot)
+    assert tool_errors(after.model, tool_links(after.model), after.q, before.q)[0].max() <= 2e-3
+    kinds = {each.kind for each in check_motion(after.at(np.arange(LAST) / 24.0), float32=True).violations}
+    assert "slip" not in kinds

@@ -17,7 +17,7 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.structure.tool_links import end_links, tool_links
 from robokin_addon.solvers import Motion, check_motion
 from robokin_addon.solvers.motion.key_reduction import SPARE, _Fit, even_keys, reduce_keys, tool_errors
-from robokin_addon.solvers.motion.rolled import rolled
+from robokin_addon.solvers.motion.rolled import rolled, wheel_slip
 from robokin_addon.solvers.progress import finish
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
@@ -158,21 +158,37 @@ def test_bad_input() -> None:
         finish(reduce_keys(waves().at([0.0]), [TOOL], 1.0, 0.1))
 
 
-def test_a_base_that_rolls_keeps_its_keys() -> None:
+def driven(turned) -> tuple[Motion, list[int]]:
+    """The mobile arm whose arm moves as its wheels turn by (2 F - 1, 2) [rad]; the places of base and wheels in q."""
     model = library_robot("mobile_arm")
     (base,) = model.rolling_bases
-    q = np.tile(model.limits.middle(model.neutral()), (2 * FRAMES - 1, 1))
-    t = np.linspace(0.0, 1.0, len(q))
-    arm = [i for i in range(model.nq) if i not in (*range(base.q, base.q + 3), *base.wheel_q)]
-    q[:, arm] += 0.2 * np.sin(3.0 * t[:, None] + np.arange(len(arm)))
-    q[:, base.wheel_q] = np.column_stack((2.0 * t, 3.0 * t))
-    motion = rolled(Motion.of(model, 0.02 * np.arange(len(q)), q), np.ones(1, bool))
-    tool = tool_links(model)[0]
-    found = finish(reduce_keys(motion, [tool], 2e-3, 0.01))
     own = [*range(base.q, base.q + 3), *base.wheel_q]
+    q = np.tile(model.limits.middle(model.neutral()), (len(turned), 1))
+    arm = [i for i in range(model.nq) if i not in own]
+    q[:, arm] += 0.2 * np.sin(3.0 * np.linspace(0.0, 1.0, len(q))[:, None] + np.arange(len(arm)))
+    q[:, base.q + 2], q[:, base.wheel_q] = 0.7, turned
+    return rolled(Motion.of(model, 0.02 * np.arange(len(q)), q), np.ones(1, bool)), own
+
+
+def test_a_base_that_rolls_and_turns_keeps_its_keys() -> None:
+    motion, own = driven(np.linspace(0.0, 1.0, 2 * FRAMES - 1)[:, None] * (2.0, 3.0))
+    model, tool = motion.model, tool_links(motion.model)[0]
+    found = finish(reduce_keys(motion, [tool], 2e-3, 0.01))
     assert sorted(found.unreduced) == sorted(own) and (found.q[:, own] == motion.q[:, own]).all()
     away, _ = tool_errors(model, [tool], found.q, motion.q)
     assert len(found.keys) < FRAMES // 4 and 0.0 < away.max() <= 2e-3 and found.position == away.max()
+
+
+def test_a_base_that_accelerates_straight_has_few_keys_and_does_not_slip() -> None:
+    t = np.linspace(0.0, 1.0, 2 * FRAMES - 1)
+    motion, own = driven(3.0 * (t - np.sin(2.0 * np.pi * t) / (2.0 * np.pi))[:, None] * np.ones(2))
+    links = end_links(motion.model)
+    found = finish(reduce_keys(motion, links, 2e-3, 0.01))
+    assert not len(found.unreduced) and len(found.keys) < FRAMES // 4
+    assert np.ptp(motion.q[:, own[0]]) > 0.1 and not (found.q[:, own] == motion.q[:, own]).all()
+    assert wheel_slip(motion.model, found.q).max() < 1e-9
+    away, turned = tool_errors(motion.model, links, found.q, motion.q)
+    assert away.max() <= 2e-3 and turned.max() <= 0.01
 
 
 def test_even_keys_are_those_between_which_values_go_straight_on() -> None:
