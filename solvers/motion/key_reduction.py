@@ -72,10 +72,12 @@ def reduce_keys(
         count, at = len(keys), 1
         while at < len(keys) - 1:
             yield 0.6 + 0.4 * keys[at] / frames
-            if fit.goes_without(keys, at):
+            if fit.goes_with(keys, at, 1):
                 del keys[at]
-            else:
-                at += 1
+                continue
+            if at < len(keys) - 2 and fit.goes_with(keys, at, 2, [one := (keys[at] + keys[at + 1]) // 2]):
+                keys[at : at + 2] = [one]
+            at += 1
     off = tool_errors(motion.model, links, fit.made, fit.q)
     most = float(off[0].max(initial=0.0)), float(off[1].max(initial=0.0))
     return ReducedKeys(np.array(keys), fit.straight[keys[:-1]], fit.slopes[keys], fit.made, *most, fit.unreduced)
@@ -192,13 +194,14 @@ class _Fit:
             self._set(i, i + 1, None)
         return list(range(self.frames))
 
-    def goes_without(self, keys: Sequence[int], at: int) -> bool:
-        """Whether the key keys[at] is not needed; then it is gone from `made`, `slopes`, `straight`."""
-        i, j = keys[at - 1], keys[at + 1]
-        before, after = keys[at - 2 : at - 1], keys[at + 2 : at + 3]
-        beside = [(i, j)] + [(h, i) for h in before if not self.straight[h]]
-        beside += [(j, k) for k in after if not self.straight[j]]
-        slopes = self._least_squares(i, j, beside)
+    def goes_with(self, keys: Sequence[int], at: int, gone: int, instead: Sequence[int] = ()) -> bool:
+        """Whether other keys, or none, do for the keys from keys[at] on that are gone; then they are those of `made`,
+        `slopes`, `straight`."""
+        own = [keys[at - 1], *instead, keys[at + gone]]
+        before, after = keys[at - 2 : at - 1], keys[at + gone + 1 : at + gone + 2]
+        beside = [*pairwise(own), *((h, own[0]) for h in before if not self.straight[h])]
+        beside += [(own[-1], k) for k in after if not self.straight[own[-1]]]
+        slopes = self._least_squares(own, beside)
         found = {}
         for a, b in beside:
             q = self.cubic(a, b, slopes.get(a, self.slopes[a]), slopes.get(b, self.slopes[b]))
@@ -218,28 +221,29 @@ class _Fit:
             self.slopes[frame] = slope
         return True
 
-    def _least_squares(self, i: int, j: int, spans: Sequence[tuple[int, int]]) -> dict[int, Array]:
-        """{frame: (nq,)} the slopes at frames i and j, others given, with which the spans of frames are nearest to the
+    def _least_squares(self, frames: Sequence[int], spans: Sequence[tuple[int, int]]) -> dict[int, Array]:
+        """{frame: (nq,)} the slopes at the frames, others given, with which the spans of frames are nearest to the
         motion."""
-        A, B = np.zeros((2, 2)), np.zeros((2, self.q.shape[1]))
+        A, B = np.zeros((len(frames), len(frames))), np.zeros((len(frames), self.q.shape[1]))
         for a, b in spans:
             basis = _hermite(b - a)
             rest = self.q[2 * a : 2 * b + 1] - basis[:, ::2] @ self.at_frames[[a, b]]
             free = []
             for frame, column in ((a, basis[:, 1]), (b, basis[:, 3])):
-                if frame in (i, j):
-                    free.append((int(frame == j), column))
+                if frame in frames:
+                    free.append((frames.index(frame), column))
                 else:
                     rest = rest - column[:, None] * self.slopes[frame]
             for row, column in free:
                 B[row] += column @ rest
                 for other, beside in free:
                     A[row, other] += column @ beside
-        return dict(zip((i, j), np.linalg.solve(A, B), strict=True))
+        return dict(zip(frames, np.linalg.solve(A, B), strict=True))
 
     def _set(self, i: int, j: int, q: Array | None) -> None:
         """Go along q from key i to key j, or straight."""
         at = slice(2 * i + 1, 2 * j)
+        self.made[2 * j] = self.at_frames[j]
         self.straight[i] = q is None
         if q is not None:
             self.made[at] = q[1:-1]
