@@ -27,6 +27,7 @@ from .coupled import balls_are_safe, base_is_safe, braked, shortened
 # Velocities and accelerations are differences of rounded positions: this much of the limits is left unused so that
 # the differences of what was written stay inside too.
 ROUNDING = 1e-9
+MOST = 1e9  # steps
 # [s] Shorter steps change no position beyond its rounding, of longer ones displacements overflow.
 SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9
 
@@ -46,6 +47,23 @@ def braking_step(gap: Array, max_change: Array) -> Array:
     n = np.floor(0.5 * (np.sqrt(1.0 + 8.0 * g / u) - 1.0))
     step[braked] = g / (n + 1.0) + 0.5 * n * u
     return step
+
+
+def braking_distance(step: Array, max_change: Array) -> Array:
+    """How far it goes on after a step when it brakes at once. One shape; `max_change` may be infinite."""
+    size = abs(step)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        count = np.trunc(np.minimum(size / max_change, MOST))  # of steps that follow
+        distance = np.where(count > 0.0, count * (size - 0.5 * (count + 1.0) * max_change), 0.0)
+    return np.copysign(distance, step)
+
+
+def frames_to_stand(distance: Array, speed: Array | float, max_step: Array, max_change: Array) -> float:
+    """In how many steps all get so far and stand there, at most. distance: not negative. speed: of the last step."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = distance + speed * speed / max_change
+        moved = (whole > 0.0) & (max_step * max_change > 0.0)
+        return float((whole / max_step + 2.0 * np.sqrt(whole / max_change))[moved].max(initial=0.0))
 
 
 def viable_steps(

@@ -153,7 +153,7 @@ class Frame:
                 is_last = on == len(goals) or rows.tasks.are_paths[on]  # it may go on along its path
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
                 continue
-            if may_stand and on < len(goals) and self._is_as_good(at, on, goal):
+            if may_stand and on < len(goals) and self._may_stay(at, on, goal):
                 continue
             (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked
             inside.kept = KeptLevels(at, on - 1) if on > 1 else None
@@ -172,11 +172,14 @@ class Frame:
         inside.kept = None
         return at.q, at_goal
 
-    def _is_as_good(self, at: Iterate, on: int, goal: Array) -> bool:
-        """Whether the robot can stand there, and the first `on` levels have there what they have at the goal of the
-        last of them: they do not go to that, from where those below have led them."""
-        kept = KeptLevels(self._freely.look(goal), on)
-        return bool((self.inside.within(at.q) == at.q).all()) and self.inside.rows.holds(kept, at, STANDING)
+    def _may_stay(self, at: Iterate, on: int, goal: Array) -> bool:
+        """Whether the robot can stand there, and levels are as good there as at their goal: they do not go to that,
+        from where those below have led them."""
+        return bool((self.inside.within(at.q) == at.q).all()) and self.is_as_good(at, on, goal)
+
+    def is_as_good(self, at: Iterate, on: int, goal: Array) -> bool:
+        """Whether the first `on` levels have there what they have at the goal of the last of them."""
+        return self.inside.rows.holds(KeptLevels(self._freely.look(goal), on), at, STANDING)
 
     def _gone_on(self, at: Iterate, on: int, in_time: bool, busy: Array) -> tuple[Iterate, bool]:
         """With a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is

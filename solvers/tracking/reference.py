@@ -10,7 +10,8 @@ single joint, so what is late catches up and does not swing about its target. Ea
 levels cannot all be met it is as near as those above allow, and since it is only ever changed for a better one, a still
 scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
 those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
-so no level takes anything from those above. A level of velocities is as fast as limits allow: it is asked for anew in
+so no level takes anything from those above. What levels above have and the speed of the robot may so lead it round for
+ever: it has a patience, after which it stops. A level of velocities is as fast as limits allow: it is asked for anew in
 the next frame, from where that one begins, and nothing has to be caught up with.
 """
 
@@ -33,7 +34,7 @@ from ..descent.level_rows import Preference
 from ..descent.steps import reachable, roll
 from ..descent.tip_rows import TipRows
 from ..limits.coupled import ball_within, base_within
-from ..limits.viability import braking_step, viable_steps
+from ..limits.viability import braking_distance, braking_step, frames_to_stand, viable_steps
 from ..tasks import FrameTask
 from ..tasks.checks import rigid
 from ..tasks.native import same_target
@@ -42,18 +43,22 @@ from .frame_reference import FEW, FRAME_STEPS, Frame
 
 AT_GOAL = 1e-9  # [rad, m]
 NEARLY = 1e-3  # relative: what is as fast as may be
+# While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
+AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll
+LONG = 10.0  # [s] for which criteria move a robot that has come to rest: residuals would creep
 
 
 class ReferenceTracking:
     """Tracks targets frame by frame, each call from where the last one ended. All in coordinates of the support.
 
-    state: ((1 + levels) nq + nv + 1,) to be set first: q, inside the limits; of each level the goal, where q would be
-    in time; the step that led to q; and how many levels are late, from the first on that was not met and is not of
-    velocities.
+    state: ((1 + levels) nq + nv + 2,) to be set first: q, inside the limits; of each level the goal, where q would be
+    in time; the step that led to q; how many levels are late, from the first on that was not met and is not of
+    velocities; and the patience: in how many frames the robot comes to rest where targets stand still.
     keeps_clear: links keep apart: then what is in the way is named, and not who is late.
     """
 
     name = "numpy"
+    dt = 1.0  # [s] of a frame
     keeps_clear = False
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits, levels: int = 1) -> None:
@@ -62,13 +67,14 @@ class ReferenceTracking:
 
     @property
     def state(self) -> Array:
-        return np.concatenate((self.q, *self.goals, self.step, [float(self._late)]))
+        return np.concatenate((self.q, *self.goals, self.step, [float(self._late), self._patience]))
 
     @state.setter
     def state(self, state: Array) -> None:
         nq, nv = self.data.tree.nq, self.data.tree.nv
-        self.q, self.step, self._late = state[:nq].copy(), state[-1 - nv : -1].copy(), int(state[-1])
-        self.goals = list(state[nq : -1 - nv].reshape(self._levels, nq).copy())
+        self.q, self.step = state[:nq].copy(), state[-2 - nv : -2].copy()
+        self._late, self._patience = int(state[-2]), float(state[-1])
+        self.goals = list(state[nq : -2 - nv].reshape(self._levels, nq).copy())
 
     def note(self, targets: Any) -> None:
         """Targets that the place where it stands was found for; None: not known."""
@@ -108,12 +114,16 @@ class ReferenceTracking:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = Frame(self, targets, *self._bounds())
         levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
-        is_still = is_still and not here.inside.rows.changes
+        is_still = is_still and not here.inside.rows.changes and levels > 0
         # Velocities are asked for anew.
         pairs = zip(self.goals, are_velocities, strict=True)
         self.goals = [self.q if is_velocity else goal for goal, is_velocity in pairs]
         met_before = levels - self._late
         unbraked = met_before if self.limits.braked else levels
+        is_first = self._patience == np.inf  # of those for the same targets
+        spare = MANOEUVRES if self.data.bases else SHORTLY
+        longest = AGAIN * self._frames_between(self.q, self.goals[-1], self.step) + spare if is_still else np.inf
+        self._patience = min(self._patience - 1.0, longest) if is_still else np.inf
         preference = self._preference(targets)
         # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
         # it can.
@@ -121,7 +131,8 @@ class ReferenceTracking:
         if is_still and not self._late and preference is None and not self.step.any():
             at = here.inside.look(self.q)  # what stands where all is met, for the same targets, stays there too
             return CONVERGED, at.residuals, 0, behind
-        if most == levels:
+        rests = self._patience <= 0.0 and bool(self._late or preference is None) and self._settles(here)
+        if not rests and most == levels:
             here.inside.rows.preference = preference
             if here.inside.run(self.q, levels, FRAME_STEPS):
                 at = here.inside.best
@@ -130,20 +141,25 @@ class ReferenceTracking:
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
-        q, is_reached = self.followed(-1, self.goals[-1])
-        is_same = is_still and self._late > 0
-        stays = is_same and is_reached and bool((self.q == self.goals[-1]).all())
-        goals, possible = (self.goals, 0) if stays else here.goals(is_same)
-        if not stays:
+        is_same, is_reached, before = is_still and self._late > 0, False, self.goals
+        if rests or (is_same and (self.q == self.goals[-1]).all()):
+            self.goals[-1] = self.goal_start(-1)
+            goals = [self.goals[-1]] * levels
+            q, is_reached = self.followed(-1, goals[-1])
+            possible = _leading(here.inside.look(goals[-1]).met)
+        if not (rests := rests or is_reached):
+            goals, possible = here.goals(is_same)
+            if 0.0 < self._patience < np.inf and (is_first or not self.data.bases):
+                self._patience += AGAIN * self._frames_between(before[-1], goals[-1])
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
-        if is_reached and preference is not None:
+        if is_reached and preference is not None and self._patience > -LONG / self.dt:
             at = here.preferred(at, preference)
         found = _leading(at.met)
         is_met = found == levels
         in_time = _leading(at.met | are_velocities)  # of velocities nothing is caught up with
-        at_goal = levels if is_reached else in_time
+        at_goal = levels if is_reached else 0 if rests else in_time
         if not is_met and here.inside.rows.adds_up:
             at = here.refined(at, found)
         is_late = not is_met and possible > found
@@ -167,6 +183,33 @@ class ReferenceTracking:
             return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
         return code, at.residuals, here.iterations, behind
+
+    def _frames_between(self, start: Array, end: Array, speed: Array | float = 0.0) -> float:
+        """`frames_to_stand` of all joints. speed: (nv,) of a step, with which it begins."""
+        distance = abs(reference.difference(self.data.tree, start, end))
+        return frames_to_stand(distance, speed, self.limits.max_step, self.limits.max_step_change)
+
+    def _settles(self, here: Frame) -> bool:
+        """Targets have stood still for so long that the robot comes to rest: where it stops when it brakes, once all
+        levels but the last have there what they have at their goals; as time goes on, all but the last two, ... When
+        not even the first has, that alone is followed. Whether all levels have one goal from now on."""
+        fewer = int(min(1.0 - self._patience / SHORTLY, levels := len(self.goals)))
+        if all((goal == self.goals[0]).all() for goal in self.goals):
+            return True
+        rest = self._braked() if fewer < levels else self.goals[0]
+        if fewer < levels and not here.is_as_good(
+            here.inside.look(rest), levels - fewer, self.goals[levels - fewer - 1]
+        ):
+            return False
+        self.goals = [rest] * levels
+        return True
+
+    def _braked(self) -> Array:
+        """(nq,) where the robot stops when every joint brakes."""
+        distance = braking_distance(self.step, self.limits.max_step_change)
+        q = reference.integrate(self.data.tree, self.q, distance)
+        roll(self.data.bases, self.q, q)
+        return q
 
     def is_brakeable(self, q: Array, level: int, goal: Array) -> bool:
         """Whether a frame that ends at q leaves no more speed against that of the goal of a level than one frame can

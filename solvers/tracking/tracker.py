@@ -118,7 +118,7 @@ class Tracker:
     @property
     def v(self) -> Array:
         """(nv,) the velocity with which the last frame was reached."""
-        return self._state[-1 - self.model.nv : -1] / self.dt
+        return self._state[-2 - self.model.nv : -2] / self.dt
 
     @cached_property
     def tolerance(self) -> Array:
@@ -193,7 +193,7 @@ class Tracker:
             state = self._state
             if fading:
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=np.where(own < 1.0, 0.0, own)).q
-                state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
+                state = state_at(q, self._count, state[-2 - self.model.nv : -2], state[-2])
             known = dict(zip(self.tasks, wanted, strict=True))
             self.memory = MotionMemory(memory.origins, dict.fromkeys(fading, state), known)
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)

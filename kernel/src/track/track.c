@@ -2,7 +2,13 @@
 #include "robokin_track.h"
 
 #include "criteria/criteria.h"
+#include "limits/rolling.h"
 #include "track/tracking.h"
+
+/* While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames. */
+static const double AGAIN = 2.0, SHORTLY = 24.0, MANOEUVRES = 240.0; /* the last of bases that roll */
+static const double MOST = 1e9;  /* frames */
+static const double LONG = 10.0; /* [s] for which criteria move a robot that has come to rest: residuals would creep */
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 
@@ -79,7 +85,72 @@ static void find_preference(rk_tracking *t) {
   s->preference = (rk_preference){t->H, t->g, t->frame.last};
 }
 
-static int32_t frame(rk_tracking *t, int is_still, double *late, double *residuals, int8_t *behind) {
+/* Frames in which every joint gets from one configuration to another and stops there; at most. speed: [nv] of a step, with which
+   it begins; null: it stands. */
+static double frames_between(const rk_tracking *t, const double *from, const double *speed, const double *to) {
+  const rk_track *track = t->track;
+  const rk_model *m = track->ik->model;
+  double most = 0.0;
+  rk_difference(m, 1, from, to, t->pace);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const double change = track->change[k], distance = __builtin_fabs(t->pace[k]) + (speed ? speed[k] * speed[k] / change : 0.0);
+    if (distance > 0.0 && track->largest[k] * change > 0.0) most = rk_max(most, distance / track->largest[k] + 2.0 * rk_sqrt(distance / change));
+  }
+  return most;
+}
+
+/* Whether all levels have one goal. */
+static int have_one_goal(const rk_tracking *t) {
+  const int64_t nq = t->track->ik->model->nq;
+  int one = 1;
+  for (int64_t k = 1; k < t->search.levels; k++) one &= rk_is_equal(t->last_goals + k * nq, t->last_goals, nq);
+  return one;
+}
+
+/* pulled = where the robot stops when every joint brakes. */
+static void brake(rk_tracking *t) {
+  const rk_ik *ik = t->track->ik;
+  for (int32_t k = 0; k < ik->model->nv; k++) {
+    const double step = __builtin_fabs(t->frame.step[k]), change = t->track->change[k];
+    const double n = (double)(int64_t)rk_min(step / change, MOST); /* frames in which it still moves */
+    const double distance = n > 0.0 ? n * (step - 0.5 * (n + 1.0) * change) : 0.0;
+    t->pace[k] = t->frame.step[k] < 0.0 ? -distance : distance;
+  }
+  rk_integrate(ik->model, 1, t->frame.last, t->pace, t->pulled);
+  rk_roll_bases(ik, t->frame.last, t->pulled);
+}
+
+/* Targets have stood still for so long that the robot comes to rest: where it stops when it brakes, once all levels but the last
+   have there what they have at their goals; as time goes on, all but the last two, ... When not even the first has, that alone is
+   followed. 1 when all levels have one goal from now on. */
+static int settle(rk_tracking *t, double patience) {
+  const int64_t nq = t->track->ik->model->nq;
+  const int32_t levels = t->search.levels, fewer = (int32_t)rk_min(1.0 - patience / SHORTLY, (double)levels);
+  if (have_one_goal(t)) return 1;
+  t->placed = 0;
+  for (int64_t k = 0; k < levels; k++) rk_copy(t->goals + k * nq, t->last_goals + k * nq, nq);
+  brake(t);
+  rk_copy(t->q, t->pulled, nq);
+  const double *rest = fewer < levels && rk_tracking_is_as_good(t, levels - fewer) ? t->q : fewer == levels ? t->last_goals : 0;
+  for (int64_t k = 0; k < levels && rest; k++) rk_copy(t->last_goals + k * nq, rest, nq);
+  return rest != 0;
+}
+
+/* From where it is, the robot follows the goal of the last level joint by joint, and stands there. How many levels are met there,
+   from the first on. */
+static int32_t go_to_rest(rk_tracking *t, int *reached) {
+  const rk_ik *ik = t->track->ik;
+  const int64_t nq = ik->model->nq, at = (t->search.levels - 1) * nq;
+  rk_tracking_return_to_goal(t, t->search.levels - 1);
+  rk_copy(t->last_goals + at, t->frame.moved, nq);
+  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->goals + k * nq, t->last_goals + at, nq);
+  rk_tracking_look(t, t->goals);
+  *reached = rk_tracking_is_reached(t, t->search.levels - 1);
+  rk_copy(t->q, t->pulled, nq);
+  return met_levels(&t->search);
+}
+
+static int32_t frame(rk_tracking *t, int is_still, double *late, double *patience, double *residuals, int8_t *behind) {
   const rk_track *track = t->track;
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
@@ -89,9 +160,14 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   s->on = s->levels;
   rk_frame_bounds_find(&t->frame);
   if (ik->stack) rk_stack_begin(s, t->frame.last);
-  if (ik->stack && ik->stack->changes) is_still = 0;
+  if ((ik->stack && ik->stack->changes) || s->levels == 0) is_still = 0;
   for (int32_t k = 0; k < s->levels; k++) /* velocities are asked for anew */
     if (rk_is_velocity(s, k)) rk_copy(t->last_goals + (int64_t)k * m->nq, t->frame.last, m->nq);
+  const double *last_goal = t->last_goals + (int64_t)(s->levels - 1) * m->nq, *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
+  const int is_first = *patience == __builtin_inf(); /* of those for the same targets */
+  const double spare = ik->n_bases ? MANOEUVRES : SHORTLY;
+  *patience = is_still ? rk_min(*patience - 1.0, AGAIN * frames_between(t, t->frame.last, t->frame.step, last_goal) + spare)
+                       : __builtin_inf();
   find_preference(t);
   const rk_preference preference = s->preference;
   t->has_criteria = preference.H != 0;
@@ -103,7 +179,8 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     return RK_IK_CONVERGED;
   }
-  if (most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+  int rests = *patience <= 0.0 && (*late != 0.0 || !preference.H) && settle(t, *patience);
+  if (!rests && most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     rk_copy(t->q, s->best_q, m->nq);
     advance(t, t->q, s->levels);
@@ -115,19 +192,19 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   s->is_exact = 1;
   const int is_same = is_still && *late != 0.0;
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
-  double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
-  rk_copy(goal, t->last_goals + (int64_t)(s->levels - 1) * m->nq, m->nq);
-  const int stays = is_same && rk_is_equal(t->frame.last, goal, m->nq) && rk_tracking_is_reached(t, s->levels - 1);
-  const int32_t possible = stays ? 0 : rk_tracking_find_goals(t, is_same);
-  /* all of them may have been tried above, though maybe not exactly, or not without criteria */
-  const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
-  int reached = stays;
-  if (stays)
-    rk_copy(t->q, t->pulled, m->nq);
-  else
+  int reached = 0;
+  int32_t possible = 0;
+  if (rests || (is_same && rk_is_equal(t->frame.last, last_goal, m->nq))) possible = go_to_rest(t, &reached);
+  if (!(rests = rests || reached)) {
+    possible = rk_tracking_find_goals(t, is_same);
+    /* the goals of a base that rolls move with it */
+    if (*patience > 0.0 && is_still && (is_first || ik->n_bases == 0)) *patience += AGAIN * frames_between(t, last_goal, 0, goal);
+    /* all of them may have been tried above, though maybe not exactly, or not without criteria */
+    const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
+  }
   rk_tracking_look(t, t->q);
-  if (reached && preference.H) {
+  if (reached && preference.H && *patience > -LONG / ik->stack->step->dt) {
     s->preference = preference;
     prefer(t);
     rk_tracking_look(t, s->best_q);
@@ -150,7 +227,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
-  advance(t, t->q, reached ? s->levels : in_time);
+  advance(t, t->q, reached ? s->levels : rests ? 0 : in_time);
   if (met) return RK_IK_CONVERGED;
   if (is_late) return RK_TRACK_LATE;
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
@@ -190,7 +267,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
       ik->stack->data->robot_rows = robot_rows + i * ik->stack->data->n_robot_rows;
     }
     if (!rk_search_rigid(&t.search)) return i;
-    codes[i] = frame(&t, still && still[i], t.frame.step + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
+    codes[i] = frame(&t, still && still[i], t.frame.step + nv, t.frame.step + nv + 1, residuals + 2 * i * t.search.tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
     rk_copy(q + i * nq, t.frame.last, nq);
   }

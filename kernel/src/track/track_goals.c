@@ -22,8 +22,7 @@ static int unbend(rk_tracking *t) {
   return 0;
 }
 
-/* moved = the last goal of a level, with the bases where they are: only from there they can roll. */
-static void return_to_goal(const rk_tracking *t, int32_t level) {
+void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level) {
   const rk_ik *ik = t->track->ik;
   double *moved = t->frame.moved;
   rk_copy(moved, t->last_goals + (int64_t)level * ik->model->nq, ik->model->nq);
@@ -70,7 +69,7 @@ static int turn_aside(rk_tracking *t) {
   double *start = t->frame.moved, *nearest = t->goals, least = FAR;
   if (s->best_level_error[0] > NEAR) return 0;
   rk_copy(nearest, s->best_q, nq);
-  return_to_goal(t, 0);
+  rk_tracking_return_to_goal(t, 0);
   for (int32_t k = 0; k < ASIDES; k++) {
     rk_search_aside(s, start, k);
     rk_copy(t->pulled, s->q, nq);
@@ -147,7 +146,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
     const int is_velocity = rk_is_velocity(s, k);
     double least = -1.0;
     rk_tracking_stay(t, 0);
-    return_to_goal(t, k);
+    rk_tracking_return_to_goal(t, k);
     rk_tracking_look(t, t->frame.moved);
     const double before = s->level_error[k];
     if (is_same) {

@@ -155,20 +155,23 @@ static int32_t begin(rk_tracking *t, int32_t at_once) {
   return meet_at_once(t, at_once, t->q);
 }
 
-/* Whether the robot can stand at t->q, and the first levels, so many, have there what they have at the goal of the last of them:
-   they do not go to that, from where those below have led them. */
-static int is_as_good(rk_tracking *t, int32_t levels) {
+int rk_tracking_is_as_good(rk_tracking *t, int32_t levels) {
   rk_search *s = &t->search;
-  const int32_t nq = t->track->ik->model->nq;
-  rk_copy(t->straight, t->q, nq);
-  rk_frame_bounds_keep(&t->frame, t->straight);
-  if (!rk_is_equal(t->straight, t->q, nq)) return 0;
-  rk_tracking_look(t, t->goals + (int64_t)(levels - 1) * nq);
+  rk_tracking_look(t, t->goals + (int64_t)(levels - 1) * t->track->ik->model->nq);
   rk_search_hold(s, levels);
   rk_tracking_look(t, t->q);
   const int holds = rk_stack_holds(s, STANDING);
   rk_search_hold(s, 0);
   return holds;
+}
+
+/* Whether the robot can stand at t->q, and levels are as good there as at their goal: they do not go to that, from where those
+   below have led them. */
+static int may_stay(rk_tracking *t, int32_t levels) {
+  const int32_t nq = t->track->ik->model->nq;
+  rk_copy(t->straight, t->q, nq);
+  rk_frame_bounds_keep(&t->frame, t->straight);
+  return rk_is_equal(t->straight, t->q, nq) && rk_tracking_is_as_good(t, levels);
 }
 
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand) {
@@ -190,7 +193,7 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may
       claim(t, k - 1);
       continue;
     }
-    if (may_stand && k < s->levels && is_as_good(t, k)) continue;
+    if (may_stand && k < s->levels && may_stay(t, k)) continue;
     at_goal = rk_tracking_is_reached(t, k - 1) && in_time;
     rk_tracking_look(t, t->q);
     const int is_met = are_met(s, k - 1);

@@ -64,6 +64,9 @@ void rk_tracking_look(rk_tracking *t, const double *q);
    better ones. */
 int32_t rk_tracking_find_goals(rk_tracking *t, int is_same);
 
+/* frame.moved = the last goal of a level, with the bases where they are: only from there they can roll. */
+void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level);
+
 /* Whether the goal of a level is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */
 int rk_tracking_is_reached(rk_tracking *t, int32_t level);
 
@@ -71,6 +74,9 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level);
    it. 1 when none has a goal to come to any more. at_once: how many of them may be met at once; unbraked: how many may be met
    at any speed; may_stand: the targets are those of the frame before, and nothing has to brake. */
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand);
+
+/* Whether the first levels, so many, have at t->q what they have at the goal of the last of them. */
+int rk_tracking_is_as_good(rk_tracking *t, int32_t levels);
 
 /* Whether a level of velocities, the first that is not met, gets farther at its goal than at the best configuration: what it
    lacks there is for other reasons than limits on speed. The goal is measured. */

@@ -270,7 +270,7 @@ class AvoidingTracker(Tracker):
         if not np.array_equal(tracker.q, q) or not np.allclose(tracker.v, v, rtol=0.0, atol=1e-12):
             nq, nv = self.model.nq, self.model.nv
             without = {  # of as many levels as that tracker has
-                task: state_at(state[:nq], tracker._count, state[-1 - nv : -1], 0.0)
+                task: state_at(state[:nq], tracker._count, state[-2 - nv : -2], 0.0)
                 for task, state in self.memory.without.items()
             }
             tracker.stand(q, v, replace(self.memory, without=without))

@@ -70,7 +70,7 @@ def test_all_levels_from_the_first_lost_one_on_are_late(backend: str) -> None:
     far = [PositionTask(HAND, (3.0, 0.0, 0.0)), JointTask("panda_joint1", 0.0, priority=2)]
     tracker = Tracker(MODEL, far, 1.0 / 24.0, backend)
     tracker.start([(3.0, 0.0, 0.0), 0.0], Q)
-    assert tracker._state[-1] == 2.0
+    assert tracker._state[-2] == 2.0
 
 
 def test_a_task_of_influence_0_is_not_given_another() -> None:

@@ -1,0 +1,75 @@
+"""A target jumps out of reach and stays there, with levels below: the robot comes to rest, whatever leads it round."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, difference, library_robot, load_urdf, random_configuration
+from robokin_addon.robokin.arrays import Array
+from robokin_addon.solvers import track
+from support.engine.goals import random_goal, size
+from support.engine.robots import ROBOTS, engine_robot
+from support.engine.stacks import DT
+from support.problems.limits import with_rates
+from support.robots import robot
+
+QUIET = 1e-6  # [rad or m] in a frame
+ARRIVED = 340  # frames: those of the longest way, and 10 s
+KNOWN = [
+    ("kinova", 15),
+    ("kinova", 27),
+    ("puppet", 4),
+    ("allegro_right_hand", 14),
+    ("panda", 122),
+    ("panda", 134),
+]
+RATES: list[dict[str, float]] = [
+    {"velocity": 4.0, "acceleration": np.inf},
+    {"velocity": np.inf, "acceleration": np.inf},
+    {"velocity": 3.0, "acceleration": 12.0},
+    {},
+]
+
+
+@cache
+def model_of(name: str) -> RobotModel:
+    if name in ROBOTS:
+        return engine_robot(name)
+    return library_robot(name) if name == "planar_4r" else load_urdf(robot(name))
+
+
+def last_steps(name: str, seed: int) -> Array:
+    """(frames after it should have arrived,) the farthest that a joint moves in each. Of two or three levels, the first
+    is out of reach, if it can be."""
+    rng, model, rates = np.random.default_rng([seed, 17]), model_of(name), RATES[seed % len(RATES)]
+    model = with_rates(model, **rates) if rates else model
+    starts = [model.neutral(), model.limits.middle(model.neutral()), random_configuration(model, rng)]
+    q0 = model.limits.clamp(starts[seed % 3])
+    end = model.limits.clamp(random_configuration(model, rng))
+    tasks, first, targets = [], [], []
+    for priority in range(1, int(rng.integers(2, 4)) + 1):
+        goal = random_goal(rng, model, priority)
+        target = goal.at(end)
+        first.append(goal.at(q0))
+        if goal.beyond and rng.random() < (1 if priority == 1 else 0.4):
+            target = goal.beyond(target, rng.normal(size=3) * size(model) * rng.uniform(0.05, 2))
+        tasks.append(goal.task)
+        targets.append(target)
+    q = track(model, tasks, [first] * 3 + [targets] * 440, q0, DT).q[ARRIVED:]
+    return np.array([abs(difference(model, *pair)).max() for pair in pairwise(q)])
+
+
+@pytest.mark.parametrize(("name", "seed"), KNOWN)
+def test_the_robot_comes_to_rest(name: str, seed: int) -> None:
+    steps = last_steps(name, seed)
+    assert steps.max() <= QUIET, f"a joint still moves {steps.max():.3g} in a frame"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
+def test_robots_come_to_rest(name: str) -> None:
+    moving = {seed: steps.max() for seed in range(100, 140) if (steps := last_steps(name, seed)).max() > QUIET}
+    assert not moving, f"joints still move, by seed: {moving}"
