@@ -117,9 +117,10 @@ class Frame:
 
     def _turned_round(self, last: Iterate) -> bool:
         """The first level, which comes no nearer than at its last goal: from beside there down to a minimum, as a
-        straight limb that points away turns round only so. Kept when it is notably nearer."""
+        straight limb that points away turns round only so. Kept when it is notably nearer. Bases that roll cannot be
+        put beside where they are."""
         free, best = self._freely, self._freely.best
-        if _is_better(best, last, 0):
+        if self._tracking.data.bases or _is_better(best, last, 0):
             return False
         free.best = free.look(nudged(self._tracking.data, best.q))
         met = free.settle(SETTLING_STEPS, SETTLED)

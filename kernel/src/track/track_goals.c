@@ -86,11 +86,12 @@ static int turn_aside(rk_tracking *t) {
 }
 
 /* The first level, which comes no nearer than at its last goal: from beside there down to a minimum, as a straight limb that
-   points away turns round only so. Kept when it is notably nearer. before: its error at the last goal. */
+   points away turns round only so. Kept when it is notably nearer. Bases that roll cannot be put beside where they are.
+   before: its error at the last goal. */
 static int turn_round(rk_tracking *t, double before) {
   rk_search *s = &t->search;
   const double least = s->best_level_error[0] * (1.0 - TIED);
-  if (s->best_level_error[0] < before * (1.0 - TIED)) return 0;
+  if (s->ik->n_bases || s->best_level_error[0] < before * (1.0 - TIED)) return 0;
   rk_copy(t->goals, s->best_q, s->ik->model->nq);
   rk_search_nudge(s, t->goals);
   rk_tracking_look(t, s->q);

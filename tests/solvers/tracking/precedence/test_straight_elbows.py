@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot
 from robokin_addon.robokin.arrays import Array
-from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, PostureTask, Task, solve_ik, track
+from robokin_addon.solvers import AxisTask, OrientationTask, PoseTask, PositionTask, PostureTask, Task, solve_ik, track
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy
 from support.engine.robots import ball_bones
 from support.problems.limits import with_rates
@@ -111,3 +111,14 @@ def test_an_arm_that_points_away_from_what_it_cannot_reach_turns_round(backend: 
     found = track(model, tasks, targets, model.neutral(), DT, backend=backend)
     assert found.residuals[-1, 0, 0] == pytest.approx(sum(lengths), rel=1e-3)
     np.testing.assert_array_equal(found.q[-1], found.q[-8])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_base_turns_to_what_lies_beside_it(backend: str) -> None:
+    """Its wheels do not roll to that side: a level below turns it, until they do."""
+    model = with_rates(library_robot("mobile_arm"), velocity=3.0, acceleration=12.0)
+    wheel = PositionTask("right_wheel_link", (0.0, 0.133, 0.0985), weights=(0.0, 1.0, 1.0))
+    forward = AxisTask("base_link", (-0.885, -0.017, 0.466), (-0.107, -0.878, 0.466), priority=2)
+    targets = [[(0.0, 0.133, 0.0985), (-0.107, -0.878, 0.466)]] * 100
+    found = track(model, [wheel, forward], targets, model.neutral(), DT, backend=backend)
+    assert found.residuals[-1, 0, 0] <= 1e-5
