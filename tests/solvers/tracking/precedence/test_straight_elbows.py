@@ -119,6 +119,8 @@ def test_a_base_turns_to_what_lies_beside_it(backend: str) -> None:
     model = with_rates(library_robot("mobile_arm"), velocity=3.0, acceleration=12.0)
     wheel = PositionTask("right_wheel_link", (0.0, 0.133, 0.0985), weights=(0.0, 1.0, 1.0))
     forward = AxisTask("base_link", (-0.885, -0.017, 0.466), (-0.107, -0.878, 0.466), priority=2)
-    targets = [[(0.0, 0.133, 0.0985), (-0.107, -0.878, 0.466)]] * 100
+    frames = forward_kinematics(model, model.neutral())
+    here = [frames["right_wheel_link"][:3, 3], frames["base_link"][:3, :3] @ forward.axis]
+    targets = [here, *[[(0.0, 0.133, 0.0985), (-0.107, -0.878, 0.466)]] * 100]
     found = track(model, [wheel, forward], targets, model.neutral(), DT, backend=backend)
     assert found.residuals[-1, 0, 0] <= 1e-5
