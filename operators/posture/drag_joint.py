@@ -182,6 +182,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         self._freedom = chosen = self._chosen(obj, robot)
         self._q = read_configuration(obj, robot)
         self._name = robot.joint_of_bone[self.bone].name
+        self._which = f" axis {chosen.index + 1}" if len(freedoms(robot, self._name)) > 1 else ""
         tree, index = robot.model.tree, chosen.index
         settings = obj.data.bones[self.bone].robokin
         field = bound_field(self.end.lower(), index) if self.end != "VALUE" else ""
@@ -223,7 +224,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
     def header_text(self, context: bpy.types.Context) -> str:
         shown = quantity_text(context.scene, self._freedom.kind, self._value)
         what = {"VALUE": "", "LOWER": " lower limit", "UPPER": " upper limit"}[self.end]
-        return f"{self._name}{what}: {shown}"
+        return f"{self._name}{self._which}{what}: {shown}"
 
     def keep(self, context: bpy.types.Context, obj: bpy.types.Object) -> None:
         if self._freedom.kind == "LENGTH":

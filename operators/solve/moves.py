@@ -53,7 +53,7 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         self.draw_properties("kind", *(() if self.kind == "CURVE" else ("end",)))  # a curve has its own end
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        bound, robot, name = binding(obj), obj.robokin, _LABELS[self.kind]
+        bound, robot, name = binding(obj), obj.robokin, _LABELS[self.kind].removeprefix("Joint ")  # fits the list
         if self.kind == "JOINT" and self.end == "PRESENT":
             name = free_name(name, {*robot.moves.keys(), *robot.postures.keys()})
             ends = {"posture": store_posture(obj, bound.model, name, present_values(obj, bound)).name}

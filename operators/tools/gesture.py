@@ -106,7 +106,7 @@ class Gesture(RobotOperator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._paused, self._is_new, self._snap = ExitStack(), True, False
+        self._paused, self._is_new, self._snap = ExitStack(), True, event.ctrl
         self._paused.enter_context(posing_paused())
         self._timer = context.window_manager.event_timer_add(RATE, window=context.window)
         context.window_manager.modal_handler_add(self)

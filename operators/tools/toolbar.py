@@ -12,11 +12,9 @@ from .turn_joint import ROBOKIN_OT_turn_joint
 
 
 def _drag(idname: str) -> tuple:
-    return (
-        idname,
-        {"type": "LEFTMOUSE", "value": "CLICK_DRAG"},
-        {"properties": [("release_confirm", True)]},
-    )
+    """Entries for a drag, with Ctrl held as it begins too, which snaps."""
+    what = {"properties": [("release_confirm", True)]}
+    return tuple((idname, {"type": "LEFTMOUSE", "value": "CLICK_DRAG", "ctrl": ctrl}, what) for ctrl in (False, True))
 
 
 class _Tool(bpy.types.WorkSpaceTool):
@@ -32,7 +30,7 @@ class GrabLinkTool(_Tool):
     bl_label = "Grab Link"
     bl_description = "Drag a link of the robot; the other joints follow\nWhile dragging: R turns, X Y Z choose an axis"
     bl_icon = "ops.pose.push"
-    bl_keymap = (_drag(ROBOKIN_OT_grab_link.bl_idname),)
+    bl_keymap = _drag(ROBOKIN_OT_grab_link.bl_idname)
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:
@@ -46,7 +44,7 @@ class TurnJointTool(_Tool):
     bl_label = "Turn Joint"
     bl_description = "Drag a link along the arc or the rail of its own joint"
     bl_icon = "ops.mesh.spin"
-    bl_keymap = (_drag(ROBOKIN_OT_turn_joint.bl_idname),)
+    bl_keymap = _drag(ROBOKIN_OT_turn_joint.bl_idname)
 
 
 class SelfMotionTool(_Tool):
@@ -54,7 +52,7 @@ class SelfMotionTool(_Tool):
     bl_label = "Self-Motion"
     bl_description = "Drag a link while the tool stays where it is"
     bl_icon = "ops.armature.bone.roll"
-    bl_keymap = (_drag(ROBOKIN_OT_self_motion.bl_idname),)
+    bl_keymap = _drag(ROBOKIN_OT_self_motion.bl_idname)
 
 
 def _jog_keys() -> tuple:
@@ -84,7 +82,7 @@ class JogTool(_Tool):
         "Move a joint, or the tool, by keys\n1-9, 0: choose the joint   J L, U O, M .: its axes   R: next target"
     )
     bl_icon = "ops.transform.edge_slide"
-    bl_keymap = (*_jog_keys(), _drag(ROBOKIN_OT_turn_joint.bl_idname))
+    bl_keymap = (*_jog_keys(), *_drag(ROBOKIN_OT_turn_joint.bl_idname))
 
     @staticmethod
     def draw_settings(context: bpy.types.Context, layout: bpy.types.UILayout, tool: bpy.types.WorkSpaceTool) -> None:

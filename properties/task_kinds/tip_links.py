@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import bpy
 
 from ...robokin import RobokinError
+from ...robokin.structure.short_names import short_names
 from ..bridge import Binding, binding
+from ..postures import free_name
 
 
 def remember_link(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]:
@@ -15,11 +18,23 @@ def remember_link(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Con
 
     def remember(task: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
         try:
-            setattr(task, f"{name}_link", binding(task.id_data).link_of_bone.get(getattr(task, name), ""))
+            links = binding(task.id_data).link_of_bone
         except RobokinError:
-            setattr(task, f"{name}_link", "")
+            links = {}
+        link = links.get(getattr(task, name), "")
+        setattr(task, f"{name}_link", link)
+        if name == "tip" and link:
+            _rename(task, link, short_names(links.values()))
 
     return remember
+
+
+def _rename(task: bpy.types.PropertyGroup, link: str, names: dict[str, str]) -> None:
+    """A task that is called after a link is called after that of its tip. names: {link: its short name}."""
+    called = re.sub(r"\.\d+$", "", task.name)
+    if called in names.values() and called != names[link]:
+        others = {other.name for other in task.id_data.robokin.tasks if other != task}
+        task.name = free_name(names[link], others)
 
 
 def follow_renamed_bones(obj: bpy.types.Object, robot: Binding) -> None:

@@ -160,6 +160,15 @@ def test_a_drag_turns_snaps_and_is_cancelled(panda, monkeypatch):
     assert read_configuration(panda) == pytest.approx(start, abs=1e-6)
 
 
+def test_the_header_says_which_axis_of_several_is_dragged(panda, scene, monkeypatch):
+    drag = Drag(panda, monkeypatch)
+    assert drag.operator.header_text(drag.context).startswith("panda_joint4: ")
+    joint = panda.data.bones["panda_joint4"]
+    joint.robokin.joint_type = "universal"
+    drag = Drag(panda, monkeypatch, freedom=2)
+    assert drag.operator.header_text(drag.context).startswith("panda_joint4 axis 2: ")
+
+
 def test_shift_is_finer_and_typed_values_win(panda, monkeypatch):
     start = read_configuration(panda)[3]
     drag = Drag(panda, monkeypatch)

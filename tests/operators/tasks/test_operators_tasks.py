@@ -287,3 +287,12 @@ def test_two_tasks_that_hold_one_tip_are_reported(robot, capfd):
         assert "holds the same tip" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
         robot.robokin.tasks[0].influence = robot.robokin.tasks[1].influence = 0.0
         assert "holds the same tip" not in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
+
+
+def test_a_task_that_is_called_after_its_tip_is_so_after_the_next_tip(robot):
+    add_named(robot, "hand_tcp", "Door")  # the second has a name of its own
+    bpy.ops.robokin.task_add(tip=TOOL)
+    for task in robot.robokin.tasks:
+        task.tip = ""
+        task.tip = "panda_joint4"
+    assert names(robot) == ["link4", "Door", "link4.001"]

@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler
-from robokin_addon.operators.tools import jog_3d_mouse
-from robokin_addon.operators.tools.gesture import settle
+from robokin_addon.operators.tools import gesture, jog_3d_mouse
+from robokin_addon.operators.tools.gesture import Gesture, settle
 from robokin_addon.operators.tools.grab_link import ROBOKIN_OT_grab_link, _Pulling
 from robokin_addon.operators.tools.jog_3d_mouse import SPEED, TURNS, ROBOKIN_OT_jog_3d_mouse
-from robokin_addon.operators.tools.toolbar import JogTool
+from robokin_addon.operators.tools.toolbar import GrabLinkTool, JogTool
 from robokin_addon.operators.tools.typed import TypedNumber
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.properties.joint_values.ball_angles import angles_text
@@ -222,6 +222,30 @@ def test_typed_numbers(keys, value):
         assert typed.take(names.get(key, "ONE"), key)
     assert typed.value == value
     assert not typed.take("X", "x")
+
+
+def test_a_drag_may_begin_with_ctrl_held_which_snaps(scene, monkeypatch):
+    assert [event["ctrl"] for _, event, _ in GrabLinkTool.bl_keymap] == [False, True]
+    snaps = []
+
+    class Stand(Gesture):
+        bl_options, hints, release_confirm = set(), "", False
+        _taken = begin = lambda self, *_: ("", None)
+        header_text = lambda self, context: ""  # noqa: E731
+
+        def pose(self, context, snap):
+            snaps.append(snap)
+            return np.zeros(0)
+
+    for name in ("has_events", "active_robot", "read_configuration", "write_configuration"):
+        monkeypatch.setattr(gesture, name, Mock())
+    for ctrl in (False, True):
+        stand = Stand()
+        event = Mock(ctrl=ctrl, mouse_region_x=0, mouse_region_y=0)
+        assert stand.invoke(Mock(), event) == {"RUNNING_MODAL"}
+        assert stand.modal(Mock(), SimpleNamespace(type="TIMER", value="NOTHING")) == {"RUNNING_MODAL"}
+        stand.cancel(Mock())
+    assert snaps == [False, True]
 
 
 def test_the_jog_keys_are_those_of_the_list():

@@ -284,7 +284,7 @@ def test_joint_values_of_every_type(scene):
     assert obj.pose.bones["panda_joint4"].rotation_euler.y == pytest.approx(-1.2, abs=2e-3)
     assert obj.pose.bones["panda_finger_joint1"].location.length == pytest.approx(0.03, abs=2e-4)
     task.tip = "panda_joint8"
-    with pytest.raises(RuntimeError, match="'link4': the joint of bone 'panda_joint8' is fixed"):
+    with pytest.raises(RuntimeError, match="'link8': the joint of bone 'panda_joint8' is fixed"):
         bpy.ops.robokin.solve_pose()
 
 

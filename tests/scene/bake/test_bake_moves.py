@@ -214,7 +214,7 @@ def test_what_cannot_be_made_names_its_move_and_writes_nothing(scene, robot, pro
     moves[1].target = None
     assert "move 'Line' has no object as its target" in called(bpy.ops.robokin.bake_moves, program)
     moves[0].posture = ""
-    assert "move 'Joint Move' has no posture" in called(bpy.ops.robokin.bake_moves, program)
+    assert "move 'Move' has no posture" in called(bpy.ops.robokin.bake_moves, program)
     moves.clear()
     assert "'panda' has no moves" in called(bpy.ops.robokin.bake_moves, program)
     assert snapshot(scene, program) == before
