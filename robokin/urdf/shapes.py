@@ -17,7 +17,7 @@ from .xml import Element, shorten
 logger = logging.getLogger(__name__)
 
 UNIT_SCALE = (1.0, 1.0, 1.0)
-OWN = "robokin"  # a <collision>'s element of ours, as URDF has no hulls, rounded boxes, capsules; others leave it out
+OWN = "robokin"  # an element of ours beside a shape, as URDF has no hulls, rounded boxes, capsules; others leave it out
 
 
 class ShapeReader:
@@ -38,7 +38,7 @@ class ShapeReader:
         material = element.child("material") if element.tag == "visual" else None
         shape, own = self._read_shape(element.needed_child("geometry")), element.child(OWN)
         return Geometry(
-            shape if own is None or element.tag == "visual" else _own_shape(own, shape),
+            shape if own is None else _own_shape(own, shape),
             read_placement(element.child("origin")),
             None if material is None else self._resolve_material(material),
             element.attributes.get("name", ""),

@@ -37,7 +37,7 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
 def urdf_text(model: RobotModel, meshes: Mapping[Hull, Mesh] = MappingProxyType({})) -> str:
     """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
 
-    Hulls, rounded boxes and capsules among collision shapes are read again as they are; other programs see boxes and
+    Hulls, rounded boxes and capsules are read again as they are; other programs see boxes and
     cylinders around them, or of hulls these `meshes`.
     A joint whose type URDF does not have is written as a chain of joints; the same q is then the same pose. Raises
     ModelError, naming the joint, for a type or range that URDF cannot say even so. What is changed or left out is
@@ -95,14 +95,14 @@ def _link(link: Link, meshes: Mapping[Hull, Mesh]) -> Iterator[str]:
         yield "    </inertial>"
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for geometry in shapes:
-            yield from _geometry(tag, *_plain(tag, geometry, meshes))
+            yield from _geometry(tag, *_plain(geometry, meshes))
     yield "  </link>"
 
 
-def _plain(tag: str, geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, str]:
+def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, str]:
     """The geometry with a mesh, box or cylinder around what URDF has no shape for, and what we read that as."""
     shape, T, centre = geometry.shape, geometry.placement, np.zeros(3)
-    if isinstance(shape, Capsule) and tag == "collision":  # urdfdom drops all shapes of a link that has <capsule>
+    if isinstance(shape, Capsule):  # urdfdom drops all shapes of a link that has <capsule>
         own = f'<{OWN} radius="{_number(shape.radius)}" length="{_number(shape.length)}"/>'
         return replace(geometry, shape=Cylinder(shape.radius, shape.length + 2.0 * shape.radius)), own
     if not isinstance(shape, RoundedBox | Hull):
@@ -127,7 +127,7 @@ def _geometry(tag: str, geometry: Geometry, own: str) -> Iterator[str]:
     yield f"      <geometry>{_shape(geometry.shape)}</geometry>"
     if tag == "visual" and geometry.material is not None:
         yield f"      {_material(geometry.material)}"
-    if tag == "collision" and own:
+    if own:
         yield f"      {own}"
     yield f"    </{tag}>"
 
@@ -138,8 +138,6 @@ def _shape(shape: Shape) -> str:
             return f'<box size="{_numbers(size)}"/>'
         case Cylinder(radius, length):
             return f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
-        case Capsule(radius, length):
-            return f'<capsule radius="{_number(radius)}" length="{_number(length)}"/>'
         case Sphere(radius):
             return f'<sphere radius="{_number(radius)}"/>'
         case Mesh(filename, scale):

@@ -65,15 +65,16 @@ def test_structure(path):
 
 
 def test_capsules_do_not_lose_the_shapes_of_their_links():
-    """Pinocchio's reader drops all collision shapes of a link that has a <capsule>: it gets a cylinder around it."""
+    """Pinocchio's reader drops all shapes of a link that has a <capsule>, also one that is only drawn: it gets a
+    cylinder around it."""
     shapes = (Geometry(Capsule(0.1, 0.3)), Geometry(Box((0.1, 0.2, 0.3))))
-    text = urdf_text(RobotModel("r", [Link("a", collisions=shapes)], []))
+    text = urdf_text(RobotModel("r", [Link("a", visuals=shapes, collisions=shapes)], []))
     theirs = pinocchio.buildGeomFromUrdfString(
         pinocchio.buildModelFromXML(text), text, pinocchio.GeometryType.COLLISION
     )
     cylinder, box = (each.geometry for each in theirs.geometryObjects)
     assert (cylinder.radius, 2.0 * cylinder.halfLength) == (0.1, 0.5) and box.halfSide.tolist() == [0.05, 0.1, 0.15]
-    again = read_urdf_text(text).links[0].collisions
-    assert [each.shape for each in again] == [each.shape for each in shapes]
+    again = read_urdf_text(text).links[0]
+    assert [each.shape for each in (*again.visuals, *again.collisions)] == [each.shape for each in (*shapes, *shapes)]
     plain = read_urdf_text(text.replace("<robokin ", "<other ")).links[0].collisions[0].shape
     assert plain == Cylinder(0.1, 0.5)
