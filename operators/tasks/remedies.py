@@ -36,6 +36,7 @@ NEARER = (0.0, 0.2, -0.2, 0.5), (0.2, 0.5, 0.8)
 LEAST = 1e-9
 BUDGET = 0.5  # [s] of work after which no other place of the base is tried
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
+PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
 
 
@@ -169,7 +170,8 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         for tip, shares in zip(tips, NEARER, strict=True):
             at = to_blender(obj, tip, None, robot).translation
             away += [goal - at + share * (at - place) for share in shares]
-        with tried_out(obj, lambda: setattr(obj, "matrix_world", stood), "BASE", task.name) as keep:
+        kept = [(obj, "matrix_world", stood), *((obj, name, _value(obj, name)) for name in PLACE)]
+        with tried_out(obj, lambda: _set(kept), "BASE", task.name) as keep:
             tried, begin = [], time.thread_time()
             for shift in (*map(_level, away), away[0]):  # the last of a tip that joints cannot move
                 obj.matrix_world = Matrix.Translation(shift) @ stood
@@ -198,8 +200,9 @@ def _outcome(solved: SolvedPose) -> str:
     return "every task is met" if solved.result.converged else "nearer, but not met"
 
 
-def _value(task: bpy.types.PropertyGroup, name: str) -> object:
-    return tuple(task.use_rotation) if name == "use_rotation" else getattr(task, name)
+def _value(owner: Any, name: str) -> object:
+    value = getattr(owner, name)
+    return value if isinstance(value, str | int | float) else tuple(value)
 
 
 def _set(values: list[tuple[Any, str, Any]]) -> None:

@@ -120,7 +120,8 @@ def _draw_labels() -> None:
         blf.size(0, SIZE * scale)
         darker, shade = (DARKER, 1.0) if is_light else (1.0, 0.0)
         placed = _placed(context, scale)
-        _draw_plates(placed, scale, shade)
+        if placed:  # not where all are behind the view
+            _draw_plates(placed, scale, shade)
         for label, x, y, _ in placed:
             red, green, blue, opacity = label.color
             blf.color(0, darker * red, darker * green, darker * blue, opacity)

@@ -23,6 +23,7 @@ from ..qp.level import Level
 from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, Task
 from ..tasks.base import states_rows_of
+from ..tasks.influence import is_partial, remaining_of
 from ..tasks.protocols import DistanceBoundTask, resolve_target
 from ..tasks.tip import TipTask
 from ..velocity.task_levels import TaskLevels
@@ -61,11 +62,22 @@ class LevelIK:
         self.attempts, self._iterations = attempts or ATTEMPTS, iterations or ITERATIONS
         self._searches: dict[tuple[float, ...], NativeLevelSearch | LevelSearch] = {}
 
-    def poses(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> PoseProblem:
-        """shares: influences, the tasks' own unless given."""
+    def poses(
+        self,
+        targets: Sequence[Any],
+        start: Array,
+        shares: Sequence[float] | None = None,
+        without: Array | None = None,
+    ) -> PoseProblem:
+        """shares: influences, the tasks' own unless given.   without: (nq,) where the robot is without those of partial
+        influence, which ask for a part of the way from there; None: for all of it."""
         state = self.levels.state(start, targets, 1.0)
         fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
-        return PoseProblem(self.levels, fixed, self.limits, shares)
+        remaining = {}
+        if shares is not None and without is not None:
+            rows = self.levels.rows(self.levels.state(self.start(without), fixed, 1.0), fixed, shares)
+            remaining = {i: remaining_of(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
+        return PoseProblem(self.levels, fixed, self.limits, shares, remaining)
 
     def find(
         self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array

@@ -27,11 +27,10 @@ from ..descent.engine import CODES, CONVERGED, NOT_CONVERGED, Outcome
 from ..families.closed_form import ClosedForm, closed_form
 from ..fixed_arrays import compiled
 from ..optimum.choice import optimum_of
-from ..optimum.pose_problem import PoseProblem
 from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
-from ..tasks.influence import checked_shares, is_partial, remaining_of
+from ..tasks.influence import checked_shares, is_partial
 from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
@@ -124,14 +123,10 @@ class IKProblem:
             return self._solve_tips(self.search, targets, q0, seed, diagnose)
         search = self._levels
         start = search.start(self.middle if q0 is None else q0)
-        poses = search.poses(search.levels.checked_targets(targets), start, shares)
-        if any(map(is_partial, shares)):
-            if without is None:
-                whole = [0.0 if is_partial(share) else share for share in shares]
-                without = (yield from self.solve_steps(targets, q0, seed, False, whole)).q
-            rows = search.levels.rows(poses.point(search.start(without)).state, poses.targets, shares)
-            remaining = {i: remaining_of(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
-            poses = PoseProblem(search.levels, poses.targets, self.limits, shares, remaining)
+        if without is None and any(map(is_partial, shares)):
+            whole = [0.0 if is_partial(share) else share for share in shares]
+            without = (yield from self.solve_steps(targets, q0, seed, False, whole)).q
+        poses = search.poses(search.levels.checked_targets(targets), start, shares, without)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
         own_seed = checked_seed(seed)
         best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
@@ -180,6 +175,11 @@ class IKProblem:
         if diagnose:
             result.diagnose()
         return result
+
+    def residuals(self, targets: object, q: Array, influence: Sequence[float] | None, without: Array | None) -> Array:
+        """(tasks, 2) at q (nq,); the rest as in `solve`. Raises TaskError."""
+        aims, shares = self._levels.levels.checked_targets(targets), checked_shares(self.tasks, influence)
+        return self._levels.poses(aims, q, shares, without).point(q).residuals
 
     def solve_batch(
         self, targets: object, q0: object | None = None, seed: int = 0, threads: int | None = None

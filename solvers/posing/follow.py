@@ -14,7 +14,6 @@ from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..results import SolveResult, Status
 from ..tasks import PoseTask
-from ..velocity.task_levels import TaskLevels
 from .blocking import Blocking
 
 ATTEMPTS, ITERATIONS = 1, 10  # one descent from where the robot stands
@@ -29,6 +28,7 @@ class TargetFollower:
         self.problem = problem
         self._last: list[Any] | None = None
         self._shares: Sequence[float] | None = None
+        self._without: Array | None = None
         self._was_met = False
         self._are_poses = isinstance(problem.search, TipIK) and all(type(t) is PoseTask for t in problem.tasks)
 
@@ -37,7 +37,7 @@ class TargetFollower:
     ) -> SolveResult:
         """The pose for the targets that is near q (nq,); as near as can be, where they cannot be met.
         shares: influences, where not all are 1.   without: see `IKProblem.solve`. Raises TaskError."""
-        last, self._last, self._shares = self._last, targets, shares
+        last, self._last, self._shares, self._without = self._last, targets, shares, without
         was_met, self._was_met = self._was_met, False
         wanted = np.array(targets) if self._are_poses else targets
         best = self.problem.solve(wanted, q, 0, False, shares, without)
@@ -59,14 +59,8 @@ class TargetFollower:
         return () if self._last is None else self._blocking.joints(self._last, q, self._shares)
 
     def residuals(self, q: Array) -> Array:
-        """(tasks, 2) of the targets of the last solve, at q (nq,)."""
-        model, tasks = self.problem.model, self.problem.tasks
-        levels, found = TaskLevels(model, tasks), np.zeros((len(tasks), 2))
-        wanted = levels.checked_targets(self._last)
-        here = levels.state(q, wanted, 1.0)
-        for i, target in enumerate(wanted):
-            found[i] = levels.residuals_of(i, levels.rows_of(i, here, target), np.zeros(model.nv), 1.0)
-        return found
+        """(tasks, 2) of what the last solve was for, at q (nq,)."""
+        return self.problem.residuals(self._last, q, self._shares, self._without)
 
     def _in_pieces(
         self,

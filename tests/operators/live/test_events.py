@@ -39,9 +39,11 @@ def pose(name: str) -> list[float]:
     return read_configuration(bpy.data.objects[name]).tolist()
 
 
-@pytest.mark.parametrize("reach", [0.1, 3.0])
-def test_undo_and_redo_bring_back_pose_and_target_as_they_were(robot, target, reach):
+@pytest.mark.parametrize(("reach", "influence"), [(0.1, 1.0), (3.0, 1.0), (3.0, 0.5)])
+def test_undo_and_redo_bring_back_pose_and_target_as_they_were(robot, target, reach, influence):
     names = robot.name, target.name
+    robot.robokin.tasks[0].influence = influence
+    update()
     bpy.ops.ed.undo_push(message="before")
     before = pose(names[0])
     target.location.x += reach * -1.0
@@ -57,7 +59,7 @@ def test_undo_and_redo_bring_back_pose_and_target_as_they_were(robot, target, re
         update()
         assert pose(names[0]) == after
     robot, target = (bpy.data.objects[name] for name in names)
-    target.location = (0.45, 0.1, 0.5)
+    target.location, robot.robokin.tasks[0].influence = (0.45, 0.1, 0.5), 1.0
     update()
     assert world_error(robot, TOOL, target)[0] < NEAR
 

@@ -252,12 +252,16 @@ def test_what_was_tried_in_vain_is_not_offered_again_until_something_changes(rob
     robot.lock_location = (False, False, False)
     constraint = robot.constraints.new("LIMIT_LOCATION")  # the base does not go where it is put
     constraint.use_min_x = constraint.use_max_x = constraint.use_min_y = constraint.use_max_y = True
+    robot.location.x, robot.rotation_euler.z = 1.0, 7.0
     bpy.context.view_layer.update()
+    if not robot.robokin.live:
+        run(robot, "solve_pose")
     assert offered(robot) == {"BASE"}
     with bpy.context.temp_override(object=robot, active_object=robot):
         assert bpy.ops.robokin.base_nearer() == {"CANCELLED"}
     bpy.context.view_layer.update()
     assert offered(robot) == set() and robot.robokin.solver.status == "OUT_OF_REACH"
+    assert (robot.location.x, robot.rotation_euler.z) == (1.0, 7.0)
     moved(robot, target, location=(4.0, 1.0, 0.6))
     assert offered(robot) == {"BASE"}
 

@@ -412,6 +412,19 @@ def test_labels_keep_out_of_what_lies_over_the_region(scene, sides, free):
     assert drawing._uncovered(context) == free
 
 
+def test_labels_that_are_all_behind_the_view_have_no_plates(scene, monkeypatch):
+    """A buffer of no points is refused."""
+    context = SimpleNamespace(preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)))
+    monkeypatch.setattr(drawing, "bpy", SimpleNamespace(context=context))
+    monkeypatch.setattr(drawing, "_begun", {"is_light": False})
+    monkeypatch.setattr(drawing._shown, "labels", [drawing.Label("text", (0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0))])
+    monkeypatch.setattr(drawing, "_placed", lambda *arguments: [])
+    drawn = []
+    monkeypatch.setattr(drawing, "_draw_plates", lambda *arguments: drawn.append(arguments))
+    drawing._draw_labels()
+    assert drawing._begun == {} and drawn == []
+
+
 def test_nothing_is_made_anew_where_only_something_else_moves(overlays):
     robot = add_robot(live=True)
     add_target(robot)
