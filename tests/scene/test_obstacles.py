@@ -196,18 +196,18 @@ def marked(capfd, **options):
 def test_a_mark_tells_how_far_parts_reach_beyond_the_mesh(arm, capfd):
     """And a cleared one what remains an obstacle; nothing reaches beyond a box."""
     post = cube()
-    assert "obstacles: Cube; their convex parts reach at most 0 mm beyond" in marked(capfd)
+    assert "obstacles: Cube; their convex parts reach at most 0 m beyond" in marked(capfd)
     bpy.ops.mesh.primitive_torus_add(major_radius=1.0, minor_radius=0.25)
     torus, said = bpy.context.object, marked(capfd)
     points, triangles = triangles_of(torus)
-    beyond = 1e3 * finish(convex_parts(np.asarray(points, float), triangles)).excess
-    assert f"at most {beyond:.3g} mm beyond the meshes (Torus)" in said and 1.0 < beyond <= 25.0
+    beyond = finish(convex_parts(np.asarray(points, float), triangles)).excess
+    assert f"at most {beyond:.3g} m beyond the meshes (Torus)" in said and 1e-3 < beyond <= 0.025
     torus.scale = (2.0, 2.0, 2.0)
     torus.select_set(False)
     post.select_set(True)
-    assert "at most 0 mm beyond" in marked(capfd)  # of what was marked now
+    assert "at most 0 m beyond" in marked(capfd)  # of what was marked now
     torus.select_set(True)
-    assert f"at most {2.0 * beyond:.3g} mm beyond the meshes (Torus)" in marked(capfd)
+    assert f"at most {2.0 * beyond:.3g} m beyond the meshes (Torus)" in marked(capfd)
     post.select_set(False)
     bpy.context.object.scale = (0.0, 1.0, 1.0)
     assert "'Torus' has no size" in marked(capfd)

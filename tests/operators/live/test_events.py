@@ -13,6 +13,7 @@ from robokin_addon.properties.bridge import binding, read_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.live.session import ALIKE
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, circle, world_error
 
 NEAR = 1e-4
@@ -75,7 +76,7 @@ def test_a_pose_that_curves_bring_back_is_followed_from_where_the_target_is_out_
     bpy.context.view_layer.update()
     assert not robot.robokin.tasks[0].reached
     assert world_error(robot, TOOL, target)[0] < 1.01 * away
-    assert readouts.tasks(robot)[0].position == pytest.approx(world_error(robot, TOOL, target)[0], abs=1e-5)
+    assert readouts.tasks(robot)[0].position == pytest.approx(world_error(robot, TOOL, target)[0], rel=ALIKE, abs=ALIKE)
 
 
 def test_undo_in_the_middle_of_a_fade(robot, target):
