@@ -51,6 +51,8 @@ class Move:
 
     def __post_init__(self) -> None:
         who = called(self.name)
+        if not isinstance(self.name, str):
+            raise ConfigurationError(f"{who}: name must be a text")
         if self.kind not in KINDS:
             raise UnknownNameError("kind of move", self.kind, KINDS)
         self._check_points(who)
@@ -166,7 +168,7 @@ def _vector(value: object, size: int, what: str) -> Array:
         array = np.array(value, float)
     except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
-    if array.shape != (size,) or not np.isfinite(array).all():
+    if array.shape != (size,) or not (abs(array) <= MOST).all():
         raise ConfigurationError(f"{what} must be {size} numbers, not {shown(value)}")
     if size == 4 and np.linalg.norm(array) < 1e-9:
         raise ConfigurationError(f"{what} is no rotation: its numbers are 0")

@@ -78,6 +78,8 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
         ({"kind": "zigzag"}, "no kind of move named 'zigzag'"),
         ({"kind": "spline", "tip": TIP}, "a spline and a curve have points"),
         ({"kind": "curve", "tip": TIP, "points": [[0, 1]]}, "each of its points must be 3 numbers"),
+        ({"kind": "curve", "tip": TIP, "points": [[1e300, 0, 0]]}, "each of its points must be 3 numbers"),
+        ({"name": None, "joints": {}}, "move 1: name must be a text"),
         ({"joints": {}, "blend": 0.1, "wait": 1}, "so it cannot wait"),
         ({"joints": {}, "tool_speed": 0.1}, "tool_speed is that of a tip"),
         ({"kind": "line", "tip": TIP}, "has no end"),
