@@ -68,6 +68,12 @@ def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:
     return found
 
 
+def limb(name: str, other: str, parents: Mapping[str, str | None]) -> tuple[list[str], str | None]:
+    """The names from one up to the last that another of its kind has not above it too, and the first that both have."""
+    shared, own = _shared([name, other], parents), _chain(name, parents)
+    return own[: own.index(shared)] if shared is not None else own, shared
+
+
 def _fits(choice: str, words: Sequence[str]) -> bool:
     """An arm is no hand (LeftArm begins at the shoulder), but for the last of several."""
     is_numbered = choice not in LIMBS or any(word.isdigit() for word in words)

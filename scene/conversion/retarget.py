@@ -22,6 +22,7 @@ from ...robokin.structure.body_parts import body_parts
 from ...robokin.structure.tool_links import tool_links
 from ..animation.lists import add_entry, remove_entry
 from ..tasks.new_targets import MADE, is_spare, robot_size
+from .arms import arm_frames
 
 # Of each part: what is asked for, and its priority: feet are not to slide, hands may be out of reach.
 PARTS = {
@@ -100,6 +101,7 @@ def retarget(
     tips, bones = [poses[item.tip] for item in pairs], [rests[item.source] for item in pairs]
     root = _aligned(np.array(tips), np.array(bones), [item.kind == "POSE" for item in pairs], scale)
     _remove_former(obj, {item.tip for item in pairs})
+    arms = arm_frames(obj, robot, source, poses, rests, root, pairs)
     with all_or_nothing():
         base = bpy.data.objects.new(f"{obj.name} follows {source.name}", None)
         base.matrix_world, base.empty_display_size = Matrix(root.tolist()), 0.2 * robot_size(obj) / scale
@@ -108,7 +110,13 @@ def retarget(
             offset = np.eye(4) if item.kind == "POSITION" else np.linalg.inv(root @ rest) @ tip
             if item.kind == "HAND":
                 offset[:3, 3] = 0.0
-            _add_task(obj, item, _target(obj, base, source, item, Matrix(offset.tolist())))
+            parent, chest = base, ""
+            if item.tip in arms:
+                chest, there = arms[item.tip]
+                parent = _follower(obj, f"Arm of {item.name}", base, source, chest, there)
+            _add_task(
+                obj, item, _follower(obj, f"{item.name} of {source.name}", parent, source, item.source, offset, chest)
+            )
     return base
 
 
@@ -152,24 +160,29 @@ def _aligned(tips: Array, rests: Array, are_poses: Sequence[bool], scale: float)
     return T
 
 
-def _target(
+def _follower(
     obj: bpy.types.Object,
-    base: bpy.types.Object,
+    name: str,
+    parent: bpy.types.Object,
     source: bpy.types.Object,
-    item: bpy.types.PropertyGroup,
-    offset: Matrix,
+    bone: str,
+    offset: Array,
+    of: str = "",
 ) -> bpy.types.Object:
-    """An empty that is where the base has the source's bone, and beside it by the offset in the bone's frame."""
-    target = bpy.data.objects.new(f"{item.name} of {source.name}", None)
-    target[MADE], target[MADE_OF] = True, source.name
-    target.empty_display_type, target.show_in_front = "ARROWS", True
-    target.empty_display_size = 0.1 * robot_size(obj) / base.matrix_world.median_scale
-    target.parent, target.matrix_basis = base, offset
-    constraint = target.constraints.new("COPY_TRANSFORMS")
-    constraint.target, constraint.subtarget = source, item.source
+    """An empty that is where its parent has the source's bone, and beside it by the offset (4, 4) in the bone's frame.
+    of: the bone of the source in whose frame the parent has it; that of the world unless given."""
+    empty = bpy.data.objects.new(name, None)
+    empty[MADE], empty[MADE_OF] = True, source.name
+    empty.empty_display_type, empty.show_in_front = "ARROWS", True
+    empty.empty_display_size = 0.1 * robot_size(obj) / parent.matrix_world.median_scale
+    empty.parent, empty.matrix_basis = parent, Matrix(offset.tolist())
+    constraint = empty.constraints.new("COPY_TRANSFORMS")
+    constraint.target, constraint.subtarget = source, bone
     constraint.owner_space, constraint.mix_mode = "LOCAL", "BEFORE_FULL"
-    collections_for(obj)[0].objects.link(target)
-    return target
+    if of:
+        constraint.target_space, constraint.space_object, constraint.space_subtarget = "CUSTOM", source, of
+    collections_for(obj)[0].objects.link(empty)
+    return empty
 
 
 def _add_task(obj: bpy.types.Object, item: bpy.types.PropertyGroup, target: bpy.types.Object) -> None:
@@ -186,7 +199,8 @@ def _remove_former(obj: bpy.types.Object, tips: set[str]) -> None:
         if task.tip in tips and target is not None and MADE_OF in target:
             remove_entry(obj, "tasks", i)
             if is_spare(obj, target):
-                base = target.parent
+                above = target.parent
                 bpy.data.objects.remove(target)
-                if base is not None and not base.children and base.type == "EMPTY":
-                    bpy.data.objects.remove(base)
+                while above is not None and not above.children and above.type == "EMPTY":
+                    spare, above = above, above.parent
+                    bpy.data.objects.remove(spare)
