@@ -31,10 +31,10 @@ def arm_frames(
     base: Array,
     pairs: Sequence[bpy.types.PropertyGroup],
 ) -> dict[str, tuple[str, Array]]:
-    """By the tips of a left and a right hand that go to a position, the bone of the source that both its arms are on,
-    and (4, 4) what lays, in the frame of that bone, the source's arm on the robot's. Poses (4, 4) in the world of the
-    robot's bones, and of the source's at rest; base: (4, 4) from the source's world to the robot's. Nothing where one
-    has no arms."""
+    """{tip of a hand: (bone of the source that both arms are on, (4, 4))}: what lays the source's arm on the robot's, in
+    the frame of that bone. For a left and a right hand that go to a position; nothing where a body has no arms.
+    poses, rests: (4, 4) in the world, of the robot's bones and of the source's at rest.   base: (4, 4) from the source's
+    world to the robot's."""
     hands = [item for item in pairs if item.name.lower().endswith("hand") and item.kind in ("POSITION", "HAND")]
     metres, found = metres_per_world_unit(obj, robot), {}
     for item, other in zip(hands, reversed(hands), strict=True) if len(hands) == 2 else ():
