@@ -31,20 +31,22 @@ def arm_frames(
     base: Array,
     pairs: Sequence[bpy.types.PropertyGroup],
 ) -> dict[str, tuple[str, Array]]:
-    """{tip of a hand: (bone of the source that both arms are on, (4, 4))}: what lays the source's arm on the robot's, in
-    the frame of that bone. For a left and a right hand that go to a position; nothing where a body has no arms.
-    poses, rests: (4, 4) in the world, of the robot's bones and of the source's at rest.   base: (4, 4) from the source's
-    world to the robot's."""
+    """{tip of a hand: (bone of the source that both arms are on, (4, 4))}: what lays the source's arm on the robot's,
+    in the frame of that bone. For a left and a right hand that go to a position; nothing where a body has no arms.
+    poses, rests: (4, 4) in the world, of the robot's bones and of the source's at rest.   base: (4, 4) from the world
+    of the source to that of the robot."""
     hands = [item for item in pairs if item.name.lower().endswith("hand") and item.kind in ("POSITION", "HAND")]
     metres, found = metres_per_world_unit(obj, robot), {}
     for item, other in zip(hands, reversed(hands), strict=True) if len(hands) == 2 else ():
         theirs, chest = limb(item.source, other.source, {b.name: b.parent and b.parent.name for b in source.data.bones})
         own, body = limb(item.tip, other.tip, {b.name: b.parent and b.parent.name for b in obj.data.bones})
+        if chest is None or body is None or not (theirs and own):
+            return {}
         moved = {robot.bone_of_link[joint.child] for joint in robot.model.moving_joints}
         own = own[:1] + [bone for bone in own[1:] if bone in moved]
         heads, shoulder = _arm([rests[name] for name in theirs]), own[len(_arm([poses[bone] for bone in own]))]
         length, reach = heads.sum(), _reach(robot, item.tip, shoulder) / metres
-        if chest is None or body is None or not min(length, reach) > 1e-9:
+        if not min(length, reach) > 1e-9:
             return {}
         T = np.diag([*[reach / (length * float(np.linalg.norm(base[:3, 0])))] * 3, 1.0])
         T[:3, 3] = (np.linalg.inv(base @ rests[chest]) @ poses[shoulder])[:3, 3]

@@ -360,6 +360,18 @@ def test_hands_go_about_the_robots_shoulders_as_far_as_its_arms_are_long(person,
     assert np.linalg.norm(ways[0][0]) == pytest.approx(reach, rel=0.03)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("source", "LeftHand"), ("source", "Spine"), ("tip", "waist_pitch_joint")]
+)
+def test_two_hands_on_one_bone_have_no_arms(person, humanoid, field, value):
+    humanoid.robokin.retarget_source = person
+    assert called(bpy.ops.robokin.retarget_guess, humanoid) == {"FINISHED"}
+    assert humanoid.robokin.retarget_pairs[4].name == "Right hand"
+    setattr(humanoid.robokin.retarget_pairs[4], field, value)
+    assert called(bpy.ops.robokin.retarget_motion, humanoid) == {"FINISHED"}
+    assert not any(each.name.startswith("Arm of") for each in bpy.data.objects)
+
+
 def test_a_robot_with_short_arms_meets_all_frames(scene, person, capfd):
     """The hands of iCub were 5 mm off in all of them, by the scale of its legs."""
     model = model_of("icub", root="floating")
