@@ -2,107 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import addon_utils
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.properties.bridge import binding, write_configuration
-from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, random_configuration
+from robokin_addon.properties.bridge import binding
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
 from robokin_addon.robokin.structure.body_parts import body_parts
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.conversion.retarget import guess_pairs, retarget
 from robokin_addon.solvers.progress import finish
+from support.blender.captures import FRAMES
 from support.blender.panels import draw
-from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
+from support.blender.scene_robots import TOOL, add_robot, add_target, build, world_error
 from support.blender.windows import called
 from support.command import run
 from support.problems.obstructed import at
-
-FRAMES = 16
-# Parent, and offset from it [cm], Y up and Z ahead, of a person of 1.6 m.
-BONES = {
-    "Hips": (None, (0, 90, 0)),
-    "Spine": ("Hips", (0, 12, 0)),
-    "Head": ("Spine", (0, 45, 0)),
-    **{
-        f"{side}{name}": (f"{side}{above}" if above[0].isupper() and above not in ("Hips", "Spine") else above, offset)
-        for side, s in (("Left", 1), ("Right", -1))
-        for name, above, offset in (
-            ("UpLeg", "Hips", (9 * s, -5, 0)),
-            ("Leg", "UpLeg", (0, -40, 0)),
-            ("Foot", "Leg", (0, -38, 0)),
-            ("Arm", "Spine", (18 * s, 35, 0)),
-            ("ForeArm", "Arm", (28 * s, 0, 0)),
-            ("Hand", "ForeArm", (25 * s, 0, 0)),
-        )
-    },
-}
-
-
-def bvh() -> str:
-    """The person goes down by 4 cm and up again, knees ahead, and sways by 1 cm; the arms hang."""
-    lines = ["HIERARCHY"]
-
-    def write(name: str, depth: int) -> None:
-        pad, (parent, offset) = "\t" * depth, BONES[name]
-        lines.append(f"{pad}{'JOINT' if parent else 'ROOT'} {name}")
-        place = "Xposition Yposition Zposition " if parent is None else ""
-        lines.extend((f"{pad}{{", f"{pad}\tOFFSET {' '.join(map(str, offset))}"))
-        lines.append(f"{pad}\tCHANNELS {6 if place else 3} {place}Zrotation Xrotation Yrotation")
-        order.append(name)
-        below = [other for other, (above, _) in BONES.items() if above == name]
-        for other in below:
-            write(other, depth + 1)
-        if not below:
-            lines.extend((f"{pad}\tEnd Site", f"{pad}\t{{", f"{pad}\t\tOFFSET 0 5 5", f"{pad}\t}}"))
-        lines.append(f"{pad}}}")
-
-    order: list[str] = []
-    write("Hips", 0)
-    lines += ["MOTION", f"Frames: {FRAMES}", "Frame Time: 0.0416667"]
-    for t in np.linspace(0.0, 1.0, FRAMES):
-        down, bend = 5.0 * (1.0 - np.cos(2.0 * np.pi * t)), 0.0
-        bend = np.degrees(np.arccos(1.0 - down / 78.0))
-        turns = {
-            f"{side}{name}": (0.0, angle, 0.0)
-            for side in ("Left", "Right")
-            for name, angle in (("UpLeg", -bend), ("Leg", 2.0 * bend), ("Foot", -bend))
-        }
-        turns |= {"LeftArm": (-80.0, 0.0, 0.0), "RightArm": (80.0, 0.0, 0.0)}
-        row = [1.0 * np.sin(2.0 * np.pi * t), 90.0 - down, 0.0]
-        for name in order:
-            row += turns.get(name, (0.0, 0.0, 0.0))
-        lines.append(" ".join(f"{value:.6f}" for value in row))
-    return "\n".join(lines) + "\n"
-
-
-@pytest.fixture
-def person(scene, tmp_path):
-    (tmp_path / "person.bvh").write_text(bvh())
-    addon_utils.enable("io_anim_bvh")
-    assert bpy.ops.import_anim.bvh(filepath=str(tmp_path / "person.bvh"), global_scale=0.01) == {"FINISHED"}
-    yield bpy.context.object
-    addon_utils.disable("io_anim_bvh")
-
-
-LEGS = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}
-ICUB_LEGS = {"hip_pitch": 0.3, "knee": -0.6, "ankle_pitch": -0.3}
-
-
-@pytest.fixture
-def humanoid(scene):
-    model = model_of("g1_29dof_rev_1_0", root="floating")
-    links = [replace(link, collisions=()) for link in model.links]  # whose hulls take seconds
-    robot = build(RobotModel(model.name, links, model.joints[1:], root="floating"))
-    robot.robokin.live = False
-    found = binding(robot)
-    values = {f"{side}_{joint}_joint": value for side in ("left", "right") for joint, value in LEGS.items()}
-    write_configuration(robot, found.model.configuration(values))
-    bpy.context.view_layer.update()
-    return robot
 
 
 def tip_poses(scene, robot, frames):
@@ -323,69 +238,6 @@ def test_four_legs(corners) -> None:
     found = {foot: f"{corner}_foot" for foot, corner in zip(feet, corners, strict=True)}
     assert body_parts(above) == {"pelvis": "trunk"} | found
     assert body_parts({"Hips": None, "lh_palm": "Hips", "FrontLeft_Paw": "Hips"})["front left foot"] == "FrontLeft_Paw"
-
-
-def test_hands_go_about_the_robots_shoulders_as_far_as_its_arms_are_long(person, humanoid):
-    """A person whose arms are as long as the legs is nearer to a robot with short arms than by the legs alone."""
-    humanoid.robokin.retarget_source = person
-    assert called(bpy.ops.robokin.retarget_motion, humanoid) == {"FINISHED"}
-    person.animation_data_clear()
-    shoulder = np.array(humanoid.matrix_world @ humanoid.pose.bones["left_shoulder_roll_joint"].matrix)[:3, 3]
-    hand = humanoid.robokin.tasks["Left hand"].target
-    base = np.array(hand.parent.parent.matrix_world)[:3, :3]
-    ways = []
-    for arm in ((0.0, 0.0, 0.0), (0.0, 0.0, -1.0)):  # straight, and with a bent elbow
-        person.pose.bones["LeftForeArm"].rotation_mode = "XYZ"
-        person.pose.bones["LeftForeArm"].rotation_euler = arm
-        for bone in person.pose.bones:
-            bone.location = (0.0, 0.0, 0.0)
-        person.pose.bones["Hips"].rotation_mode = person.pose.bones["LeftArm"].rotation_mode = "XYZ"
-        bpy.context.view_layer.update()
-        heads = [person.matrix_world @ person.pose.bones[name].head for name in ("LeftHand", "LeftArm")]
-        theirs = base @ np.array(heads[0] - heads[1])
-        ways.append((np.array(hand.matrix_world)[:3, 3] - shoulder, theirs))
-    scales = [np.linalg.norm(own) / np.linalg.norm(theirs) for own, theirs in ways]
-    for (own, theirs), scale in zip(ways, scales, strict=True):
-        np.testing.assert_allclose(own, scale * theirs, atol=1e-5)
-    assert scales[0] == pytest.approx(scales[1], rel=1e-4)
-    model = binding(humanoid).model
-    links = [
-        binding(humanoid).link_of_bone[bone]
-        for bone in (humanoid.robokin.tasks["Left hand"].tip, "left_shoulder_roll_joint")
-    ]
-    rng, reach = np.random.default_rng(7), 0.0
-    for _ in range(300):
-        found = forward_kinematics(model, random_configuration(model, rng))
-        reach = max(reach, np.linalg.norm((found[links[0]] - found[links[1]])[:3, 3]))
-    assert np.linalg.norm(ways[0][0]) == pytest.approx(reach, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("source", "LeftHand"), ("source", "Spine"), ("tip", "waist_pitch_joint")]
-)
-def test_two_hands_on_one_bone_have_no_arms(person, humanoid, field, value):
-    humanoid.robokin.retarget_source = person
-    assert called(bpy.ops.robokin.retarget_guess, humanoid) == {"FINISHED"}
-    assert humanoid.robokin.retarget_pairs[4].name == "Right hand"
-    setattr(humanoid.robokin.retarget_pairs[4], field, value)
-    assert called(bpy.ops.robokin.retarget_motion, humanoid) == {"FINISHED"}
-    assert not any(each.name.startswith("Arm of") for each in bpy.data.objects)
-
-
-def test_a_robot_with_short_arms_meets_all_frames(scene, person, capfd):
-    """The hands of iCub were 5 mm off in all of them, by the scale of its legs."""
-    model = model_of("icub", root="floating")
-    links = [replace(link, visuals=(), collisions=()) for link in model.links]
-    robot = build(RobotModel(model.name, links, model.joints[1:], root="floating"))
-    robot.robokin.live = False
-    bent = {f"{side}_{joint}": value for side in "lr" for joint, value in ICUB_LEGS.items()}
-    write_configuration(robot, binding(robot).model.configuration(bent))
-    bpy.context.view_layer.update()
-    robot.robokin.retarget_source = person
-    scene.frame_start, scene.frame_end = 1, FRAMES
-    assert called(bpy.ops.robokin.retarget_motion, robot) == {"FINISHED"}
-    assert called(bpy.ops.robokin.bake, robot) == {"FINISHED"}
-    assert "Reached: all 16 frames are met" in capfd.readouterr().out
 
 
 def test_hands_turn_where_they_are_asked_to(person, humanoid):
