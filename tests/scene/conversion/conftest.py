@@ -9,8 +9,8 @@ import bpy
 import pytest
 from robokin_addon.properties.bridge import binding, write_configuration
 from robokin_addon.robokin import RobotModel
-from support.blender.captures import bvh
 from support.blender.scene_robots import build, model_of
+from support.captures import bvh
 
 LEGS = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics, random_configuration
-from support.blender.captures import FRAMES
 from support.blender.scene_robots import build, model_of
 from support.blender.windows import called
+from support.captures import FRAMES
 
 ICUB_LEGS = {"hip_pitch": 0.3, "knee": -0.6, "ankle_pitch": -0.3}
 

@@ -12,10 +12,10 @@ from robokin_addon.robokin.structure.body_parts import body_parts
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.conversion.retarget import guess_pairs, retarget
 from robokin_addon.solvers.progress import finish
-from support.blender.captures import FRAMES
 from support.blender.panels import draw
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, world_error
 from support.blender.windows import called
+from support.captures import FRAMES
 from support.command import run
 from support.problems.obstructed import at
 
