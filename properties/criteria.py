@@ -62,7 +62,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         "Weight",
         "How much the criterion counts against the others",
         default=1.0,
-        min=1e-6,
+        min=0.0,
         soft_max=10.0,
     )
     gain: field(

@@ -91,13 +91,14 @@ def bake_plans(
     for first, last, settled in _segments(targets.influence, targets.settings):
         if criteria is None and not settled:
             chosen = enabled_criteria(obj, targets.settings[first])
+        weighted = [criterion for criterion in chosen if criterion.weight]
         if not settled:
-            closing = [ExtendedJacobian(chosen)] if extends and chosen else []
+            closing = [ExtendedJacobian(weighted)] if extends and weighted else []
         influence = targets.influence[first:last]
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
         weights = [soft[i] if len(soft) else 0.0 for i in counting]
-        wanted, preferred = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else chosen
+        wanted, preferred = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else weighted
         if preferred or not is_plain(wanted) or _fades(own).any():
             tracker = tracker_of(model, wanted, dt, criteria=preferred)
             tracker.let_fade()
@@ -134,6 +135,7 @@ def _segments(influence: Array, settings: Array) -> list[tuple[int, int, bool]]:
     """(first frame, frame after the last, whether the criteria are as in the segment before)."""
     fades = _fades(influence).any(axis=1)
     counting = np.where(fades[:, None], 2, influence > 0.0)
+    settings = np.where(settings[..., :1] > 0.0, settings, 0.0)  # what has no weight has no gain
     others = np.diff(settings.reshape(len(influence), -1), axis=0).any(axis=1)
     changes = np.flatnonzero(others | np.diff(counting, axis=0).any(axis=1)) + 1
     starts = [0, *changes.tolist()]

@@ -56,13 +56,12 @@ def track(
         own_aims = [list(itertools.compress(frame, counting)) for frame in sets_of(targets, len(given))]
         found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
         return found.among(counting, part_names(given), tolerances(given))
-    weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
 
     def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> Tracker:
         return tracker_of(model, own, dt, backend, weighing)
 
     others = get_backend(backend).name, backend, dt, [task.target for task in given]
-    recent = _recent.take(made, model, given, weighted, others)
+    recent = _recent.take(made, model, given, checked_criteria(criteria), others)
     tracker = recent.problem
     segments = [Segment(tracker, tracker.check_targets(targets))]
     frames = len(segments[0])
