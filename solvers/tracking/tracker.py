@@ -62,8 +62,7 @@ class Tracker:
         criteria: Sequence[Criterion] = (),
     ) -> None:
         self.model, self.dt, self.backend = model, dt, backend
-        self.tasks = checked_tasks(tasks)
-        self.criteria = [each for each in checked_criteria(criteria) if each.weight]
+        self.tasks, self.criteria = checked_tasks(tasks), [each for each in checked_criteria(criteria) if each.weight]
         compiled(self.criteria)
         self._own = np.array([task.influence for task in self.tasks])
         self._plain: SupportTracking | None = None
