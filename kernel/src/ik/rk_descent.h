@@ -32,12 +32,16 @@ typedef struct descent {
   double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
   double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
+  int32_t *waits; /* [rows] bands that no step has left so far: no program has them, no coordinate comes in for them */
   double *program, *other_program; /* workspaces of one each */
 } descent;
 
 static inline const double *row_of(const descent *s, int32_t row) { return s->levels->J + (int64_t)row * s->all; }
 
 static inline int is_equation(const descent *s, int32_t row) { return s->levels->lower[row] == s->levels->upper[row]; }
+
+/* Whether the program of the row's level has it as a band. */
+static inline int is_band(const descent *s, int32_t row) { return !is_equation(s, row) && !s->waits[row]; }
 
 static inline double length_of(const descent *s, const double *row) { return rk_sqrt(rk_dot(s->all, row, row)); }
 
@@ -58,7 +62,8 @@ static inline int is_far(const descent *s, const double *row, const double *x, d
   return out > 0.0 && out > share * length_of(s, row) * size_of(s, x);
 }
 
-/* Whether `trial` keeps the bounds, the rows that are kept and the bands among some rows, but for rounding. */
+/* Whether `trial` keeps the bounds, the rows that are kept and the bands among some rows, but for rounding; not those
+   that wait. */
 static inline int is_inside(const descent *s, int32_t first, int32_t last) {
   const double *x = s->trial;
   double largest = 1.0;
@@ -70,7 +75,7 @@ static inline int is_inside(const descent *s, int32_t first, int32_t last) {
   for (int32_t k = 0; k < s->n_kept; k++)
     if (is_far(s, row_of(s, s->kept[k]), x, s->kept_lower[k], s->kept_upper[k], RK_TOUCHED)) return 0;
   for (int32_t row = first; row < last; row++)
-    if (!is_equation(s, row) &&
+    if (is_band(s, row) &&
         is_far(s, row_of(s, row), x, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED))
       return 0;
   return 1;

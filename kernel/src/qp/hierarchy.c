@@ -32,10 +32,10 @@ static void move_least(descent *s, const rk_projection *p, int32_t rank) {
 static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last, double damping) {
   const int32_t f = s->n - s->r;
   int32_t slacks = 0;
-  for (int32_t row = first; row < last; row++) slacks += !is_equation(s, row);
+  for (int32_t row = first; row < last; row++) slacks += is_band(s, row);
   rk_projection p = begin(s, rank, slacks);
   for (int32_t row = first, slack = f; row < last; row++)
-    if (!is_equation(s, row)) {
+    if (is_band(s, row)) {
       constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
     }
   s->largest = slacks ? 1.0 : 0.0;
@@ -113,21 +113,25 @@ static void hold(descent *s, const rk_projection *p) {
   s->r += rk_reduce_rows(&s->basis, s->r, added, RK_NONE, s->W, s->order);
 }
 
+static void keep_row(descent *s, int32_t row) {
+  const double lower = s->levels->lower[row], upper = s->levels->upper[row], value = rk_dot(s->all, row_of(s, row), s->x);
+  s->kept_lower[s->n_kept] = value < lower ? value : lower;
+  s->kept_upper[s->n_kept] = value > upper ? value : upper;
+  s->kept[s->n_kept++] = row;
+}
+
 /* From now on: bands that are met stay so, what others lack stays as it is. */
 static void keep(descent *s, int32_t first, int32_t last) {
   int32_t violated = 0;
   double square = 0.0;
   for (int32_t row = first; row < last; row++) {
-    if (is_equation(s, row)) continue;
+    if (!is_band(s, row)) continue;
     const double *J = row_of(s, row), lower = s->levels->lower[row], upper = s->levels->upper[row];
     if (is_far(s, J, s->x, lower, upper, FEASIBILITY_TOLERANCE)) {
       rk_copy(s->W + (int64_t)violated++ * s->n, turned(s, row, s->r), s->n);
       square += rk_dot(s->all, J, J);
     } else {
-      const double value = rk_dot(s->all, J, s->x);
-      s->kept_lower[s->n_kept] = value < lower ? value : lower;
-      s->kept_upper[s->n_kept] = value > upper ? value : upper;
-      s->kept[s->n_kept++] = row;
+      keep_row(s, row);
     }
   }
   s->r += rk_reduce_rows(&s->basis, s->r, violated, ROW_TOLERANCE * rk_sqrt(square), s->W, s->order);
@@ -170,22 +174,44 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
 
 static int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, double damping) {
   for (int32_t row = first; row < last; row++)
-    if (row_of(s, row)[k] != 0.0) return 1;
+    if (!s->waits[row] && row_of(s, row)[k] != 0.0) return 1;
   return damping > 0.0 && s->x[k] != 0.0;
 }
 
+/* Bands that wait and that `trial` leaves wait no more, those before `first` are kept, and the coordinates that they see
+   come in. A minimum that leaves none of them is the minimum with all of them. Returns whether there were any. */
+static int wake(descent *s, int32_t first, int32_t last, double damping) {
+  const int32_t before = s->n - s->r;
+  int found = 0;
+  for (int32_t row = 0; row < last; row++) {
+    const double *J = row_of(s, row);
+    if (!s->waits[row] || !is_far(s, J, s->trial, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED)) continue;
+    s->waits[row] = 0, found = 1;
+    if (row < first) keep_row(s, row);
+    for (int32_t i = s->n; i < s->movable; i++)
+      if (J[s->index[i]] != 0.0) include(s, i);
+  }
+  for (int32_t i = before; i < s->n - s->r; i++) s->weight[i] = damping, s->target[i] = s->point[i] = 0.0;
+  return found;
+}
+
 static void meet(descent *s, int32_t first, int32_t last, double damping) {
+  for (int32_t row = first; row < last; row++)
+    s->waits[row] = !is_equation(s, row) && !is_far(s, row_of(s, row), s->x, s->levels->lower[row],
+                                                    s->levels->upper[row], RK_TOUCHED);
   for (int32_t i = s->n; i < s->movable; i++)
     if (is_needed(s, s->index[i], first, last, damping)) include(s, i);
   see(s, last);
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
-  move_along(s, rank, s->target);
-  rk_projection p = {0};
-  if (!is_inside(s, first, last)) {
+  rk_projection p;
+  do {
+    p = (rk_projection){0};
+    move_along(s, rank, s->target);
+    if (is_inside(s, first, last)) continue;
     p = meet_inside(s, rank, first, last, damping);
     move_along(s, rank, s->point);
-  }
+  } while (wake(s, first, last, damping));
   accept(s);
   s->r += rank;
   if (damping == 0.0) hold(s, &p); /* else what is as good may be longer */
@@ -262,15 +288,16 @@ static int minimise(descent *s, const double *H, const double *g) {
   rk_solve_lower(f, s->L, s->point);
   for (int32_t i = 0; i < f; i++) s->target[i] = s->point[i];
   rk_solve_lower_transposed(f, s->L, s->point);
-  move_along(s, 0, s->point);
-  if (!is_inside(s, 0, 0)) {
+  do {
+    move_along(s, 0, s->point);
+    if (is_inside(s, 0, 0)) continue;
     rk_projection p = begin(s, 0, 0);
     for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
     for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
     if (!solve(s, &p)) return 1; /* staying keeps all that is above */
     rk_solve_lower_transposed(f, s->L, p.y);
     move_along(s, 0, p.y);
-  }
+  } while (wake(s, s->seen, s->seen, 0.0));
   accept(s);
   return 1;
 }
@@ -308,7 +335,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.V = work, work += b * b;
   s.beta = work, work += b;
   s.order = (int32_t *)work, work += a + b;
-  s.kept = (int32_t *)work, work += b;
+  s.kept = (int32_t *)work, s.waits = s.kept + b, work += b;
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
   s.turned_by = (int32_t *)work, work += b;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import daqp
 import numpy as np
 import pytest
@@ -221,3 +223,24 @@ def test_an_objective_that_sees_nothing_of_what_is_left_moves_nothing(backend: s
         found = solve_hierarchy(-free, free, [level], F @ F.T, np.zeros(n), backend)
         np.testing.assert_allclose(level.J @ found.x, b, atol=1e-9 * np.linalg.norm(b))
         np.testing.assert_allclose(found.x, np.linalg.pinv(level.J) @ b, atol=1e-2 * np.linalg.norm(found.x))
+
+
+def test_bands_that_no_step_leaves_cost_little() -> None:
+    """As of the clearance of a robot that is near to nothing: what they see has no part in the other levels."""
+    rng = np.random.default_rng(0)
+    n, most = 40, np.full(40, 0.1)
+    J = rng.normal(size=(6, n)) * (np.arange(n) < 12)
+    level, H, g = Level(J, np.ones(6), np.ones(6)), np.eye(n), np.zeros(n)
+    bands = Level(rng.normal(size=(16, n)), np.full(16, -100.0), np.full(16, np.inf))
+
+    def seconds(levels: list[Level]) -> float:
+        began = time.process_time()
+        for _ in range(50):
+            solve_hierarchy(-most, most, levels, H, g, "native")
+        return time.process_time() - began
+
+    rounds = np.array([(seconds([bands, level]), seconds([level])) for _ in range(10)])
+    with_them, without = rounds.min(axis=0)
+    assert with_them < 1.3 * without
+    with_x, without_x = (solve_hierarchy(-most, most, own, H, g, "native").x for own in ([bands, level], [level]))
+    np.testing.assert_allclose(with_x, without_x, rtol=0, atol=1e-14)
