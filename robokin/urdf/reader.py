@@ -114,8 +114,8 @@ def _check_is_urdf(document: Element) -> None:
 def _read_link(element: Element, shapes: ShapeReader) -> Link:
     name = element.text("name")
     mass, com, inertia = _read_inertial(element.child("inertial"))
-    visuals = tuple(shapes.read(visual) for visual in element.all("visual"))
-    collisions = tuple(shapes.read(collision) for collision in element.all("collision"))
+    visuals = shapes.read_all(element, "visual")
+    collisions = shapes.read_all(element, "collision")
     with element.blamed():
         return Link(name, mass, com, inertia, visuals, collisions)
 

@@ -33,6 +33,11 @@ class ShapeReader:
             if material.name and (material.rgba or material.texture):
                 self.materials.setdefault(material.name, material)
 
+    def read_all(self, link: Element, tag: str) -> tuple[Geometry, ...]:
+        """The <visual> or <collision> elements of a link but for the ends of capsules. Raises FileFormatError."""
+        owns = [(each, each.child(OWN)) for each in link.all(tag)]
+        return tuple(self.read(each) for each, own in owns if own is None or own.attributes)
+
     def read(self, element: Element) -> Geometry:
         """A <visual> or <collision>. Raises FileFormatError."""
         material = element.child("material") if element.tag == "visual" else None

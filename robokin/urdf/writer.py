@@ -37,8 +37,8 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
 def urdf_text(model: RobotModel, meshes: Mapping[Hull, Mesh] = MappingProxyType({})) -> str:
     """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
 
-    Hulls, rounded boxes and capsules are read again as they are; other programs see boxes and
-    cylinders around them, or of hulls these `meshes`.
+    Hulls, rounded boxes and capsules are read again as they are; other programs see a cylinder and two balls of a
+    capsule, boxes around the others, or of hulls these `meshes`.
     A joint whose type URDF does not have is written as a chain of joints; the same q is then the same pose. Raises
     ModelError, naming the joint, for a type or range that URDF cannot say even so. What is changed or left out is
     listed by `urdf_losses`.
@@ -95,18 +95,25 @@ def _link(link: Link, meshes: Mapping[Hull, Mesh]) -> Iterator[str]:
         yield "    </inertial>"
     for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
         for geometry in shapes:
-            yield from _geometry(tag, *_plain(geometry, meshes))
+            for part, own in _plain(geometry, meshes):
+                yield from _geometry(tag, part, own)
     yield "  </link>"
 
 
-def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, str]:
-    """The geometry with a mesh, box or cylinder around what URDF has no shape for, and what we read that as."""
+def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> list[tuple[Geometry, str]]:
+    """The geometry with what URDF has shapes for: a mesh or box around others, of a capsule its cylinder and its ends;
+    and what we read each as."""
     shape, T, centre = geometry.shape, geometry.placement, np.zeros(3)
     if isinstance(shape, Capsule):  # urdfdom drops all shapes of a link that has <capsule>
         own = f'<{OWN} radius="{_number(shape.radius)}" length="{_number(shape.length)}"/>'
-        return replace(geometry, shape=Cylinder(shape.radius, shape.length + 2.0 * shape.radius)), own
+        ball = Sphere(shape.radius)
+        if not shape.length:
+            return [(replace(geometry, shape=ball), own)]
+        at = [placement(np.eye(3), np.array([0.0, 0.0, 0.5 * sign * shape.length])) for sign in (-1.0, 1.0)]
+        ends = [(replace(geometry, name="", shape=ball, placement=T @ each), f"<{OWN}/>") for each in at]
+        return [(replace(geometry, shape=Cylinder(shape.radius, shape.length)), own), *ends]
     if not isinstance(shape, RoundedBox | Hull):
-        return geometry, ""
+        return [(geometry, "")]
     own, mesh = f'<{OWN} radius="{_number(shape.radius)}"', None
     if isinstance(shape, RoundedBox):
         size, own = np.array(shape.size), f"{own}/>"
@@ -117,7 +124,7 @@ def _plain(geometry: Geometry, meshes: Mapping[Hull, Mesh]) -> tuple[Geometry, s
         own = f'{own} points="{_numbers((shape.points - centre).ravel())}"/>'
     x, y, z = (size + 2.0 * shape.radius).tolist()
     around: Shape = mesh or Box((x, y, z))
-    return replace(geometry, shape=around, placement=T @ placement(np.eye(3), centre)), own
+    return [(replace(geometry, shape=around, placement=T @ placement(np.eye(3), centre)), own)]
 
 
 def _geometry(tag: str, geometry: Geometry, own: str) -> Iterator[str]:

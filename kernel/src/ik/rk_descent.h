@@ -209,4 +209,35 @@ static inline void include(descent *s, int32_t i) {
   for (int32_t row = 0; row < s->seen; row++) s->turned[(int64_t)row * s->all + n] = row_of(s, row)[k];
 }
 
+static inline void keep_row(descent *s, int32_t row) {
+  const double lower = s->levels->lower[row], upper = s->levels->upper[row], value = rk_dot(s->all, row_of(s, row), s->x);
+  s->kept_lower[s->n_kept] = value < lower ? value : lower;
+  s->kept_upper[s->n_kept] = value > upper ? value : upper;
+  s->kept[s->n_kept++] = row;
+}
+
+/* Bands that x keeps wait. */
+static inline void let_wait(descent *s, int32_t first, int32_t last) {
+  for (int32_t row = first; row < last; row++)
+    s->waits[row] = !is_equation(s, row) && !is_far(s, row_of(s, row), s->x, s->levels->lower[row],
+                                                    s->levels->upper[row], RK_TOUCHED);
+}
+
+/* Bands that wait and that `trial` leaves wait no more, those before `first` are kept, and the coordinates that they see
+   come in. A minimum that leaves none of them is the minimum with all of them. Returns whether there were any. */
+static inline int wake(descent *s, int32_t first, int32_t last, double damping) {
+  const int32_t before = s->n - s->r;
+  int found = 0;
+  for (int32_t row = 0; row < last; row++) {
+    const double *J = row_of(s, row);
+    if (!s->waits[row] || !is_far(s, J, s->trial, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED)) continue;
+    s->waits[row] = 0, found = 1;
+    if (row < first) keep_row(s, row);
+    for (int32_t i = s->n; i < s->movable; i++)
+      if (J[s->index[i]] != 0.0) include(s, i);
+  }
+  for (int32_t i = before; i < s->n - s->r; i++) s->weight[i] = damping, s->target[i] = s->point[i] = 0.0;
+  return found;
+}
+
 #endif

@@ -31,14 +31,14 @@ static void move_least(descent *s, const rk_projection *p, int32_t rank) {
    the program, with what is active there. */
 static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last, double damping) {
   const int32_t f = s->n - s->r;
-  int32_t slacks = 0;
-  for (int32_t row = first; row < last; row++) slacks += is_band(s, row);
+  int32_t slacks = 0, bands = 0;
+  for (int32_t row = first; row < last; row++) slacks += is_band(s, row), bands += !is_equation(s, row);
   rk_projection p = begin(s, rank, slacks);
   for (int32_t row = first, slack = f; row < last; row++)
     if (is_band(s, row)) {
       constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
     }
-  s->largest = slacks ? 1.0 : 0.0;
+  s->largest = bands ? 1.0 : 0.0;
   for (int32_t i = 0; i < f; i++) s->largest = s->weight[i] > s->largest ? s->weight[i] : s->largest;
   const double least = REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0);
   int eased = 0;
@@ -113,13 +113,6 @@ static void hold(descent *s, const rk_projection *p) {
   s->r += rk_reduce_rows(&s->basis, s->r, added, RK_NONE, s->W, s->order);
 }
 
-static void keep_row(descent *s, int32_t row) {
-  const double lower = s->levels->lower[row], upper = s->levels->upper[row], value = rk_dot(s->all, row_of(s, row), s->x);
-  s->kept_lower[s->n_kept] = value < lower ? value : lower;
-  s->kept_upper[s->n_kept] = value > upper ? value : upper;
-  s->kept[s->n_kept++] = row;
-}
-
 /* From now on: bands that are met stay so, what others lack stays as it is. */
 static void keep(descent *s, int32_t first, int32_t last) {
   int32_t violated = 0;
@@ -178,27 +171,8 @@ static int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, d
   return damping > 0.0 && s->x[k] != 0.0;
 }
 
-/* Bands that wait and that `trial` leaves wait no more, those before `first` are kept, and the coordinates that they see
-   come in. A minimum that leaves none of them is the minimum with all of them. Returns whether there were any. */
-static int wake(descent *s, int32_t first, int32_t last, double damping) {
-  const int32_t before = s->n - s->r;
-  int found = 0;
-  for (int32_t row = 0; row < last; row++) {
-    const double *J = row_of(s, row);
-    if (!s->waits[row] || !is_far(s, J, s->trial, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED)) continue;
-    s->waits[row] = 0, found = 1;
-    if (row < first) keep_row(s, row);
-    for (int32_t i = s->n; i < s->movable; i++)
-      if (J[s->index[i]] != 0.0) include(s, i);
-  }
-  for (int32_t i = before; i < s->n - s->r; i++) s->weight[i] = damping, s->target[i] = s->point[i] = 0.0;
-  return found;
-}
-
 static void meet(descent *s, int32_t first, int32_t last, double damping) {
-  for (int32_t row = first; row < last; row++)
-    s->waits[row] = !is_equation(s, row) && !is_far(s, row_of(s, row), s->x, s->levels->lower[row],
-                                                    s->levels->upper[row], RK_TOUCHED);
+  let_wait(s, first, last);
   for (int32_t i = s->n; i < s->movable; i++)
     if (is_needed(s, s->index[i], first, last, damping)) include(s, i);
   see(s, last);

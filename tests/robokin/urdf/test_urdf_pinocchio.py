@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pinocchio
 import pytest
 from robokin_addon.robokin import Link, RobotModel, load_urdf, read_urdf_text, urdf_text
 from robokin_addon.robokin.collision import Box, Capsule
 from robokin_addon.robokin.model.geometry import Cylinder, Geometry
+from robokin_addon.robokin.spatial import se3, so3
 from support.robots import all_urdfs
 
 
@@ -66,15 +68,27 @@ def test_structure(path):
 
 def test_capsules_do_not_lose_the_shapes_of_their_links():
     """Pinocchio's reader drops all shapes of a link that has a <capsule>, also one that is only drawn: it gets a
-    cylinder around it."""
-    shapes = (Geometry(Capsule(0.1, 0.3)), Geometry(Box((0.1, 0.2, 0.3))))
+    cylinder and a ball at either end, which are the capsule."""
+    T = se3.placement(so3.from_rpy((0.3, -0.5, 0.7)), np.array([0.1, -0.2, 0.4]))
+    shapes = (
+        Geometry(Capsule(0.1, 0.3), T, name="a capsule"),
+        Geometry(Box((0.1, 0.2, 0.3))),
+        Geometry(Capsule(0.2, 0.0)),
+    )
     text = urdf_text(RobotModel("r", [Link("a", visuals=shapes, collisions=shapes)], []))
     theirs = pinocchio.buildGeomFromUrdfString(
         pinocchio.buildModelFromXML(text), text, pinocchio.GeometryType.COLLISION
     )
-    cylinder, box = (each.geometry for each in theirs.geometryObjects)
-    assert (cylinder.radius, 2.0 * cylinder.halfLength) == (0.1, 0.5) and box.halfSide.tolist() == [0.05, 0.1, 0.15]
+    cylinder, low, high, box, ball = (each.geometry for each in theirs.geometryObjects)
+    assert (cylinder.radius, 2.0 * cylinder.halfLength) == (0.1, 0.3) and box.halfSide.tolist() == [0.05, 0.1, 0.15]
+    assert (low.radius, high.radius, ball.radius) == (0.1, 0.1, 0.2)
+    for end, z in zip(theirs.geometryObjects[1:3], (-0.15, 0.15), strict=True):
+        np.testing.assert_allclose(end.placement.translation, T[:3, :3] @ (0.0, 0.0, z) + T[:3, 3], atol=1e-12)
+    geoms, kinds = mujoco.MjModel.from_xml_string(text), mujoco.mjtGeom
+    expected = [kinds.mjGEOM_CYLINDER, kinds.mjGEOM_SPHERE, kinds.mjGEOM_SPHERE, kinds.mjGEOM_BOX, kinds.mjGEOM_SPHERE]
+    assert geoms.geom_type.tolist() == expected
+    np.testing.assert_allclose(geoms.geom_size[:2], [(0.1, 0.15, 0.0), (0.1, 0.0, 0.0)], atol=1e-12)
     again = read_urdf_text(text).links[0]
     assert [each.shape for each in (*again.visuals, *again.collisions)] == [each.shape for each in (*shapes, *shapes)]
     plain = read_urdf_text(text.replace("<robokin ", "<other ")).links[0].collisions[0].shape
-    assert plain == Cylinder(0.1, 0.5)
+    assert plain == Cylinder(0.1, 0.3)
