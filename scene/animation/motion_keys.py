@@ -7,12 +7,13 @@ import numpy as np
 
 from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
-from ...robokin import in_limits
+from ...robokin import RobokinError, in_limits
 from ...solvers.motion.motion import Motion
 from .curves import refuse_unwritable, show_curves, write_curves
 
 _SAME_FRAME = 1e-6  # frames
 _ROUNDING = 1e-9  # [rad, m]
+_LAST_FRAME = 1_048_574  # of Blender's time
 
 
 def key_motion(
@@ -25,7 +26,12 @@ def key_motion(
     """
     refuse_unwritable(scene, obj, False, robot)
     step = frame_seconds(scene)
-    count = int(np.ceil(motion.duration / step - _SAME_FRAME)) + 1
+    last = first + np.ceil(motion.duration / step - _SAME_FRAME)
+    if last > _LAST_FRAME:
+        raise RobokinError(
+            f"the motion of {motion.duration:g} s ends after frame {_LAST_FRAME}, where Blender's frames end"
+        )
+    count = int(last) - first + 1
     times = np.minimum(motion.times[0] + step * np.arange(count), motion.times[-1])
     frames, Q = range(first, first + count), motion.unwrapped().at(times).q
     outside = [frame for frame, q in zip(frames, Q, strict=True) if not in_limits(robot.model, q, _ROUNDING)]

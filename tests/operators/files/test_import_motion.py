@@ -74,6 +74,9 @@ def test_a_bad_file_changes_nothing(scene, tmp_path):
         imported(obj, tmp_path / "bad.csv")
     with pytest.raises(RuntimeError, match="no such file"):
         imported(obj, tmp_path / "none.csv")
+    (tmp_path / "ms.csv").write_text("time,panda_joint1\n0,0\n1e9,1\n")  # milliseconds, or less
+    with pytest.raises(RuntimeError, match="1e\\+09 s ends after frame 1048574"):
+        imported(obj, tmp_path / "ms.csv")
     assert obj.animation_data is None or obj.animation_data.action is None
 
 
