@@ -3,7 +3,8 @@
 `blender --factory-startup --python benchmarks/drawing.py -- ROBOT.urdf:TIP,TIP ...`, with the kernel installed; each
 tip is given a target. Times of the main thread in microseconds, medians of redraws: of a page all that Python does in
 it (polls, draws, lists, values of sliders), beside it the same of Blender's own panels and the whole redraw; of handles
-and overlays what is prepared and drawn, with nothing moved and with a robot that follows its target.
+and overlays what is prepared, with nothing moved and with a robot that follows its target; beside it what the driver
+takes to draw batches and letters, which without a graphics card works on each vertex in the main thread.
 """
 
 from __future__ import annotations
@@ -36,24 +37,29 @@ _running: list[str] = []
 
 
 def timed(owner, name: str, group: str) -> None:
-    """Count what a function takes, not twice where one calls another."""
-    real = owner.__dict__.get(name) if isinstance(owner, type) else getattr(owner, name)
+    """Count what a function takes, without what counted ones that it calls take."""
+    real = vars(owner).get(name)
     if real is None:
         return
     is_bound = isinstance(real, classmethod)
     function = real.__func__ if is_bound else real
 
     def counting(*arguments):
-        if _running:
+        if _running and _running[-1] == group:
             return function(*arguments)
         _running.append(group)
         begin = time.thread_time()
         try:
             return function(*arguments)
         finally:
-            spent[group] += time.thread_time() - begin
-            _running.pop()
+            taken = time.thread_time() - begin
+            spent[_running.pop()] += taken
+            if _running:
+                spent[_running[-1]] -= taken
 
+    if not isinstance(owner, type):
+        setattr(owner, name, counting)
+        return
     names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])  # Blender counts the arguments
     counted = eval(f"lambda {names}: counting({names})", {"counting": counting})
     setattr(owner, name, classmethod(counted) if is_bound else counted)
@@ -117,7 +123,7 @@ def redraws(kind: str, move) -> dict[str, float]:
         with bpy.context.temp_override(window=window, area=own, region=region(kind)):
             bpy.ops.wm.redraw_timer(type="DRAW_SWAP" if kind == "UI" else "DRAW", iterations=1)
         found["whole redraw"].append(time.thread_time() - begin)
-        for group in ("panels", "Blender's panels", "handles", "overlays"):
+        for group in ("panels", "Blender's panels", "handles", "overlays", "driver"):
             found[group].append(spent[group])
     return {group: 1e6 * statistics.median(times[3:]) for group, times in found.items()}
 
@@ -155,7 +161,7 @@ def measure(file: str, tips: list[str]):
             for each in OVERLAYS:
                 setattr(settings, each, each in shown)
             yield 0.3
-            told(f"  {name} {state}", redraws("WINDOW", move), "handles", "overlays", "whole redraw")
+            told(f"  {name} {state}", redraws("WINDOW", move), "handles", "overlays", "driver", "whole redraw")
 
 
 def all_of(files: list[str]):
@@ -180,6 +186,8 @@ def step() -> float | None:
 timed(joint_range, "share_of_range", "panels")
 for draw in ("_draw_shapes", "_draw_labels"):
     timed(drawing, draw, "overlays")
+for owner, draw in ((drawing, "_draw_batches"), (drawing, "_draw_texts"), (handle_gizmo, "_draw")):
+    timed(owner, draw, "driver")
 robokin_addon.register()
 count_all()
 bpy.context.preferences.view.show_splash = False

@@ -13,7 +13,7 @@ from ..robokin import RobokinError
 from ..robokin.model.geometry import Box, Capsule, Cylinder, Hull, Mesh, RoundedBox, Shape, Sphere
 from ..robokin.structure.short_names import common_start
 from ..robokin.units import counted
-from .prepared.robot_panel import RobotPanel, options
+from .prepared.robot_panel import RobotPanel, draw_text, options
 
 _SHOWN = 8  # obstacles listed, and shapes
 _KINDS = {
@@ -52,7 +52,9 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
             return  # the panel Robot says what is wrong
         count = sum(len(link.collisions) for link in links)
         text = (
-            f"{counted(count, 'shape')} on {counted(len(links), 'link')}" if links else "No link has a collision shape"
+            f"{counted(count, 'shape')} on {counted(len(links), 'link')}"
+            if links
+            else "No collision shape yet: fit some"
         )
         layout.label(text=text, icon="MESH_CAPSULE")
         pairs = options(layout, "robokin_link_pairs", "May Touch") if links else None
@@ -71,6 +73,8 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         row.prop(collection.robokin, "is_obstacle", text=f"All in {collection.name}")
         obstacles = [each.name for each in context.scene.objects if each.robokin.is_obstacle]
         obstacles += [f"All in {each.name}" for each in marked_collections(context.scene) if each != collection]
+        if not obstacles and not collection.robokin.is_obstacle:
+            draw_text(context, layout, "No obstacle yet: select objects in Object Mode, then mark them", "INFO")
         for name in obstacles[:_SHOWN]:
             layout.label(text=name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
@@ -113,7 +117,7 @@ class ROBOKIN_PT_shapes(RobotPanel, bpy.types.Panel):
         except RobokinError:
             return  # the panel Robot says what is wrong
         if bone is None:
-            layout.label(text="No bone of a joint is active: click one in Pose Mode", icon="INFO")
+            draw_text(context, layout, "No bone of a joint is active: click one in Pose Mode", "INFO")
             return
         layout.label(text=bone, icon="BONE_DATA")
         active = min(obj.robokin.active_shape, len(shapes) - 1)

@@ -45,7 +45,7 @@ class ROBOKIN_PT_criteria(RobotPanel, bpy.types.Panel):
         layout.prop(robot.solver, "mode")
         draw_entries(layout, robot, "criteria", "criterion")
         if not robot.criteria:
-            draw_text(context, layout, "A criterion says what to prefer where the tasks leave the robot free", "INFO")
+            draw_text(context, layout, "With + say what to prefer where the tasks leave the robot free", "INFO")
         elif 0 <= robot.active_criterion < len(robot.criteria):
             _draw_criterion(context, layout, obj, robot.active_criterion)
 

@@ -64,6 +64,8 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         if settings.start == "POSTURE":
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")
         _button(layout, "robokin.bake", "ACTION")
+        if not obj.robokin.tasks:
+            draw_text(context, layout, "Nothing to bake yet: add a target on the page Tasks", "INFO")
         failures = [item for item in settings.bake_failures if item.status]
         if settings.bake_status:
             is_present = readouts.is_present(obj, "bake")

@@ -48,7 +48,7 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
         draw_live(context, layout, obj)
         draw_entries(layout, robot, "tasks", "task")
         if not robot.tasks:
-            draw_text(context, layout, "A task says what a part of the robot must do", "INFO")
+            draw_text(context, layout, "Nothing to follow yet: add a target, or with + another task", "INFO")
         elif 0 <= robot.active_task < len(robot.tasks):
             _draw_task(context, layout, obj, robot.tasks[robot.active_task])
 

@@ -55,7 +55,7 @@ _BOUNDS = (
         "N m or N",
         {"min": 0.0},
     ),
-    ("acceleration", "Acceleration", "Highest acceleration, also of braking", "rad/s2 or m/s2", {"min": 0.0}),
+    ("acceleration", "Acceleration", "Highest acceleration, also of braking", "rad/s² or m/s²", {"min": 0.0}),
 )
 
 
@@ -194,7 +194,7 @@ class RobokinJoint(bpy.types.PropertyGroup):
     pitch_length: _length("Pitch", "Advance of a screw per radian", "pitch")
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]", min=0.0)
     friction: _number("Friction", "Dry friction [N m or N]", min=0.0)
-    rotor_inertia: _number("Rotor Inertia", "Reflected inertia of the drive [kg m2 or kg]", min=0.0)
+    rotor_inertia: _number("Rotor Inertia", "Reflected inertia of the drive [kg m² or kg]", min=0.0)
     stiffness: _number(
         "Stiffness",
         "How strongly the joint prefers its rest position; with one, also its spring [N m/rad or N/m]",
@@ -231,7 +231,7 @@ class RobokinJoint(bpy.types.PropertyGroup):
     )
     inertia: bpy.props.FloatVectorProperty(
         name="Inertia",
-        description="Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the center of mass, along the link's axes [kg m2]",
+        description="Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the center of mass, along the link's axes [kg m²]",
         size=6,
         precision=6,
         update=_edited,

@@ -13,6 +13,9 @@ def register_modules_factory(modules: Sequence[ModuleType]) -> tuple[Callable[[]
 
     def register() -> None:
         for module in modules:
+            for cls in getattr(module, "CLASSES", ()):
+                if issubclass(cls, bpy.types.Operator) and cls.__doc__:
+                    cls.__doc__ = " ".join(cls.__doc__.split())  # a tooltip, whose lines Blender breaks itself
             module.register()
 
     def unregister() -> None:

@@ -28,6 +28,8 @@ class ROBOKIN_OT_add_example(ReportingOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode")
         return context.mode == "OBJECT"
 
     def work(self, context: bpy.types.Context) -> set[str]:

@@ -128,6 +128,7 @@ class ROBOKIN_OT_posture_role(PostureOperator, bpy.types.Operator):
 
     role: bpy.props.EnumProperty(
         name="Role",
+        description="What the posture is used as",
         items=(
             ("HOME", "Home", "The pose that Home goes to"),
             ("START", "Start", "The pose that bakes start from"),

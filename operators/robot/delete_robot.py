@@ -68,7 +68,13 @@ class ROBOKIN_OT_delete_robot(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         robots = list(filter(is_robot, context.selected_objects)) if context.mode == "OBJECT" else []
-        return bool(robots) and all(robot.library is robot.override_library is None for robot in robots)
+        linked = [robot for robot in robots if robot.library or robot.override_library]
+        if robots and not linked:
+            return True
+        cls.poll_message_set(
+            f"{linked[0].name!r} is linked from another file" if linked else "Select a robot in Object Mode"
+        )
+        return False
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type in ("X", "DEL") and not has_key(context, "Object Mode", event, "object.delete"):

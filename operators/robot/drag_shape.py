@@ -19,7 +19,9 @@ from ..posture.mouse_drag import Sliding, snapped
 STEPS = (0.01, 0.001)  # [m] with Ctrl, and Shift too
 _LABELS = {"RADIUS": "Radius", "TOP": "Length", "BOTTOM": "Length"}
 _LABELS |= {face: f"Size {face[0]}" for face in FACES} | {move: f"Move {move[-1]}" for move in MOVES}
-_HANDLES = [(name, _LABELS[name], "") for name in NAMES]  # Python 3.11 reads no list made inside an annotation
+_HANDLES = [
+    (name, _LABELS[name], f"The handle {name.lower().replace('_', ' ')}") for name in NAMES
+]  # Python 3.11 reads no list made inside an annotation
 
 
 class ROBOKIN_OT_drag_shape(DragOperator, bpy.types.Operator):

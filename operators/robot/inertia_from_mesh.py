@@ -30,11 +30,11 @@ METHODS = (
 )
 # kg/m^3: usual values of handbooks; of plastics solid, not as printed with hollows.
 DENSITIES = {
-    "ALUMINIUM": ("Aluminium", 2700.0),
+    "ALUMINIUM": ("Aluminum", 2700.0),
     "STEEL": ("Steel", 7850.0),
     "TITANIUM": ("Titanium", 4430.0),
     "BRASS": ("Brass", 8500.0),
-    "CARBON": ("Carbon Fibre", 1600.0),
+    "CARBON": ("Carbon Fiber", 1600.0),
     "ABS": ("ABS", 1050.0),
     "PLA": ("PLA", 1240.0),
     "NYLON": ("Nylon", 1140.0),

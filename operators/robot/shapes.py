@@ -20,10 +20,10 @@ from ...robokin.units import counted
 from ..common import RobotOperator
 
 KINDS = (
-    ("SPHERE", "Sphere", "", "MESH_UVSPHERE", 0),
-    ("CAPSULE", "Capsule", "", "MESH_CAPSULE", 1),
-    ("BOX", "Box", "Its corners can be made round", "MESH_CUBE", 2),
-    ("CYLINDER", "Cylinder", "", "MESH_CYLINDER", 3),
+    ("SPHERE", "Sphere", "A ball: the quickest to check", "MESH_UVSPHERE", 0),
+    ("CAPSULE", "Capsule", "A cylinder with round ends, along its Z axis: arms and legs", "MESH_CAPSULE", 1),
+    ("BOX", "Box", "A box, whose corners can be made round", "MESH_CUBE", 2),
+    ("CYLINDER", "Cylinder", "A cylinder with flat ends, along its Z axis", "MESH_CYLINDER", 3),
 )
 
 
@@ -78,7 +78,7 @@ class ROBOKIN_OT_shape_add(_ShapesOperator, bpy.types.Operator):
     bl_idname = "robokin.shape_add"
     bl_label = "Add Collision Shape"
 
-    kind: bpy.props.EnumProperty(name="Kind", items=KINDS)
+    kind: bpy.props.EnumProperty(name="Kind", description="What the shape is", items=KINDS)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         bone, robot = self.active_bone(obj), binding(obj)

@@ -143,9 +143,9 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
         name="Of",
         description="Which result the frames are of",
         items=(
-            ("BAKE", "Bake", ""),
-            ("CHECK", "Check", ""),
-            ("RETIME", "Retime", ""),
+            ("BAKE", "Bake", "What the last bake could not meet"),
+            ("CHECK", "Check", "What the last check found"),
+            ("RETIME", "Retime", "What keeps the retimed animation from being faster"),
             ("EDITED", "Edited Curves", "What the curves break as they are now"),
         ),
         options={"SKIP_SAVE"},

@@ -36,7 +36,7 @@ class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
 
     jerk: bpy.props.BoolProperty(name="Jerk", description="Limit the jerks of the joints, too", options={"SKIP_SAVE"})
     power: bpy.props.FloatProperty(
-        name="Power", description="What each drive gives at most [W]; 0: not limited", min=0.0, options={"SKIP_SAVE"}
+        name="Power W", description="What each drive gives at most [W]; 0: not limited", min=0.0, options={"SKIP_SAVE"}
     )
     tool_speed: bpy.props.FloatProperty(
         name="Tool Speed",

@@ -32,7 +32,11 @@ class MoveEntryOperator(EntryOperator):
     """Mixin: moves an entry of the list `entries` up or down."""
 
     entries: ClassVar[str]
-    direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
+    direction: bpy.props.EnumProperty(
+        name="Direction",
+        description="Which way in the list",
+        items=(("UP", "Up", "One place up"), ("DOWN", "Down", "One place down")),
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         return {"FINISHED"} if move_entry(obj, self.entries, self.index, self.direction) else {"CANCELLED"}

@@ -22,6 +22,7 @@ from ...properties.results.why import HOWS, base_held, can_relax, store_why, why
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, UnknownNameError
 from ...robokin.arrays import Array
+from ...scene.animation.lists import place_in_list
 from ...scene.posing.by_method import home
 from ...scene.posing.solve import SolvedPose, solve_steps
 from ...scene.tasks.present_values import present_target
@@ -47,9 +48,7 @@ def named_task(obj: bpy.types.Object, name: str) -> bpy.types.PropertyGroup:
         if name not in tasks:
             raise UnknownNameError("task", name, tasks.keys())
         return tasks[name]
-    if not 0 <= obj.robokin.active_task < len(tasks):
-        raise RobokinError(f"{obj.name!r} has no task to relax")
-    return tasks[obj.robokin.active_task]
+    return tasks[place_in_list(obj, "tasks")]
 
 
 def solved_now(context: bpy.types.Context, obj: bpy.types.Object, start: Array | None = None) -> SolvedPose:

@@ -19,7 +19,7 @@ from ...properties.task_kinds import ITEMS, KINDS
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
 from ...robokin.structure.short_names import short_names
-from ...scene.animation.lists import add_entry, remove_entry
+from ...scene.animation.lists import add_entry, place_in_list, remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
 from ...solvers.singularities.tool import moves_without_turning
@@ -144,11 +144,9 @@ class ROBOKIN_OT_task_from_pose(EntryOperator, bpy.types.Operator):
     bl_label = "Set from Pose"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tasks, index = obj.robokin.tasks, obj.robokin.active_task if self.index < 0 else self.index
-        if not 0 <= index < len(tasks):
-            raise RobokinError(f"{obj.name!r} has no task number {index} (it has {len(tasks)})")
-        if not take_present(context, obj, binding(obj), tasks[index]):
-            raise RobokinError(f"task {tasks[index].name!r} asks for nothing that the pose could say")
+        task = obj.robokin.tasks[place_in_list(obj, "tasks", self.index)]
+        if not take_present(context, obj, binding(obj), task):
+            raise RobokinError(f"task {task.name!r} asks for nothing that the pose could say")
         return {"FINISHED"}
 
 

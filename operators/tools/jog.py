@@ -44,7 +44,7 @@ class ROBOKIN_OT_jog(KeyOperator, bpy.types.Operator):
     axis: bpy.props.EnumProperty(name="Axis", description="Which of the axes", items=AXES, options={"SKIP_SAVE"})
     direction: bpy.props.EnumProperty(
         name="Direction",
-        items=(("FORWARD", "Forward", ""), ("BACK", "Back", "")),
+        items=(("FORWARD", "Forward", "Along the axis"), ("BACK", "Back", "Against the axis")),
         description="Which way",
         options={"SKIP_SAVE"},
     )

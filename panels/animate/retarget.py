@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.pairs.retarget_pairs import RETARGET_KINDS
-from ..prepared.robot_panel import RobotPanel, draw_entries
+from ..prepared.robot_panel import RobotPanel, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in RETARGET_KINDS}
 
@@ -29,6 +29,8 @@ class ROBOKIN_PT_retarget(RobotPanel, bpy.types.Panel):
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         robot = obj.robokin
         layout.prop(robot, "retarget_source")
+        if robot.retarget_source is None:
+            draw_text(context, layout, "Choose the armature that has the motion, as of a BVH file", "INFO")
         layout.operator("robokin.retarget_guess", icon="VIEWZOOM")
         draw_entries(layout, robot, "retarget_pairs", "retarget_pair")
         if 0 <= robot.active_retarget_pair < len(robot.retarget_pairs):

@@ -17,7 +17,7 @@ from ...robokin.arrays import Array
 from ..overlays.batches import batch_of
 from ..overlays.pieces import Pieces, vertices
 from ..overlays.robot_view import RobotView, robot_view
-from .on_screen import seen, under
+from ..shapes.on_screen import seen, under
 
 NEAR = 9.0  # [pixels] of the mouse from what it takes hold of
 WIDTH, THIN = 2.4, 1.2  # [pixels] of lines that are dragged, and of those that show something only

@@ -18,8 +18,6 @@ from ..shapes import colors
 from ..shapes.joints import (
     KNOB_EDGES,
     KNOB_FACES,
-    NEAR,
-    NEAREST,
     TURN,
     arc_fan,
     cone_border,
@@ -106,11 +104,10 @@ def _value(view: RobotView, structure: Structure, node: int) -> float:
 
 
 def _tint(structure: Structure, node: int, value: float, tint: Color) -> Color:
-    lower, upper, slides = (each[node] for each in (structure.lower, structure.upper, structure.slides))
-    if min(value - lower, upper - value) >= (NEAR * (upper - lower) if slides else NEAREST):
+    lower, upper, margin = (float(each[node]) for each in (structure.lower, structure.upper, structure.margin))
+    if min(value - lower, upper - value) >= margin:
         return tint
-    near = nearness(np.array([value]), np.array([lower]), np.array([upper]), np.array([slides]))
-    return tuple(colors.blend(tint, colors.BAD, near)[0].tolist())
+    return tuple(colors.blend(tint, colors.BAD, nearness(value, lower, upper, margin)).tolist())
 
 
 @lru_cache(maxsize=64)

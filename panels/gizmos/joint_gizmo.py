@@ -9,9 +9,9 @@ from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.overrides import takes_changes
 from ...robokin.arrays import Array
 from ..overlays.robot_view import RobotView
+from ..shapes.on_screen import pixel_size
 from .handle_gizmo import HandleGroup
 from .handles import Handle, joint_handles
-from .on_screen import pixel_size
 
 MOST = 9  # handles of a joint: three freedoms with two limits each
 

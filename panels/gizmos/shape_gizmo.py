@@ -14,8 +14,8 @@ from ...robokin.arrays import Array
 from ..overlays.pieces import Pieces
 from ..overlays.robot_view import RobotView
 from ..shapes.colors import faded
+from ..shapes.on_screen import pixel_size
 from .handle_gizmo import IDENTITY, THIN, HandleGroup, Placed
-from .on_screen import pixel_size
 from .shape_handles import ShapeGrip, Tints, dot_of, grips_of
 
 HANDLES = 11  # of a box: itself, six faces, the radius of its corners, three arrows

@@ -9,10 +9,9 @@ import blf
 import bpy
 import gpu
 import numpy as np
-from bpy_extras.view3d_utils import location_3d_to_region_2d
-from mathutils import Vector
 
 from ...properties.handlers import going_on
+from ..shapes.on_screen import seen
 from .batches import batch_of
 from .pieces import Label
 from .scene_view import SceneOverlays, shows_anything
@@ -98,16 +97,16 @@ def _draw_batches(context: bpy.types.Context) -> None:
 
 def _draw_plates(placed: list[tuple[Label, float, float, float]], scale: float, shade: float) -> None:
     """Below labels, which are read on what is as light as their color too."""
-    points: list[tuple[float, float, float]] = []
+    points: list[tuple[float, float]] = []
     for _, x, y, width in placed:
         left, right, low, high = x - 4.0 * scale, x + width + 4.0 * scale, y - 4.0 * scale, y + SIZE * scale
-        first, last = (left, low, 0.0), (right, high, 0.0)
-        points += [first, (right, low, 0.0), last, first, last, (left, high, 0.0)]
+        points += [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
+    corners, tints = np.zeros((len(points), 3), np.float32), np.empty((len(points), 4), np.float32)
+    corners[:, :2], tints[:] = points, (shade, shade, shade, PLATE)
     program = gpu.shader.from_builtin("SMOOTH_COLOR")
-    tints = np.tile(np.array((shade, shade, shade, PLATE), np.float32), (len(points), 1))
     gpu.state.blend_set("ALPHA")
     program.bind()
-    batch_of("TRIS", np.array(points, np.float32), tints).draw(program)
+    batch_of("TRIS", corners, tints).draw(program)
 
 
 def _draw_labels() -> None:
@@ -122,11 +121,15 @@ def _draw_labels() -> None:
         placed = _placed(context, scale)
         if placed:  # not where all are behind the view
             _draw_plates(placed, scale, shade)
-        for label, x, y, _ in placed:
-            red, green, blue, opacity = label.color
-            blf.color(0, darker * red, darker * green, darker * blue, opacity)
-            blf.position(0, x, y, 0.0)
-            blf.draw(0, label.text)
+        _draw_texts(placed, darker)
+
+
+def _draw_texts(placed: list[tuple[Label, float, float, float]], darker: float) -> None:
+    for label, x, y, _ in placed:
+        red, green, blue, opacity = label.color
+        blf.color(0, darker * red, darker * green, darker * blue, opacity)
+        blf.position(0, x, y, 0.0)
+        blf.draw(0, label.text)
 
 
 def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float, float, float]]:
@@ -134,13 +137,15 @@ def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float
     found: list[tuple[Label, float, float, float]] = []
     taken: list[tuple[float, float, float]] = []
     least, most = _uncovered(context)
-    region, data = context.region, context.region_data
-    for label in _shown.labels:
-        at = location_3d_to_region_2d(region, data, Vector(label.point))
-        if at is not None:
+    region, perspective = context.region, np.array(context.region_data.perspective_matrix, float)
+    points = np.array([label.point for label in _shown.labels])
+    for label, (x, y) in zip(
+        _shown.labels, seen(points, perspective, region.width, region.height).tolist(), strict=True
+    ):
+        if x == x:  # before the view
             width = blf.dimensions(0, label.text)[0]
-            left = max(min(at.x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
-            found.append((label, *_free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken), width))
+            left = max(min(x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
+            found.append((label, *_free(left, y + 4.0 * scale, width, 1.3 * SIZE * scale, taken), width))
     return found
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..shapes import colors
 from ..shapes.joints import KNOB_EDGES, limit_arc, nearness, radius_at, rail, swing_cone
-from ..shapes.lines import arrow, on_circle
+from ..shapes.lines import arrow
 from .pieces import Pieces
 from .robot_view import RobotView, Structure
 
 SLIDER = 0.2 * KNOB_EDGES  # what moves on a rail; 1 is the size of the joint
+_NEEDLE = np.array([[0.35], [1.08]])  # from where to where it goes, of the radius
 OUTSIDE = 1.18  # of its ring: how far out the range of a joint is drawn
 
 
@@ -42,7 +43,6 @@ class JointOverlays:
         self._ranges = Carried(self._each(_range) | self._cones())
         tree = structure.robot.model.tree
         single = structure.turns | structure.slides
-        self._lengths = structure.slides
         self._needles = np.flatnonzero(structure.turns)
         self._sliders = np.flatnonzero(structure.slides)
         first = {int(joint): node for node, joint in reversed(list(enumerate(structure.joint)))}
@@ -75,7 +75,7 @@ class JointOverlays:
     def limits(self, view: RobotView, shown: Array) -> Pieces:
         at = self._structure
         values = at.values(view.q)
-        near = np.where(self._single, nearness(values, at.lower, at.upper, at.slides), 0.0)
+        near = np.where(self._single, nearness(values, at.lower, at.upper, at.margin), 0.0)
         tints = colors.blend(colors.RANGE, colors.BAD, near)
         segments, owner = self._ranges.at(view.before, shown)
         found = Pieces([(segments, tints[owner])])
@@ -97,9 +97,9 @@ class JointOverlays:
         """(n, 2, 3) from the middle to the range, where each joint stands."""
         at, own = self._structure, values[nodes]
         radius = OUTSIDE * at.sizes[nodes] * radius_at(own, at.lower[nodes], at.upper[nodes])
-        ends = np.stack((on_circle(own, 0.35 * radius), on_circle(own, 1.08 * radius)), axis=1)
-        frames = view.before[nodes]
-        return ends @ frames[:, :3, :3].swapaxes(1, 2) + frames[:, None, :3, 3]
+        frames = view.before[nodes, :3]
+        way = frames[..., 0] * (radius * np.cos(own))[:, None] + frames[..., 1] * (radius * np.sin(own))[:, None]
+        return _NEEDLE * way[:, None] + frames[:, None, :, 3]
 
 
 def _axis(structure: Structure, node: int) -> Array:

@@ -16,6 +16,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.joint_types import MotionPrimitive
 from ..prepared.redraw_cache import shown_binding
+from ..shapes.joints import margins
 
 
 class Structure:
@@ -23,7 +24,8 @@ class Structure:
 
     Nodes are elementary motions, as in `Tree`: each moves about or along its Z axis. joint: (n,) which joint of the
     model each belongs to.   sizes: (n,) of their joints [m].   lower, upper: (n,) bounds of their own coordinates.
-    turns, slides: (n,) bool, of motions with an angle, with a length.
+    turns, slides: (n,) bool, of motions with an angle, with a length.   margin: (n,) how far from its bounds each comes
+    near them.
     """
 
     def __init__(self, obj: bpy.types.Object, robot: Binding) -> None:
@@ -34,6 +36,7 @@ class Structure:
         self.turns = np.isin(tree.motion, (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL))
         self.slides = tree.motion == MotionPrimitive.TRANSLATION
         self.lower, self.upper = self._bounds()
+        self.margin = margins(self.lower, self.upper, self.slides)
 
     def _bounds(self) -> tuple[Array, Array]:
         tree, single = self.robot.model.tree, self.turns | self.slides

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
-import numpy as np
 
 from ...properties.results import readouts
 from ...properties.results.readouts import Goal, TaskReadout
@@ -27,7 +28,7 @@ def task_errors(obj: bpy.types.Object, view: RobotView, scene: bpy.types.Scene) 
         task = obj.robokin.tasks[goal.task]
         start = _start(goal, view)
         end = _aim(goal, start)
-        away = float(np.linalg.norm(end - start))
+        away = math.dist(start, end)
         if away <= task.position_tolerance + 1e-6 * view.scale():
             continue
         found.lines.append((arrow(start, end, 0.25, 0.06 * view.scale()), colors.ERROR))

@@ -95,12 +95,15 @@ def swing_cone(a: float, b: float, basis: Array) -> Array:
     return joined(polyline(border), np.stack((np.zeros((8, 3)), border[:-1:8]), axis=1))
 
 
-def nearness(values: Array, lower: Array, upper: Array, lengths: Array) -> Array:
-    """(n,) 0 where a joint is free of its limits, 1 at them, between where it comes near. lengths: (n,) bool, whether
-    the range is one of lengths."""
+def margins(lower: Array, upper: Array, lengths: Array) -> Array:
+    """(n,) how far from its limits a joint comes near them. lengths: (n,) bool, whether the range is one of lengths."""
     wide = upper - lower
     bounded = np.isfinite(wide)
     near = np.where(bounded, NEAR * np.where(bounded, wide, 1.0), NEAREST)
-    near = np.where(lengths, near, np.minimum(near, NEAREST))
+    return np.maximum(np.where(lengths, near, np.minimum(near, NEAREST)), 1e-9)
+
+
+def nearness(values: Array | float, lower: Array | float, upper: Array | float, margin: Array | float) -> Array:
+    """(n,) 0 where a joint is free of its limits, 1 at them, between where it is nearer than its margin."""
     room = np.minimum(values - lower, upper - values)
-    return np.clip(1.0 - room / np.maximum(near, 1e-9), 0.0, 1.0)
+    return np.minimum(np.maximum(1.0 - room / margin, 0.0), 1.0)

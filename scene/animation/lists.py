@@ -44,7 +44,7 @@ def add_entry(obj: bpy.types.Object, entries: str, name: str, kind: str) -> bpy.
 def remove_entry(obj: bpy.types.Object, entries: str, index: int = -1) -> None:
     """Remove an entry (-1: the active one) of a list together with its animation. Raises RobokinError."""
     robot = obj.robokin
-    index = _checked(obj, entries, index)
+    index = place_in_list(obj, entries, index)
 
     def place(i: int) -> int | None:
         return None if i == index else i - (i > index)
@@ -59,7 +59,7 @@ def remove_entry(obj: bpy.types.Object, entries: str, index: int = -1) -> None:
 def move_entry(obj: bpy.types.Object, entries: str, index: int, direction: str) -> bool:
     """Move an entry (-1: the active one) "UP" or "DOWN", and make it active; False at the end of the list.
     Raises RobokinError."""
-    index = _checked(obj, entries, index)
+    index = place_in_list(obj, entries, index)
     other = index + (1 if direction == "DOWN" else -1)
     if not 0 <= other < len(getattr(obj.robokin, entries)):
         return False
@@ -95,9 +95,12 @@ def _refuse_linked_animation(obj: bpy.types.Object, entries: str, place: Callabl
             raise RobokinError(f"the {entries} of {obj.name!r} are animated by {who}: make that local first")
 
 
-def _checked(obj: bpy.types.Object, entries: str, index: int) -> int:
+def place_in_list(obj: bpy.types.Object, entries: str, index: int = -1) -> int:
+    """An index in the list, -1 for the active entry. Raises RobokinError."""
     index = getattr(obj.robokin, ACTIVE[entries]) if index < 0 else index
     count = len(getattr(obj.robokin, entries))
+    if not count:
+        raise RobokinError(f"{obj.name!r} has no {_SINGULAR[entries]} yet: add one")
     if not 0 <= index < count:
         raise RobokinError(f"{obj.name!r} has no {_SINGULAR[entries]} number {index} (it has {count})")
     return index

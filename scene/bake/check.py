@@ -45,7 +45,8 @@ class AnimationCheck:
     NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
     is an index into `frames`.   missed: (n, k, 2) parts of tasks that are whole, not within their
     tolerances.   tasks, units:
-    names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read.
+    names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read; None where
+    collisions were not looked for.
     singularities: how near tools are to them, if that was asked for; they are warnings, and break no limit.
     side_slip: (wheeled bases,) [m/s] along their axles at most, by the curves at frames and half frames.
     world: as `world_scale` has it, for what is said; all else is in metres of the robot."""
@@ -59,7 +60,7 @@ class AnimationCheck:
     missed: Array
     tasks: Sequence[str]
     units: Sequence[Sequence[str]]
-    unseen: tuple[str, ...]
+    unseen: tuple[str, ...] | None
     singularities: MotionSingularities | None
     side_slip: Array
     world: float
@@ -100,7 +101,8 @@ class AnimationCheck:
         if len(parts) > 1:
             return "; ".join(parts) + more
         tasked = any(status is not Status.EMPTY for status in self.statuses)
-        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{more}"
+        apart = {None: ", no collision shapes", (): ", no collisions"}.get(self.unseen, "")
+        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{apart}{more}"
 
     def rows(self) -> list[CheckRow]:
         """The rows of the report, by frame."""
@@ -193,7 +195,7 @@ def check_steps(
             forms.names,
             judged.units,
         ),
-        tuple(collisions.left_out) if collisions else (),
+        tuple(collisions.left_out) if collisions else None,
         singularities_of(forms, motion, targets, singularity) if singularity > 0.0 else None,
         side,
         world_scale(obj, robot),

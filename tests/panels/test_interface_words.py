@@ -14,7 +14,9 @@ from robokin_addon.solvers import Status
 
 SMALL = set("a an and as at by for from in of on or per the to with".split())
 UNITS = {"mm", "m", "m/s", "m/s²", "/s", "/s²", "1/s", "kg", "kg/m\u00b3"}
-BRITISH = re.compile(r"\w*(centre|colour|metre|modelled|towards|grey|behaviour|neighbour)\w*", re.IGNORECASE)
+BRITISH = re.compile(
+    r"\w*(centre|colour|metre|modelled|towards|grey|behaviour|neighbour|fibre|aluminium)\w*", re.IGNORECASE
+)
 
 
 def classes():
@@ -36,7 +38,8 @@ def texts(cls):
     bases = [*cls.__mro__[1:], bpy.types.Operator]  # a macro is shown as an operator, of which it is no subclass
     inherited = {item for base in bases if hasattr(base, "bl_rna") for item in base.bl_rna.properties.keys()}
     for name, item in rna.properties.items():
-        if name not in inherited and not item.is_hidden:
+        is_group = item.type == "POINTER" and item.fixed_type.identifier.startswith("Robokin")
+        if name not in inherited and not item.is_hidden and not is_group:
             yield f"{cls.__name__}.{name}", item.name, item.description
             for entry in item.enum_items if item.type == "ENUM" else ():
                 yield f"{cls.__name__}.{name}={entry.identifier}", "", entry.description
@@ -67,9 +70,15 @@ def test_words_are_blenders(addon):
     for cls in classes():
         for where, label, tooltip in texts(cls):
             assert is_title(label), (where, label)
+            assert "\n" not in (tooltip or ""), (where, tooltip)  # Blender breaks lines itself
+            assert not re.search(r"[ms]2\b", tooltip or ""), (where, tooltip)
             assert not tooltip.rstrip().endswith("."), (where, tooltip)
             found = BRITISH.search(f"{label} {tooltip}")
             assert not found, (where, found.group(0))
+
+
+def test_every_property_and_every_choice_has_a_tooltip(addon):
+    assert [where for cls in classes() for where, _, tip in texts(cls) if "." in where and not tip] == []
 
 
 def test_tooltips_say_more_than_the_label():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ....robokin.arrays import Array
@@ -16,11 +18,16 @@ def matrices(packed: Array) -> Array:
     return T
 
 
+@lru_cache(maxsize=8)
+def _at_zero(tree: Tree) -> Array:
+    return matrices(tree.placement)
+
+
 def motion_frames(tree: Tree, q: Array, world: Array) -> tuple[Array, Array]:
     """(n, 4, 4) before and (n, 4, 4) after the motions of the n nodes, at q (nq,). world: (4, 4) of the root frame."""
     after = world @ matrices(get_backend("auto").node_placements(tree, q))
     parents = np.concatenate((after, world[None]))[tree.parent]  # ROOT is the last one
-    return parents @ matrices(tree.placement), after
+    return parents @ _at_zero(tree), after
 
 
 assert ROOT == -1  # which `motion_frames` takes as the last entry

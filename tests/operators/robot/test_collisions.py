@@ -63,6 +63,7 @@ def test_an_obstacle_in_the_way_is_reported(arm, tmp_path):
     post.location.z = 0.3
     bpy.context.view_layer.update()
     assert check(arm, path) == []
+    assert arm.robokin.solver.check_summary.endswith("limits kept, no task, no collisions")
 
 
 def test_an_obstacle_that_moves_is_met_where_it_is(arm, tmp_path):

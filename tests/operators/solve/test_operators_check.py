@@ -57,7 +57,7 @@ def test_a_bake_passes_and_leaves_no_marker(scene, robot, tmp_path):
     scene.frame_set(11)
     report = run(robot, tmp_path)
     settings = robot.robokin.solver
-    assert settings.check_passed and settings.check_summary == "30 frames: limits kept, tasks met"
+    assert settings.check_passed and settings.check_summary == "30 frames: limits kept, tasks met, no collisions"
     assert report["violations"] == [] and [row["frame"] for row in report["frames"]] == list(range(1, 31))
     assert {row["status"] for row in report["frames"]} == {"CONVERGED"} and markers(scene) == []
     assert scene.frame_current == 11
@@ -141,7 +141,7 @@ def test_a_task_counts_where_it_has_an_influence(scene, robot, tmp_path):
 def test_without_tasks_the_limits_are_checked(scene, robot, tmp_path):
     rows = run(robot, tmp_path)["frames"]
     assert {row["status"] for row in rows} == {"EMPTY"} and robot.robokin.solver.check_passed
-    assert robot.robokin.solver.check_summary == "30 frames: limits kept, no task"
+    assert robot.robokin.solver.check_summary == "30 frames: limits kept, no task, no collisions"
 
 
 def test_markers_of_another_scene_go_away_with_the_next_check(scene, robot, tmp_path):

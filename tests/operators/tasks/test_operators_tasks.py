@@ -215,8 +215,14 @@ def test_moving_past_the_end_does_nothing(robot):
 
 
 def test_removing_what_is_not_there_says_so(robot):
-    with pytest.raises(RuntimeError, match=r"'panda' has no task number 0 \(it has 0\)"):
+    with pytest.raises(RuntimeError, match="'panda' has no task yet: add one"):
         bpy.ops.robokin.task_remove()
+    for operator in (bpy.ops.robokin.task_from_pose, bpy.ops.robokin.task_relax, bpy.ops.robokin.base_nearer):
+        with pytest.raises(RuntimeError, match="'panda' has no task yet: add one"):
+            operator()
+    add_named(robot, "a")
+    with pytest.raises(RuntimeError, match=r"'panda' has no task number 4 \(it has 1\)"):
+        bpy.ops.robokin.task_remove(index=4)
 
 
 def test_the_poll_says_why(scene, robot):
@@ -228,6 +234,9 @@ def test_the_poll_says_why(scene, robot):
     bpy.context.view_layer.objects.active = None
     with pytest.raises(RuntimeError, match="Select a robot, or import one from a URDF file"):
         bpy.ops.robokin.solve_pose()
+    robot.select_set(False)
+    with pytest.raises(RuntimeError, match="Select a robot in Object Mode"):
+        bpy.ops.robokin.delete_robot()
 
 
 def test_a_selected_target_or_part_still_means_its_robot(scene, robot):

@@ -11,9 +11,9 @@ from robokin_addon.panels.gizmos import handle_gizmo
 from robokin_addon.panels.gizmos.handle_gizmo import HandleGroup, Shown
 from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, joint_handles
 from robokin_addon.panels.gizmos.joint_gizmo import MOST, ROBOKIN_GGT_joint, shown_bone
-from robokin_addon.panels.gizmos.on_screen import distance_to, pixel_size, seen, under
 from robokin_addon.panels.overlays.robot_view import RobotView
 from robokin_addon.panels.shapes import colors
+from robokin_addon.panels.shapes.on_screen import distance_to, pixel_size, seen, under
 from robokin_addon.properties.bridge import binding
 from support.blender.scene_robots import add_robot, build
 from support.joint_row import row_of_joints

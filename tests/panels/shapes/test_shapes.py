@@ -13,6 +13,7 @@ from robokin_addon.panels.shapes.joints import (
     arc_fan,
     cone_border,
     limit_arc,
+    margins,
     nearness,
     radius_at,
     rail,
@@ -100,9 +101,11 @@ def test_the_hull_holds_all_points_and_turns_left():
 
 def test_only_what_is_near_a_limit_is_coloured():
     values = np.array([0.0, 0.98, 1.0, 0.0])
-    near = nearness(values, np.array([-1.0, -1.0, -1.0, -np.inf]), np.array([1.0, 1.0, 1.0, np.inf]), np.ones(4, bool))
+    bounds = np.array([-1.0, -1.0, -1.0, -np.inf]), np.array([1.0, 1.0, 1.0, np.inf])
+    near = nearness(values, *bounds, margins(*bounds, np.ones(4, bool)))
     assert near[[0, 2, 3]].tolist() == [0.0, 1.0, 0.0] and 0.0 < near[1] < 1.0
-    assert nearness(np.array([3.0]), np.array([-20.0]), np.array([3.2]), np.zeros(1, bool))[0] == 0.0
+    wide = np.array([-20.0]), np.array([3.2])
+    assert nearness(np.array([3.0]), *wide, margins(*wide, np.zeros(1, bool)))[0] == 0.0
 
 
 def test_small_shapes():
