@@ -98,8 +98,8 @@ class JointOverlays:
         at, own = self._structure, values[nodes]
         radius = OUTSIDE * at.sizes[nodes] * radius_at(own, at.lower[nodes], at.upper[nodes])
         frames = view.before[nodes, :3]
-        way = frames[..., 0] * (radius * np.cos(own))[:, None] + frames[..., 1] * (radius * np.sin(own))[:, None]
-        return _NEEDLE * way[:, None] + frames[:, None, :, 3]
+        needle = frames[..., 0] * (radius * np.cos(own))[:, None] + frames[..., 1] * (radius * np.sin(own))[:, None]
+        return _NEEDLE * needle[:, None] + frames[:, None, :, 3]
 
 
 def _axis(structure: Structure, node: int) -> Array:
