@@ -38,6 +38,22 @@ def test_a_page_has_its_panels(scene, page):
     assert "robokin_page" in shown(page, object=robot)["robot"]["props"]
 
 
+@pytest.mark.parametrize(
+    ("page", "panel", "words"),
+    [
+        ("TASKS", "tasks", "add a target"),
+        ("TASKS", "criteria", "With + say"),
+        ("ANIMATE", "bake", "add a target on"),
+        ("ANIMATE", "moves", "+ adds a move"),
+        ("ANIMATE", "retarget", "Choose the armature"),
+        ("ROBOT", "collisions", "mark them"),
+        ("ROBOT", "shapes", "click one"),
+    ],
+)
+def test_what_is_empty_says_what_to_do_next(scene, page, panel, words):
+    assert words in " ".join(shown(page, object=add_robot())[panel]["labels"])
+
+
 def test_a_linked_robot_says_what_to_do(scene, tmp_path):
     robot = add_robot()
     name, path = robot.name, str(tmp_path / "robot.blend")
