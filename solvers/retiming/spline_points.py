@@ -21,52 +21,29 @@ from ..qp.banded import solve_banded_qp
 from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
 from ..trajectories.motion_limits import MotionLimits
-from .calm_points import calmed, end_bends
-from .cone_points import into_cone
 
 KEPT = 1e-9  # relative: a limit that rounding passes is kept
 RESTS = 1.001  # times the longest first step from rest: one that is no longer begins at rest
 _MASK = np.array([1.0, 4.0, 1.0]) / 6.0  # what the spline is at a frame, of the points there and beside it
 
 
-def spline_points(model: RobotModel, q: Array, dt: float) -> Array:
-    """(F + 2, nq) control points, one for each frame and one before and after. q: (F, nq) frames that are dt [s] apart.
+def spline_points(model: RobotModel, q: Array, dt: float, rests: tuple[bool, bool]) -> Array:
+    """(F + 2, nq) control points, one for each frame and one before and after. q: (F, nq) frames that are dt [s] apart,
+    at least three.   rests: whether the motion begins, and ends, at rest (`at_rest`); else without acceleration.
 
-    The spline begins and ends at the first and the last frame: at rest, where the first steps (or last) of all joints
-    are such as from rest inside the limits on acceleration; else with no acceleration. Balls and floating joints with
-    limits, and the wheels of rolling bases with limits, keep the frames as their points, or nearly so where a ball
-    would leave its cone, or either would be too fast: there the spline passes beside the frames; where that does not
-    help, points whose spline goes through them are where it begins."""
-    points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
-    if len(q) < 3:
-        return points
-    rests = _at_rest(model, q, dt)
-    dofs = {int(at): i for i, at in enumerate(dof_coordinates(model)) if at >= 0}
-    through = _through(q, rests)
+    The spline begins and ends at the first and the last frame. Wheels of rolling bases with limits keep the frames as
+    their points: there the spline passes beside the frames. The limits of balls and floating joints do not count."""
+    points = _through(q, rests)
     beside = _wheels_of_limited(model, q)
-    for at in range(model.nq):
-        if at not in dofs or at in beside:
+    points[:, sorted(beside)] = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))[:, sorted(beside)]
+    for i, at in enumerate(dof_coordinates(model)):
+        if at < 0 or at in beside:
             continue
-        i = dofs[at]
         rates = model.velocity[i], model.acceleration[i]
         own = _Bounds.of(q[:, at], dt, (model.lower[at], model.upper[at]), rates, rests)
-        points[:, at] = through[:, at]
-        if not own.keep(through[1:-1, at]):
+        if not own.keep(points[1:-1, at]):
             points[:, at] = _nearest(q[:, at], own)
-    turned, bends = [at for at in range(model.nq) if at not in dofs], end_bends(model, q)
-    frames = np.vstack((q[0] - bends[0] / 6.0, q[1:-1], q[-1] - bends[1] / 6.0))
-    nearby = points.copy()
-    nearby[:, turned] = _with_ends(frames, (False, False), bends)[:, turned]
-    points[:, turned] = _through(q, (False, False), bends)[:, turned]
-    for free in _free_of_limits(model):
-        points[:, free] = nearby[:, free] = through[:, free]
-
-    def into_cones(points: Array) -> Array:
-        for cone in model.limits.cones:
-            points[:, cone.q : cone.q + 4] = into_cone(cone, points[:, cone.q : cone.q + 4])
-        return points
-
-    return calmed(model, [into_cones(each) for each in (nearby, points)], q, dt, into_cones)
+    return points
 
 
 def _wheels_of_limited(model: RobotModel, q: Array) -> set[int]:
@@ -84,51 +61,31 @@ def _wheels_of_limited(model: RobotModel, q: Array) -> set[int]:
     return found
 
 
-def _at_rest(model: RobotModel, q: Array, dt: float) -> tuple[bool, bool]:
-    """Whether the motion begins, and ends, at rest."""
+def at_rest(model: RobotModel, q: Array, dt: float) -> tuple[bool, bool]:
+    """Whether the motion begins, and ends, at rest: where the first step (or the last) of all joints is such as from
+    rest inside the limits on acceleration."""
     steps = get_backend().difference(model.tree, q[[0, -2]], q[[1, -1]])
     least = 0.5 * MotionLimits.of(model).acceleration * dt * dt * RESTS
     begins, ends = (abs(steps) <= least).all(axis=1)
     return bool(begins), bool(ends)
 
 
-def _free_of_limits(model: RobotModel) -> list[int]:
-    """Coordinates of balls and floating joints that have no limit of any kind."""
-    found: list[int] = []
-    for joint in model.moving_joints:
-        slot = model.slot(joint.name)
-        own = range(model.nq)[slot.q], range(model.nv)[slot.v]
-        if len(own[0]) == len(own[1]):
-            continue
-        limits = np.concatenate([abs(each[slot.q]) for each in (model.lower, model.upper)])
-        rates = np.concatenate([each[slot.v] for each in (model.velocity, model.acceleration)])
-        is_swung = any(cone.q in own[0] for cone in model.limits.cones)
-        if not np.isfinite(limits).any() and not np.isfinite(rates).any() and not is_swung:
-            found += own[0]
-    return found
-
-
-def _with_ends(inner: Array, rests: tuple[bool, bool], bends: Array | float = 0.0) -> Array:
-    """(F + 2, ...) the points before and after added: such that there is no velocity, or the second differences bends
-    (2, ...) are there."""
+def _with_ends(inner: Array, rests: tuple[bool, bool]) -> Array:
+    """(F + 2, ...) the points before and after added: such that there is no velocity, or no acceleration."""
     first = inner[1] if rests[0] else 2.0 * inner[0] - inner[1]
     last = inner[-2] if rests[1] else 2.0 * inner[-1] - inner[-2]
-    points = np.concatenate((first[None], inner, last[None]))
-    points[[0, -1]] += bends
-    return points
+    return np.concatenate((first[None], inner, last[None]))
 
 
-def _through(q: Array, rests: tuple[bool, bool], bends: Array | float = 0.0) -> Array:
-    """(F + 2, n) points whose spline goes through the frames: a tridiagonal system. bends: (2, n) second differences of
-    ends that do not rest."""
+def _through(q: Array, rests: tuple[bool, bool]) -> Array:
+    """(F + 2, n) points whose spline goes through the frames: a tridiagonal system."""
     count = len(q)
     pivots, above, rest = np.full(count, 4.0), np.ones(count), 6.0 * q
-    rest[[0, -1]] -= bends
     below = np.ones(count)
     for end, at, side in ((0, 0, above), (1, -1, below)):
         side[at] = 2.0 if rests[end] else 0.0
         if not rests[end]:
-            pivots[at], rest[at] = 1.0, rest[at] / 6.0
+            pivots[at], rest[at] = 1.0, q[at]
     for k in range(1, count):
         factor = below[k] / pivots[k - 1]
         pivots[k] -= factor * above[k - 1]
@@ -136,7 +93,7 @@ def _through(q: Array, rests: tuple[bool, bool], bends: Array | float = 0.0) -> 
     rest[-1] /= pivots[-1]
     for k in reversed(range(count - 1)):
         rest[k] = (rest[k] - above[k] * rest[k + 1]) / pivots[k]
-    return _with_ends(rest, rests, bends)
+    return _with_ends(rest, rests)
 
 
 @dataclass(frozen=True, eq=False)

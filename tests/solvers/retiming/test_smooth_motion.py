@@ -233,3 +233,47 @@ def test_what_moves_and_turns_evenly_at_its_limits_keeps_them_between_frames(kin
     assert (abs(v) <= motion.model.velocity).all() and (abs(fine.v) <= motion.model.velocity).all()
     assert (abs(fine.a) <= motion.model.acceleration).all()
     assert abs(smooth_motion(motion, 24.0).q - motion.q).max() < 1e-4
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["floating", "spherical"])
+def test_what_has_all_its_axes_at_their_limits_keeps_them_between_frames(kind: str, seed: int) -> None:
+    """Each axis brakes and speeds up as it may, or is at its speed limit; oracle: differences of samples."""
+    rng = np.random.default_rng(seed)
+    speed, rate = 10.0 ** rng.uniform(0.0, 1.0), 10.0 ** rng.uniform(0.3, 1.8)
+    count = 6 if kind == "floating" else 3
+    limits = {"velocity": speed * rng.uniform(0.5, 1.5, count), "acceleration": rate * rng.uniform(0.5, 1.5, count)}
+    joint = Joint("moves", kind, "world", "body", **limits)
+    model = RobotModel("body", [Link("world"), Link("body")], [joint])
+    v, sign, q = np.zeros(count), rng.choice([-1.0, 1.0], count), [model.neutral()]
+    for _ in range(FRAMES - 1):
+        sign = np.where(rng.random(count) < 0.1, -sign, sign)
+        v = np.clip(v + sign * DT * model.acceleration, -model.velocity, model.velocity)
+        q.append(integrate(model, q[-1], v * DT))
+    motion = Motion.of(model, DT * np.arange(FRAMES), q)
+    fine = smooth_motion(motion, 2400.0)
+    found = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+    bent = 2400.0 * np.diff(found, axis=0)
+    assert (abs(found) <= model.velocity * (1.0 + 1e-5)).all() and (abs(fine.v) <= model.velocity * (1.0 + 1e-9)).all()
+    assert (abs(bent) <= model.acceleration * (1.0 + 1e-3)).all()  # of differences, along axes that turn
+    assert (abs(fine.a) <= model.acceleration * (1.0 + 1e-9)).all()
+    assert abs(np.diff(bent, axis=0)).max() < 2.5 * model.acceleration.max() / DT / 2400.0  # it is continuous
+    near = smooth_motion(motion, 24.0).q
+    off = np.array([difference(model, *ends) for ends in zip(motion.q, near, strict=True)])
+    assert abs(off[[0, -1]]).max() < 1e-9
+    assert (abs(off) < 0.5 * model.acceleration * DT**2).all()
+
+
+def test_a_floating_joint_along_its_bounds_keeps_them_between_frames() -> None:
+    """It turns as it goes along a wall, so its path bends between frames."""
+    bounds = np.array([1.0, 0.1, 1.0, np.inf, np.inf, np.inf])
+    wall = Joint("moves", "floating", "world", "body", lower=-bounds, upper=bounds)
+    model = RobotModel("body", [Link("world"), Link("body")], [wall])
+    t = DT * np.arange(FRAMES)
+    path = np.column_stack((0.5 * np.sin(2.0 * t), np.clip(0.3 * np.sin(5.0 * t), -0.1, 0.1), 0.2 * t))
+    turns = np.column_stack((np.cos(2.0 * t), np.zeros((FRAMES, 2)), np.sin(2.0 * t)))
+    motion = Motion.of(model, t, np.hstack((path, turns)))
+    fine = smooth_motion(motion, 2400.0)
+    assert (abs(fine.q[:, 1]) <= 0.1).all() and abs(fine.q[:, 1]).max() > 0.0999
+    v = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+    assert abs(0.5 * (fine.v[:-1] + fine.v[1:]) - v).max() < 1e-3  # nothing was cut off
