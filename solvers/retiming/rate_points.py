@@ -93,7 +93,7 @@ class _Joint:
             change = _least(H, g, rows)
             if change is not None:
                 return change[:-1, n:]
-        change = _least(H, g, own)  # frames that are outside may leave no way in
+        change = _least(H, g, own)  # frames that are outside may leave none
         return np.zeros_like(self.steps) if change is None else change[:-1, n:]
 
     @cached_property
@@ -126,9 +126,9 @@ class _Joint:
         """The first frame stays, and the others are where the steps lead."""
         steps, n = self.steps.shape
         eye, zeros = np.eye(n), np.zeros(n)
-        ahead = np.zeros((steps, n, 6 * n))
-        ahead[:, :, 4 * n : 5 * n] = eye
-        rows, first = (ahead - self.displaced[:, -1]).reshape(-1, 6 * n), np.repeat(_begins(steps, n), n)
+        to_next = np.zeros((steps, n, 6 * n))
+        to_next[:, :, 4 * n : 5 * n] = eye
+        rows, first = (to_next - self.displaced[:, -1]).reshape(-1, 6 * n), np.repeat(_begins(steps, n), n)
         none = np.hstack((np.zeros((n, n)), eye)), np.full(n, 2 * n * steps), zeros, zeros
         return [(eye, np.zeros(n, int), zeros, zeros), none, (rows, first, np.zeros(len(rows)), np.zeros(len(rows)))]
 
@@ -197,9 +197,9 @@ def _position_rows(
         local = [swing_twist.local_coordinates(*each) for each in zip(own, inside, strict=True)]
         if local:
             B, low, high = (np.array(each) for each in zip(*local, strict=True))
-            way = quaternion.log(quaternion.multiply(quaternion.conjugate(balls), inside))
+            to_inside = quaternion.log(quaternion.multiply(quaternion.conjugate(balls), inside))
             to_cone, limited = np.linalg.inv(B), np.isfinite(low) | np.isfinite(high)
-            rows, shift = to_cone @ displaced[step, piece, -3:], (to_cone @ way[:, :, None])[:, :, 0]
+            rows, shift = to_cone @ displaced[step, piece, -3:], (to_cone @ to_inside[:, :, None])[:, :, 0]
             begins = np.repeat(first[step], limited.sum(axis=1))
             found.append((rows[limited], begins, (low + shift)[limited], (high + shift)[limited]))
     return found
