@@ -4,13 +4,13 @@ tried out: the robot is solved anew, and what brings nothing nearer is taken bac
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from operator import itemgetter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Vector
 
 from ...properties.bridge import binding, read_configuration, to_blender
@@ -36,6 +36,8 @@ MORE = 1.01  # times the residual: surely within the tolerance
 NEARER = (0.0, 0.2, -0.2, 0.5), (0.2, 0.5, 0.8)
 LEAST = 1e-9
 BUDGET = 0.5  # [s] of work after which no other place of the base is tried
+ROOM = 0.15  # share of its range that a joint should have left where the base comes
+FINEST = 1.0 / 32.0  # of the way
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 ASKED = ("use_rotation", "frame", "priority", "position_tolerance", "orientation_tolerance")  # what a remedy changes
@@ -140,8 +142,8 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
-    """Move the robot toward a target that is too far away, so near that its Home posture reaches it, or nearly: along
-    the ground it stands on, where that is enough"""
+    """Move the robot along the ground toward a target that is too far away, no farther than its joints need to stay
+    away from their limits"""
 
     bl_idname = "robokin.base_nearer"
     bl_label = "Move Base Nearer"
@@ -168,27 +170,63 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         away = []
         for tip, shares in zip(tips, NEARER, strict=True):
             at = to_blender(obj, tip, None, robot).translation
-            away += [goal - at + share * (at - place) for share in shares]
+            away += [_level(goal - at + share * (at - place)) for share in shares]
         kept = [(obj, "matrix_world", stood), *((obj, name, _value(obj, name)) for name in PLACE)]
         with tried_out(obj, lambda: _set(kept), "BASE", task.name) as keep:
-            tried, begin = [], time.thread_time()
-            for shift in (*map(_level, away), away[0]):  # the last of a tip that joints cannot move
-                obj.matrix_world = Matrix.Translation(shift) @ stood
-                solved = solved_now(context, obj, start)
-                tried.append((missed(obj), shift, solved))
-                if solved.result.converged or time.thread_time() - begin > BUDGET:
-                    break
-            remains, shift, solved = min(tried, key=itemgetter(0))
-            if solved.result.converged or remains < LESS * before:
-                obj.matrix_world = Matrix.Translation(shift) @ stood
-                take_pose(context, obj, solved)
+            best = _nearest(
+                lambda shift: _Place.at(context, obj, Matrix.Translation(shift) @ stood, shift, start), away
+            )
+            if best.missed < LESS * before:
+                obj.matrix_world = Matrix.Translation(best.shift) @ stood
+                take_pose(context, obj, best.solved)
                 keep()
-                distance = shift.length * context.scene.unit_settings.scale_length
+                distance = best.shift.length * context.scene.unit_settings.scale_length
                 moved = f"moved by {quantity_text(context.scene, 'LENGTH', distance)}"
-                self.report({"INFO"}, f"{obj.name}: {moved}, {_outcome(solved)}")
+                self.report({"INFO"}, f"{obj.name}: {moved}, {_outcome(best.solved)}")
                 return {"FINISHED"}
         self.report({"WARNING"}, f"{self.bl_label}: {task.name} does not help, all is as before")
         return {"CANCELLED"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Of the base. missed: by the tasks, as `missed`.   room: share of its range that is left to the joint which came
+    nearest to its limit; no more than ROOM counts."""
+
+    shift: Vector
+    solved: SolvedPose
+    missed: float
+    room: float
+
+    @classmethod
+    def at(
+        cls, context: bpy.types.Context, obj: bpy.types.Object, world: Matrix, shift: Vector, start: Array
+    ) -> _Place:
+        obj.matrix_world = world
+        solved = solved_now(context, obj, start)
+        model, q = solved.robot.model, solved.result.q
+        counts = (q != start) & np.isfinite(model.upper - model.lower)
+        left = np.minimum(q - model.lower, model.upper - q)[counts] / (model.upper - model.lower)[counts]
+        return cls(shift, solved, missed(obj), min([ROOM, *left]))
+
+
+def _nearest(placed: Callable[[Vector], _Place], away: Iterable[Vector]) -> _Place:
+    """The place where least is missed and joints have room; then as near to where the base stood as one with both."""
+    begin, tried = time.thread_time(), []
+    for shift in away:
+        tried.append(placed(shift))
+        if (tried[-1].missed, tried[-1].room) == (0.0, ROOM) or time.thread_time() - begin > BUDGET:
+            break
+    best = min(tried, key=lambda each: (each.missed, -each.room))
+    shift, low, high = best.shift, 0.0, 1.0
+    while best.missed == 0.0 and high - low > FINEST and time.thread_time() - begin < BUDGET:
+        share = (low + high) / 2.0
+        nearer = placed(share * shift)
+        if nearer.missed == 0.0 and nearer.room >= best.room:
+            best, high = nearer, share
+        else:
+            low = share
+    return best
 
 
 def _level(shift: Vector) -> Vector:

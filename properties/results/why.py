@@ -87,7 +87,7 @@ def remedies(obj: bpy.types.Object) -> list[Remedy]:
     found = [Remedy("PATH", "")] if obj.robokin.solver.status == "COLLISION" else []
     for task in (named or missed)[:MOST]:
         is_far = obj.robokin.solver.status == "OUT_OF_REACH" and not obj.robokin.solver.reason.startswith(NOT_TURNED)
-        if is_far and not base_held(obj, task):
+        if is_far and ("BASE", task.name) not in blamed.tried and not base_held(obj, task):
             found.append(Remedy("BASE", task.name))
             continue
         useful = [how for how, *_ in HOWS if how != "PRIORITY" or missed != [task]]  # it helps the others

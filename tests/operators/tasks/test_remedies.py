@@ -12,9 +12,11 @@ from robokin_addon.properties.bridge import binding, read_configuration, robot_m
 from robokin_addon.properties.results.why import remedies, why
 from robokin_addon.robokin import RobokinError
 from robokin_addon.robokin.library import ROBOTS, library_robot
+from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.panels import draw, draw_popover
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
+from support.robots import robot as urdf
 
 
 def run(robot, operator, **options):
@@ -70,7 +72,49 @@ def test_the_base_stays_on_the_ground_where_that_is_enough(scene, name, up):
     assert robot.matrix_world.translation.length > 1.0
 
 
-@pytest.mark.parametrize("way", [(1.2, 0.0, 0.1), (-1.0, 1.5, 0.0), (-2.0, -1.0, 0.2)])
+def room(model, start, q):
+    """Share of its range that is left to the joint which came nearest to its limit."""
+    moved = (abs(q - start) > 1e-6) & np.isfinite(model.upper - model.lower)
+    return (np.minimum(q - model.lower, model.upper - q)[moved] / (model.upper - model.lower)[moved]).min()
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5_robot", "xarm7", "z1", "so101", "tiago", "puma560", "desk_arm"])
+def test_the_base_comes_along_the_ground_as_far_as_is_needed_and_no_farther(scene, name):
+    """16 ways: half of the targets are lower than the tool and half higher, some too high for the arm."""
+    if name in ROBOTS:
+        bpy.ops.robokin.add_robot(robot=name)
+    else:
+        bpy.ops.robokin.import_urdf(filepath=str(urdf(name)), meshes=False, root="fixed")
+    robot = bpy.context.object
+    robot.robokin.live = False
+    model, own = robot_model(robot), binding(robot)
+    tip = "gripperStator" if name == "z1" else tool_links(model)[0]  # that of the file is a finger
+    target = add_target(robot, own.bone_of_link[tip], "POSITION" if name == "desk_arm" else "POSE")
+    place, start = target.location.copy(), read_configuration(robot)
+    size = max(place.length, 0.3)
+    reached = farther = 0
+    for i in range(16):
+        robot.matrix_world.identity()
+        write_configuration(robot, start)
+        turn = np.pi * i / 4.0
+        way = Vector((2.5 * np.cos(turn), 2.5 * np.sin(turn), -0.1 if i < 8 else 0.15)) * size
+        moved(robot, target, location=place + way)
+        assert robot.robokin.solver.status == "OUT_OF_REACH"
+        run(robot, "base_nearer")
+        base = robot.matrix_world.translation.copy()
+        assert base.z == 0.0 and base.length > 1e-3
+        if robot.robokin.solver.status == "CONVERGED":
+            home = remedies_module.home(robot, model, start)
+            left = room(model, home, read_configuration(robot))
+            assert left > 0.04
+            robot.matrix_world.translation = 0.9 * base
+            nearer = remedies_module.solved_now(bpy.context, robot, home).result
+            reached += 1
+            farther += nearer.converged and room(model, home, nearer.q) >= min(left, 0.15)
+    assert reached >= 8 and farther <= 2
+
+
+@pytest.mark.parametrize("way", [(1.2, 0.0, 0.1), (-1.0, 1.5, 0.0), (-2.0, -1.0, -0.2)])
 def test_the_arm_stays_near_home_where_the_base_comes(scene, way):
     """It strained towards the target before, with joints at their limits: it does not keep that posture."""
     assert bpy.ops.robokin.add_robot(robot="panda") == {"FINISHED"}
@@ -260,7 +304,8 @@ def test_what_was_tried_in_vain_is_not_offered_again_until_something_changes(rob
     with bpy.context.temp_override(object=robot, active_object=robot):
         assert bpy.ops.robokin.base_nearer() == {"CANCELLED"}
     bpy.context.view_layer.update()
-    assert offered(robot) == set() and robot.robokin.solver.status == "OUT_OF_REACH"
+    assert offered(robot) == {"ROTATION", "AXIS", "TOLERANCE"}  # to ask less is what is left
+    assert robot.robokin.solver.status == "OUT_OF_REACH"
     assert (robot.location.x, robot.rotation_euler.z) == (1.0, 7.0)
     moved(robot, target, location=(4.0, 1.0, 0.6))
     assert offered(robot) == {"BASE"}
