@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import binding, read_configuration
-from ...robokin import RobokinError, RobotModel, UnknownNameError
+from ...robokin import RobokinError, RobotModel, UnknownNameError, difference
 from ...robokin.arrays import Array
 from ...solvers import PostureProblem, Postures
 from .solver_tasks import pose_tasks
@@ -29,10 +29,8 @@ def present_postures(
 
 def largest_turn(model: RobotModel, q: Array, Q: Array) -> Array:
     """(n,) [rad] by how much the angle that turns farthest differs between q (nq,) and each of Q (n, nq)."""
-    is_angle = ~np.asarray(model.is_length)
-    for start in model.tree.quaternions:
-        is_angle[start : start + 4] = False
-    return np.where(is_angle, abs(Q - q), 0.0).max(axis=1, initial=0.0)
+    away = np.array([difference(model, q, each) for each in Q]).reshape(len(Q), model.nv)
+    return np.where(model.is_length, 0.0, abs(away)).max(axis=1, initial=0.0)
 
 
 def named_posture(found: Postures, branch: str) -> int:
