@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from bisect import insort
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import blf
 import bpy
 import gpu
 import numpy as np
+from mathutils import Vector
 
 from ...properties.handlers import going_on
 from ..shapes.on_screen import seen
@@ -21,6 +25,7 @@ SIZE = 11  # of letters
 PLATE = 0.6  # opacity of the plate below a label
 LIGHT, DARKER = 0.6, 0.4  # background from which on colors are drawn darker, and by how much
 NAVIGATION = 50  # pixels that the buttons of navigation take at the right
+NOWHERE = math.inf, -math.inf
 _SIDES = ("TOOLS", "UI")
 
 _handles: list[Any] = []
@@ -133,20 +138,62 @@ def _draw_texts(placed: list[tuple[Label, float, float, float]], darker: float) 
 
 
 def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float, float, float]]:
-    """(label, x, y, width) [pixels] of those before the view."""
+    """(label, x, y, width) [pixels] of those that are seen."""
     found: list[tuple[Label, float, float, float]] = []
     taken: list[tuple[float, float, float]] = []
     least, most = _uncovered(context)
     region, perspective = context.region, np.array(context.region_data.perspective_matrix, float)
-    points = np.array([label.point for label in _shown.labels])
-    for label, (x, y) in zip(
-        _shown.labels, seen(points, perspective, region.width, region.height).tolist(), strict=True
-    ):
-        if x == x:  # before the view
-            width = blf.dimensions(0, label.text)[0]
-            left = max(min(x + 8.0 * scale, most - width - 8.0 * scale), least + 8.0 * scale)
-            found.append((label, *_free(left, y + 4.0 * scale, width, 1.3 * SIZE * scale, taken), width))
+    points = np.array([(label.point, label.tail or label.point) for label in _shown.labels]).reshape(-1, 3)
+    places = seen(points, perspective, region.width, region.height).reshape(-1, 2, 2).tolist()
+    low, high, size = Vector((least, 0.0)), Vector((most, region.height)), SIZE * scale
+    for label, ends in zip(_shown.labels, places, strict=True):
+        width = blf.dimensions(0, label.text)[0]
+        before = [Vector(end) for end in (ends if label.tail else ends[:1]) if end[0] == end[0]]  # the view
+        place = label_place(before, (width, size), low, high, 8.0 * scale)
+        if place is not None:
+            found.append((label, *_free(*place, width, 1.3 * size, taken), width))
     return found
+
+
+def label_place(
+    ends: Sequence[Vector], size: tuple[float, float], low: Vector, high: Vector, gap: float
+) -> tuple[float, float] | None:
+    """Left and lower edge [pixels] of a label of a size, inside of a rectangle. ends: where it belongs, and the tail of
+    the arrow that ends there, where there is one: it lies beyond the end, or beside the arrow where that has no room.
+    None where nothing is seen inside, or too little."""
+    if not ends:
+        return None
+    at, way = ends[0], ends[0] - ends[-1]
+    first, last = _inside(at, -way, low, high)
+    if max(first, 0.0) > min(last, 1.0):
+        return None
+    end, along = at - max(first, 0.0) * way, way.normalized() if any(way) else Vector((1.0, 0.0))
+    room = Vector((0.5 * size[0] + gap, 0.5 * size[1] + gap))
+    beyond, k = end.copy(), int(abs(along.x) < abs(along.y))
+    beyond[k] += math.copysign(room[k], along[k])
+    found = [] if _inside(beyond, Vector((0.0, 0.0)), low + room, high - room) == NOWHERE else [(0.0, beyond)]
+    for normal in (along.orthogonal(), -along.orthogonal()) if not found else ():
+        middle = end + (abs(normal.x) * room.x + abs(normal.y) * room.y) * normal
+        first, last = _inside(middle, along, low + room, high - room)
+        if first <= last:
+            slide = min(max(first, 0.0), last)
+            found.append((abs(slide), middle + slide * along))
+    if not found:
+        return None
+    middle = min(found, key=itemgetter(0))[1]
+    return middle.x - 0.5 * size[0], middle.y - 0.5 * size[1]
+
+
+def _inside(start: Vector, way: Vector, low: Vector, high: Vector) -> tuple[float, float]:
+    """From which share of the way to which it leads through a rectangle."""
+    first, last = -math.inf, math.inf
+    for k in range(2):
+        if way[k]:
+            near, far = sorted(((low[k] - start[k]) / way[k], (high[k] - start[k]) / way[k]))
+            first, last = max(first, near), min(last, far)
+        elif not low[k] <= start[k] <= high[k]:
+            return NOWHERE
+    return first, last
 
 
 def _uncovered(context: bpy.types.Context) -> tuple[float, float]:

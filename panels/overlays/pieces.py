@@ -12,11 +12,17 @@ from ...robokin.arrays import Array
 Color = tuple[float, ...]
 
 
+Point = tuple[float, float, float]
+
+
 @dataclass(frozen=True)
 class Label:
+    """Beside a point. tail: the other end of the arrow that ends there; the label lies beyond it, never on it."""
+
     text: str
-    point: tuple[float, float, float]
+    point: Point
     color: Color
+    tail: Point | None = None
 
 
 @dataclass(eq=False)
@@ -27,8 +33,8 @@ class Pieces:
     triangles: list[tuple[Array, Array | Color]] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
 
-    def label(self, text: str, point: Array, color: Color) -> None:
-        self.labels.append(Label(text, (float(point[0]), float(point[1]), float(point[2])), color))
+    def label(self, text: str, point: Array, color: Color, tail: Array | None = None) -> None:
+        self.labels.append(Label(text, _point(point), color, None if tail is None else _point(tail)))
 
     def add(self, other: Pieces) -> None:
         self.lines += other.lines
@@ -39,6 +45,10 @@ class Pieces:
         """Whether the segments and triangles are the same ones, made once, as the other's."""
         own, others = [*self.lines, None, *self.triangles], [*other.lines, None, *other.triangles]
         return len(own) == len(others) and all(map(operator.is_, own, others))
+
+
+def _point(at: Array) -> Point:
+    return float(at[0]), float(at[1]), float(at[2])
 
 
 def vertices(pieces: list[tuple[Array, Array | Color]]) -> tuple[Array, Array] | None:

@@ -36,14 +36,15 @@ def task_errors(obj: bpy.types.Object, view: RobotView, scene: bpy.types.Scene) 
     if not missed:
         return found
     reason = _reason(obj, scene)
-    for task, _, end, away in missed:
+    for task, start, end, away in missed:
         turned = task.orientation_residual if task.solved and not task.reached else 0.0
         off = residual_text(scene, "POSITION", TaskReadout(away, 0.0, False))
         if turned > task.orientation_tolerance and task.kind == "POSE":
             off = residual_text(scene, "POSE", TaskReadout(away, turned, False))
-        found.label(LABEL.format(name=task.name, off=off[:1].lower() + off[1:]), end, colors.ERROR)
+        found.label(LABEL.format(name=task.name, off=off[:1].lower() + off[1:]), end, colors.ERROR, start)
     if reason:
-        found.label(reason, missed[0][1], colors.ERROR)  # beside the tool, which is seen where the target is in a wall
+        _, start, end, _ = missed[0]
+        found.label(reason, start, colors.ERROR, end)  # beside the tool, which is seen where the target is in a wall
     return found
 
 

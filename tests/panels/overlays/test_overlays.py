@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 import robokin_addon
+from mathutils import Vector
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, timeline
@@ -410,6 +411,45 @@ def test_labels_keep_out_of_what_lies_over_the_region(scene, sides, free):
         space_data=SimpleNamespace(show_gizmo_navigate=True),
     )
     assert drawing._uncovered(context) == free
+
+
+def points_between(first, last):
+    return first + np.linspace(0.0, 1.0, 400)[:, None] * (last - first)
+
+
+def lies_over(place, size, first, last):
+    """Whether a segment touches the rectangle of a label with its plate."""
+    at = points_between(first, last)
+    low, high = np.array(place) - 4.0, np.array(place) + size + 4.0
+    return bool(((at > low) & (at < high)).all(axis=1).any())
+
+
+def test_a_label_lies_beside_its_arrow_and_never_on_it():
+    """Also where the arrow leaves the view, or ends at its edge."""
+    rng, low, high, size = np.random.default_rng(5), np.array((60.0, 0.0)), np.array((850.0, 700.0)), (160.0, 11.0)
+    away, apart = 0, []
+    for _ in range(3000):
+        tail, at = rng.uniform(low - 50.0, high + 50.0), rng.uniform(low - 600.0, high + 600.0)
+        is_inside = (at > low).all() and (at < high).all()
+        place = drawing.label_place([Vector(at), Vector(tail)], size, Vector(low), Vector(high), 8.0)
+        if place is None:
+            assert not is_inside
+            continue
+        assert (np.array(place) > low).all() and (np.array(place) + size < high).all()
+        assert not lies_over(place, size, tail, at)
+        away += not is_inside
+        nearest = np.clip(arrow := points_between(tail, at), place, np.array(place) + size)
+        apart.append(np.linalg.norm(nearest - arrow, axis=1).min())
+    assert len(apart) > 2000 and away > 1000
+    assert np.median(apart) < 12.0 and max(apart) < 100.0
+
+
+def test_labels_of_what_is_not_seen_are_not_drawn():
+    """They lay at the edges of the view."""
+    low, high = Vector((60.0, 0.0)), Vector((850.0, 700.0))
+    assert drawing.label_place([], (160.0, 11.0), low, high, 8.0) is None
+    assert drawing.label_place([Vector((-5.0, 300.0))], (160.0, 11.0), low, high, 8.0) is None
+    assert drawing.label_place([Vector((300.0, 300.0))], (160.0, 11.0), low, high, 8.0) == (308.0, 294.5)
 
 
 def test_labels_that_are_all_behind_the_view_have_no_plates(scene, monkeypatch):
