@@ -200,9 +200,10 @@ class _Place:
 
     @classmethod
     def at(
-        cls, context: bpy.types.Context, obj: bpy.types.Object, world: Matrix, shift: Vector, start: Array
+        cls, context: bpy.types.Context, obj: bpy.types.Object, stood: Matrix, shift: Vector, start: Array
     ) -> _Place:
-        obj.matrix_world = world
+        """Of the base that stood elsewhere, moved by the shift and solved from `start` (nq,). Raises RobokinError."""
+        obj.matrix_world = Matrix.Translation(shift) @ stood
         solved = solved_now(context, obj, start)
         model, q = solved.robot.model, solved.result.q
         counts = (q != start) & np.isfinite(model.upper - model.lower)
