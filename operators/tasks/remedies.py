@@ -174,7 +174,7 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
         kept = [(obj, "matrix_world", stood), *((obj, name, _value(obj, name)) for name in PLACE)]
         with tried_out(obj, lambda: _set(kept), "BASE", task.name) as keep:
             best = _nearest(
-                lambda shift: _Place.at(context, obj, Matrix.Translation(shift) @ stood, shift, start), away
+                lambda shift: _BasePlace.at(context, obj, Matrix.Translation(shift) @ stood, shift, start), away
             )
             if best.missed < LESS * before:
                 obj.matrix_world = Matrix.Translation(best.shift) @ stood
@@ -189,7 +189,7 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _BasePlace:
     """Of the base. missed: by the tasks, as `missed`.   room: share of its range that is left to the joint which came
     nearest to its limit; no more than ROOM counts."""
 
@@ -201,7 +201,7 @@ class _Place:
     @classmethod
     def at(
         cls, context: bpy.types.Context, obj: bpy.types.Object, stood: Matrix, shift: Vector, start: Array
-    ) -> _Place:
+    ) -> _BasePlace:
         """Of the base that stood elsewhere, moved by the shift and solved from `start` (nq,). Raises RobokinError."""
         obj.matrix_world = Matrix.Translation(shift) @ stood
         solved = solved_now(context, obj, start)
@@ -211,7 +211,7 @@ class _Place:
         return cls(shift, solved, missed(obj), min([ROOM, *left]))
 
 
-def _nearest(placed: Callable[[Vector], _Place], away: Iterable[Vector]) -> _Place:
+def _nearest(placed: Callable[[Vector], _BasePlace], away: Iterable[Vector]) -> _BasePlace:
     """The place where least is missed and joints have room; then as near to where the base stood as one with both."""
     begin, tried = time.thread_time(), []
     for shift in away:
