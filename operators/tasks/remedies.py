@@ -36,7 +36,7 @@ MORE = 1.01  # times the residual: surely within the tolerance
 NEARER = (0.0, 0.2, -0.2, 0.5), (0.2, 0.5, 0.8)
 LEAST = 1e-9
 BUDGET = 0.5  # [s] of work after which no other place of the base is tried
-ROOM = 0.15  # share of its range that a joint should have left where the base comes
+ROOM = 0.15  # share of its range that a joint should keep away from its limits where the base comes
 FINEST = 1.0 / 32.0  # of the way
 LESS = 0.9  # times what was missed: so much nearer that asking less is worth it
 PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -190,8 +190,8 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
 
 @dataclass(frozen=True, eq=False)
 class _BasePlace:
-    """Of the base. missed: by the tasks, as `missed`.   room: share of its range that is left to the joint which came
-    nearest to its limit; no more than ROOM counts."""
+    """Where the base may stand. missed: by the tasks, as `missed`.   room: of the joint that came nearest to its limit,
+    the share of its range up to there; no more than ROOM counts."""
 
     shift: Vector
     solved: SolvedPose
@@ -202,13 +202,14 @@ class _BasePlace:
     def at(
         cls, context: bpy.types.Context, obj: bpy.types.Object, stood: Matrix, shift: Vector, start: Array
     ) -> _BasePlace:
-        """Of the base that stood elsewhere, moved by the shift and solved from `start` (nq,). Raises RobokinError."""
+        """The base moved by the shift from where it stood, and solved from `start` (nq,). Raises RobokinError."""
         obj.matrix_world = Matrix.Translation(shift) @ stood
         solved = solved_now(context, obj, start)
         model, q = solved.robot.model, solved.result.q
-        counts = (q != start) & np.isfinite(model.upper - model.lower)
-        left = np.minimum(q - model.lower, model.upper - q)[counts] / (model.upper - model.lower)[counts]
-        return cls(shift, solved, missed(obj), min([ROOM, *left]))
+        span = model.upper - model.lower
+        counts = (q != start) & np.isfinite(span) & (span > 0.0)
+        shares = np.minimum(q - model.lower, model.upper - q)[counts] / span[counts]
+        return cls(shift, solved, missed(obj), shares.min(initial=ROOM))
 
 
 def _nearest(placed: Callable[[Vector], _BasePlace], away: Iterable[Vector]) -> _BasePlace:

@@ -163,11 +163,11 @@ def label_place(
     None where nothing is seen inside, or too little."""
     if not ends:
         return None
-    at, way = ends[0], ends[0] - ends[-1]
-    first, last = _inside(at, -way, low, high)
+    at, step = ends[0], ends[0] - ends[-1]
+    first, last = _inside(at, -step, low, high)
     if max(first, 0.0) > min(last, 1.0):
         return None
-    end, along = at - max(first, 0.0) * way, way.normalized() if any(way) else Vector((1.0, 0.0))
+    end, along = at - max(first, 0.0) * step, step.normalized() if any(step) else Vector((1.0, 0.0))
     room = Vector((0.5 * size[0] + gap, 0.5 * size[1] + gap))
     beyond, k = end.copy(), int(abs(along.x) < abs(along.y))
     beyond[k] += math.copysign(room[k], along[k])
@@ -184,12 +184,12 @@ def label_place(
     return middle.x - 0.5 * size[0], middle.y - 0.5 * size[1]
 
 
-def _inside(start: Vector, way: Vector, low: Vector, high: Vector) -> tuple[float, float]:
-    """From which share of the way to which it leads through a rectangle."""
+def _inside(start: Vector, step: Vector, low: Vector, high: Vector) -> tuple[float, float]:
+    """From which share of a step to which it leads through a rectangle."""
     first, last = -math.inf, math.inf
     for k in range(2):
-        if way[k]:
-            near, far = sorted(((low[k] - start[k]) / way[k], (high[k] - start[k]) / way[k]))
+        if step[k]:
+            near, far = sorted(((low[k] - start[k]) / step[k], (high[k] - start[k]) / step[k]))
             first, last = max(first, near), min(last, far)
         elif not low[k] <= start[k] <= high[k]:
             return NOWHERE

@@ -73,7 +73,7 @@ def test_the_base_stays_on_the_ground_where_that_is_enough(scene, name, up):
 
 
 def room(model, start, q):
-    """Share of its range that is left to the joint which came nearest to its limit."""
+    """Of the joint that came nearest to its limit, the share of its range up to there."""
     moved = (abs(q - start) > 1e-6) & np.isfinite(model.upper - model.lower)
     return (np.minimum(q - model.lower, model.upper - q)[moved] / (model.upper - model.lower)[moved]).min()
 
@@ -105,12 +105,12 @@ def test_the_base_comes_along_the_ground_as_far_as_is_needed_and_no_farther(scen
         assert base.z == 0.0 and base.length > 1e-3
         if robot.robokin.solver.status == "CONVERGED":
             home = remedies_module.home(robot, model, start)
-            left = room(model, home, read_configuration(robot))
-            assert left > 0.04
+            kept = room(model, home, read_configuration(robot))
+            assert kept > 0.04
             robot.matrix_world.translation = 0.9 * base
             nearer = remedies_module.solved_now(bpy.context, robot, home).result
             reached += 1
-            farther += nearer.converged and room(model, home, nearer.q) >= min(left, 0.15)
+            farther += nearer.converged and room(model, home, nearer.q) >= min(kept, 0.15)
     assert reached >= 8 and farther <= 2
 
 

@@ -9,7 +9,6 @@ import bpy
 import numpy as np
 import pytest
 import robokin_addon
-from mathutils import Vector
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, timeline
@@ -387,82 +386,6 @@ def test_outlines_of_shapes():
         and sorted(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)) == [1.0] * 4 + [2.0] * 4 + [3.0] * 4
     )
     assert len(outline(Hull(np.zeros((5, 3))))) == 0
-
-
-def region(kind, x, width, alignment):
-    return SimpleNamespace(type=kind, x=x, width=width, alignment=alignment)
-
-
-@pytest.mark.parametrize(
-    ("sides", "free"),
-    [
-        ([("TOOLS", 0, 60, "LEFT"), ("UI", 900, 300, "RIGHT")], (60.0, 850.0)),
-        ([("TOOLS", 0, 1, "LEFT"), ("UI", 1199, 1, "RIGHT")], (0.0, 1150.0)),
-        ([("UI", 0, 300, "LEFT")], (300.0, 1150.0)),
-        ([("UI", 1200, 300, "RIGHT")], (0.0, 1150.0)),  # beside the region, where regions do not overlap
-    ],
-)
-def test_labels_keep_out_of_what_lies_over_the_region(scene, sides, free):
-    own = region("WINDOW", 0, 1200, "NONE")
-    context = SimpleNamespace(
-        region=own,
-        area=SimpleNamespace(regions=[own, *(region(*side) for side in sides)]),
-        preferences=SimpleNamespace(view=SimpleNamespace(show_navigate_ui=True), system=SimpleNamespace(ui_scale=1.0)),
-        space_data=SimpleNamespace(show_gizmo_navigate=True),
-    )
-    assert drawing._uncovered(context) == free
-
-
-def points_between(first, last):
-    return first + np.linspace(0.0, 1.0, 400)[:, None] * (last - first)
-
-
-def lies_over(place, size, first, last):
-    """Whether a segment touches the rectangle of a label with its plate."""
-    at = points_between(first, last)
-    low, high = np.array(place) - 4.0, np.array(place) + size + 4.0
-    return bool(((at > low) & (at < high)).all(axis=1).any())
-
-
-def test_a_label_lies_beside_its_arrow_and_never_on_it():
-    """Also where the arrow leaves the view, or ends at its edge."""
-    rng, low, high, size = np.random.default_rng(5), np.array((60.0, 0.0)), np.array((850.0, 700.0)), (160.0, 11.0)
-    away, apart = 0, []
-    for _ in range(3000):
-        tail, at = rng.uniform(low - 50.0, high + 50.0), rng.uniform(low - 600.0, high + 600.0)
-        is_inside = (at > low).all() and (at < high).all()
-        place = drawing.label_place([Vector(at), Vector(tail)], size, Vector(low), Vector(high), 8.0)
-        if place is None:
-            assert not is_inside
-            continue
-        assert (np.array(place) > low).all() and (np.array(place) + size < high).all()
-        assert not lies_over(place, size, tail, at)
-        away += not is_inside
-        nearest = np.clip(arrow := points_between(tail, at), place, np.array(place) + size)
-        apart.append(np.linalg.norm(nearest - arrow, axis=1).min())
-    assert len(apart) > 2000 and away > 1000
-    assert np.median(apart) < 12.0 and max(apart) < 100.0
-
-
-def test_labels_of_what_is_not_seen_are_not_drawn():
-    """They lay at the edges of the view."""
-    low, high = Vector((60.0, 0.0)), Vector((850.0, 700.0))
-    assert drawing.label_place([], (160.0, 11.0), low, high, 8.0) is None
-    assert drawing.label_place([Vector((-5.0, 300.0))], (160.0, 11.0), low, high, 8.0) is None
-    assert drawing.label_place([Vector((300.0, 300.0))], (160.0, 11.0), low, high, 8.0) == (308.0, 294.5)
-
-
-def test_labels_that_are_all_behind_the_view_have_no_plates(scene, monkeypatch):
-    """A buffer of no points is refused."""
-    context = SimpleNamespace(preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)))
-    monkeypatch.setattr(drawing, "bpy", SimpleNamespace(context=context))
-    monkeypatch.setattr(drawing, "_begun", {"is_light": False})
-    monkeypatch.setattr(drawing._shown, "labels", [drawing.Label("text", (0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0))])
-    monkeypatch.setattr(drawing, "_placed", lambda *arguments: [])
-    drawn = []
-    monkeypatch.setattr(drawing, "_draw_plates", lambda *arguments: drawn.append(arguments))
-    drawing._draw_labels()
-    assert drawing._begun == {} and drawn == []
 
 
 def test_nothing_is_made_anew_where_only_something_else_moves(overlays):
