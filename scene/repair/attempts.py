@@ -74,6 +74,10 @@ class Repair:
         self.tasks, self.targets, self.collisions, self.models = tasks, targets, collisions, models
         model = with_narrowest_limits(robot.model, models) if models else robot.model
         self.model = locked_model(model, robot.locked, shown[0]) if robot.locked else model
+        self.wheels = [at for base in self.model.rolling_bases for at in base.wheel_q]
+        self._held = {
+            joint.name: float(self.model.slot(joint.name).q.start in self.wheels) for joint in self.model.moving_joints
+        }
         self.missed = np.array(missed, bool)
         self.beyond = self._passed(shown)
 
@@ -119,14 +123,19 @@ class Repair:
         return (yield from costs_of_motion(self.robot.model, preferences, self.Q, self.dt))
 
     def _tried(self, i: int, j: int) -> Generator[float, None, _Attempt]:
-        """Yield now and then; return the better of following the frames i..j with the criteria, and of passing evenly
-        from one end to the other."""
-        found = None
+        """Yield now and then; return the best of following the frames i..j with the criteria, of passing evenly from
+        one end to the other with wheels as they were, which alone lead a base back to where it was, and without."""
+        ways: list[tuple[Sequence[Criterion] | None, bool]] = [([], True)] if self.wheels else []
+        ways.append(([], False))
         if self.targets.settings.shape[1] and self.targets.influence[i : j + 1].any():
-            found = yield from self._followed(i, j, None)
-        if found is None or found.broken:
-            other = yield from self._followed(i, j, [])
+            ways.insert(0, (None, False))
+        found = None
+        for criteria, is_held in ways:
+            other = yield from self._followed(i, j, criteria, is_held)
             found = other if found is None or other.broken < found.broken else found
+            if not found.broken:
+                break
+        assert found is not None
         return found
 
     def _passed(self, Q: Array) -> Array:
@@ -140,19 +149,33 @@ class Repair:
         found[[each.frame for each in check.violations]] = True
         return found
 
-    def _followed(self, i: int, j: int, criteria: Sequence[Criterion] | None) -> Generator[float, None, _Attempt]:
+    def _followed(
+        self, i: int, j: int, criteria: Sequence[Criterion] | None, is_held: bool
+    ) -> Generator[float, None, _Attempt]:
         """Yield now and then; return the frames with i..j followed anew. criteria: None: the robot's own lead it where
-        the tasks leave it free; else it passes evenly from one end to the other there."""
+        the tasks leave it free; else it passes evenly from one end to the other there.   is_held: whether wheels turn
+        as they did."""
         model, Q, at = self.model, self.Q, slice(i, j + 1)
         targets, near = _part(self.targets, at), None
         if criteria is not None:
             is_led = targets.influence.any()
             near = self._passing(i, j) if is_led else np.array([model.limits.clamp(q) for q in Q[at]])
+            if is_held:
+                near[:, self.wheels] = Q[at, self.wheels]
         clearance = None
         if self.collisions is not None:
             clearance = clearance_of(self.obj, self.robot, _part_of_world(self.collisions, at))
         plans = yield from bake_plans(
-            self.obj, self.robot, model, self.tasks, targets, criteria, self.dt, clearance=clearance, near=near
+            self.obj,
+            self.robot,
+            model,
+            self.tasks,
+            targets,
+            criteria,
+            self.dt,
+            clearance=clearance,
+            near=near,
+            held=self._held if is_held else None,
         )
         q = Q[i - 1] if i else model.limits.clamp(Q[0]) if near is None else near[0]
         v = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
