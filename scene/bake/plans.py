@@ -69,7 +69,7 @@ def bake_plans(
     is_whole: bool = False,
     clearance: ClearanceTask | None = None,
     near: Array | None = None,
-    held: Mapping[str, float] | None = None,
+    kept: Mapping[str, float] | None = None,
     soft: Sequence[float] = (),
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
@@ -77,7 +77,7 @@ def bake_plans(
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
     in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
     clearance: what the robot keeps away from, with obstacles placed at each frame. near: (frames, nq) what it stays
-    near to in what all tasks leave free.   held: weights of joints that take these values beside the first tasks.
+    near to in what all tasks leave free.   kept: weights of joints that take these values beside the first tasks.
     soft: of each task the weight in a whole motion; empty: all are hard.
     """
     forms, extends = SolverTasks(obj, robot, tasks, ad_hoc), obj.robokin.solver.mode == "EXTENDED" and not is_whole
@@ -87,8 +87,8 @@ def bake_plans(
     apart: list[Task] = [] if clearance is None else [clearance]
     if near is not None:
         apart.append(PostureTask(near[0], priority=1 + max([task.priority for task in tasks], default=0)))
-        if held:
-            apart.append(PostureTask(near[0], held))
+        if kept:
+            apart.append(PostureTask(near[0], kept))
     if criteria is None:
         yield from scaled(shapes_of_criteria(obj), 0.0, 0.0)
     obstacles = None if clearance is None else obstacle_placements(clearance.collisions, len(targets.influence))
@@ -110,7 +110,7 @@ def bake_plans(
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)
                 around: list[object] = [] if obstacles is None else [obstacles[frame]]
-                around += [] if near is None else [near[frame]] * (2 if held else 1)
+                around += [] if near is None else [near[frame]] * (2 if kept else 1)
                 aims.extend(tracker.check_targets([[*aim, *(None for _ in closing), *around]]))
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)

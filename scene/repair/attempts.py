@@ -75,7 +75,7 @@ class Repair:
         model = with_narrowest_limits(robot.model, models) if models else robot.model
         self.model = locked_model(model, robot.locked, shown[0]) if robot.locked else model
         self.wheels = [at for base in self.model.rolling_bases for at in base.wheel_q]
-        self._held = {
+        self._kept = {
             joint.name: float(self.model.slot(joint.name).q.start in self.wheels) for joint in self.model.moving_joints
         }
         self.missed = np.array(missed, bool)
@@ -125,13 +125,13 @@ class Repair:
     def _tried(self, i: int, j: int) -> Generator[float, None, _Attempt]:
         """Yield now and then; return the best of following the frames i..j with the criteria, of passing evenly from
         one end to the other with wheels as they were, which alone lead a base back to where it was, and without."""
-        ways: list[tuple[Sequence[Criterion] | None, bool]] = [([], True)] if self.wheels else []
-        ways.append(([], False))
+        tries: list[tuple[Sequence[Criterion] | None, bool]] = [([], True)] if self.wheels else []
+        tries.append(([], False))
         if self.targets.settings.shape[1] and self.targets.influence[i : j + 1].any():
-            ways.insert(0, (None, False))
+            tries.insert(0, (None, False))
         found = None
-        for criteria, is_held in ways:
-            other = yield from self._followed(i, j, criteria, is_held)
+        for criteria, keeps_wheels in tries:
+            other = yield from self._followed(i, j, criteria, keeps_wheels)
             found = other if found is None or other.broken < found.broken else found
             if not found.broken:
                 break
@@ -150,17 +150,17 @@ class Repair:
         return found
 
     def _followed(
-        self, i: int, j: int, criteria: Sequence[Criterion] | None, is_held: bool
+        self, i: int, j: int, criteria: Sequence[Criterion] | None, keeps_wheels: bool
     ) -> Generator[float, None, _Attempt]:
         """Yield now and then; return the frames with i..j followed anew. criteria: None: the robot's own lead it where
-        the tasks leave it free; else it passes evenly from one end to the other there.   is_held: whether wheels turn
-        as they did."""
+        the tasks leave it free; else it passes evenly from one end to the other there.   keeps_wheels: whether wheels
+        turn as they did."""
         model, Q, at = self.model, self.Q, slice(i, j + 1)
         targets, near = _part(self.targets, at), None
         if criteria is not None:
             is_led = targets.influence.any()
             near = self._passing(i, j) if is_led else np.array([model.limits.clamp(q) for q in Q[at]])
-            if is_held:
+            if keeps_wheels:
                 near[:, self.wheels] = Q[at, self.wheels]
         clearance = None
         if self.collisions is not None:
@@ -175,7 +175,7 @@ class Repair:
             self.dt,
             clearance=clearance,
             near=near,
-            held=self._held if is_held else None,
+            kept=self._kept if keeps_wheels else None,
         )
         q = Q[i - 1] if i else model.limits.clamp(Q[0]) if near is None else near[0]
         v = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
