@@ -98,13 +98,18 @@ def _three_parallel(chain: Chain, is_reversed: bool) -> Iterator[Family]:
     for outer_last in (False, True):
         h, o = (each.copy() for each in _solving_order(chain, is_reversed))
         first = 0 if outer_last else 1
-        same, (a, b) = [first, first + 1, first + 2], (first + 3, first + 4)
-        if not all(_parallel(h[first], h[i]) for i in same[1:]) or _parallel(h[a], h[b]) or _parallel(h[first], h[a]):
+        same, (a, b), outer = [first, first + 1, first + 2], (first + 3, first + 4), 5 if outer_last else 0
+        if not all(_parallel(h[first], h[i]) for i in same[1:]) or _parallel(h[first], h[a]):
             continue
-        offs = [_make_parallel(h, same)]
-        feet = _feet(h[a], o[a], h[b], o[b])
-        gap = float(np.linalg.norm(feet[0] - feet[1])) / chain.size
-        meets = gap < NEAR
+        offs, meets = [_make_parallel(h, same)], False
+        if _parallel(h[a], h[b]):
+            if _parallel(h[b], h[outer]):
+                continue
+            offs.append(_make_parallel(h, [a, b]))
+        else:
+            feet = _feet(h[a], o[a], h[b], o[b])
+            gap = float(np.linalg.norm(feet[0] - feet[1])) / chain.size
+            meets = gap < NEAR
         if meets:
             offs.append(gap)
             o[a] = o[b] = 0.5 * (feet[0] + feet[1])

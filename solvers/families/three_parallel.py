@@ -45,16 +45,32 @@ def solve(pose: Pose) -> list[Candidate]:
         if angles is None:  # what the others can do depends on it
             angles, pose.is_hidden = [pose.any(c.outer)], True
         return _with_wrist(pose, c, angles)
+    if np.hypot(M[0], M[1]) <= NOTHING:  # a and b are parallel: the direction sees the outer joint alone
+        turns = linear(D[0], D[1], M[2] - D[2], NOTHING)
+        if turns is None:
+            turns, pose.is_hidden = [pose.any(c.outer)], True
+        pairs = []
+        for angle in turns:
+            reach = P[0] * np.cos(angle) + P[1] * np.sin(angle) + P[2] - N[2]
+            pairs += [(angle, a) for a in linear(N[0], N[1], reach, pose.nothing) or []]
+        return _of_pairs(pose, c, pairs)
     # The cosine and sine of joint a are linear in those of the outer one.
     last = np.array([0.0, 0.0, 1.0])
     n, m = P - N[2] * last, D - M[2] * last
     det = N[0] * M[1] - N[1] * M[0]
     cosine, sine = (n * M[1] - m * N[1]) / det, (N[0] * m - M[0] * n) / det
     polynomial = of_squares(np.outer(cosine, cosine) + np.outer(sine, sine) - np.outer(last, last))
-    found = []
-    for i, angle in enumerate(circle_roots(polynomial)):
-        turn = np.array([np.cos(angle), np.sin(angle), 1.0])
-        a = float(np.arctan2(sine @ turn, cosine @ turn))
+    angles = circle_roots(polynomial)
+    turns = [np.array([np.cos(angle), np.sin(angle), 1.0]) for angle in angles]
+    pairs = [(angle, float(np.arctan2(sine @ turn, cosine @ turn))) for angle, turn in zip(angles, turns, strict=True)]
+    return _of_pairs(pose, c, pairs)
+
+
+def _of_pairs(pose: Pose, c: _Order, pairs: list[tuple[float, float]]) -> list[Candidate]:
+    """pairs: the turns of the outer joint and of a."""
+    h, found = c.family.h, []
+    k, axis_a, axis_b = h[c.first], h[c.a], h[c.a + 1]
+    for i, (angle, a) in enumerate(pairs):
         R, at = _without_outer(pose, c, angle)
         parallel = subproblem1(k, turned(axis_a, a, axis_b), R @ axis_b, NOTHING)
         total = pose.any(c.first) if parallel is None else parallel

@@ -94,6 +94,23 @@ static void add(rk_pose *pose, const chain *c, rk_turn outer, const rk_triple *h
   }
 }
 
+/* With the turns of the outer joint and of a: those of the others. */
+static void add_turned(rk_pose *pose, const chain *c, rk_turn outer, rk_turn a, int32_t branch) {
+  double R[9], at[3], goal[3], turned[3], A[9], B[9];
+  rk_triple hand = {.t[1] = a};
+  without_outer(pose, c, outer, R, at);
+  rk_rotate(R, c->b, goal);
+  rk_turned(c->a, a, c->b, turned);
+  if (!rk_sub1(c->k, turned, goal, RK_NOTHING, hand.t)) {
+    hand.t[0] = rk_any(pose, c->first);
+    pose->notes |= RK_HIDDEN;
+  }
+  rk_turn_back(c->k, hand.t[0], R, A);
+  rk_turn_back(c->a, a, A, B);
+  hand.t[2] = rk_turn_of(c->b, c->side, B);
+  add(pose, c, outer, &hand, at, branch);
+}
+
 void rk_three_parallel(rk_pose *pose) {
   const rk_family *f = pose->f;
   const int32_t first = f->outer_last ? 0 : 1, last = first + 3, outer = f->outer_last ? 5 : 0;
@@ -132,6 +149,19 @@ void rk_three_parallel(rk_pose *pose) {
       t[0] = rk_any(pose, outer), count = 1;
       pose->notes |= RK_HIDDEN;
     }
+  } else if (M[0] * M[0] + M[1] * M[1] <= RK_NOTHING * RK_NOTHING) { /* a and b are parallel: the direction sees the outer joint alone */
+    count = rk_linear(D[0], D[1], M[2] - D[2], RK_NOTHING, t);
+    if (count < 0) {
+      t[0] = rk_any(pose, outer), count = 1;
+      pose->notes |= RK_HIDDEN;
+    }
+    for (int i = 0, found = 0; i < count; i++) {
+      rk_turn a[2];
+      const double reach = P[0] * t[i].c + P[1] * t[i].s + P[2] - N[2];
+      for (int j = 0, here = rk_linear(N[0], N[1], reach, pose->nothing, a); j < here; j++)
+        add_turned(pose, &c, t[i], a[j], RK_ROOT * found++);
+    }
+    return;
   } else { /* (c, s) of joint a = 1/det (..) is linear in those of the outer one, and of length 1 */
     const double det = N[0] * M[1] - N[1] * M[0];
     double ca[3], sa[3], g[3][3];
@@ -146,21 +176,8 @@ void rk_three_parallel(rk_pose *pose) {
                                   0.5 * (g[0][0] - g[1][1]), g[0][1]};
     count = rk_circle_roots(polynomial, t);
     for (int i = 0; i < count; i++) {
-      double R[9], at[3], goal[3], turned[3];
       const double cosine = ca[0] * t[i].c + ca[1] * t[i].s + ca[2], sine = sa[0] * t[i].c + sa[1] * t[i].s + sa[2];
-      rk_triple hand = {.t[1] = rk_unit_turn(cosine, sine)};
-      without_outer(pose, &c, t[i], R, at);
-      rk_rotate(R, c.b, goal);
-      rk_turned(c.a, hand.t[1], c.b, turned);
-      if (!rk_sub1(c.k, turned, goal, RK_NOTHING, hand.t)) {
-        hand.t[0] = rk_any(pose, first);
-        pose->notes |= RK_HIDDEN;
-      }
-      double A[9], B[9];
-      rk_turn_back(c.k, hand.t[0], R, A);
-      rk_turn_back(c.a, hand.t[1], A, B);
-      hand.t[2] = rk_turn_of(c.b, c.side, B);
-      add(pose, &c, t[i], &hand, at, RK_ROOT * i);
+      add_turned(pose, &c, t[i], rk_unit_turn(cosine, sine), RK_ROOT * i);
     }
     return;
   }
