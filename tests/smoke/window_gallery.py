@@ -81,14 +81,15 @@ def steps():
     mode("OBJECT")
     yield from page("TASKS", "ROBOKIN_PT_tasks", "ROBOKIN_PT_task_axes", "ROBOKIN_PT_solve")
     view.call(bpy.ops.robokin.target_add)
-    target = bpy.context.object
-    target.location.y += 0.3
-    target.location.z += 0.5
+    target, region = bpy.context.object, view.area.spaces.active.region_3d
+    tool, seen = target.location.copy(), (region.view_location.copy(), region.view_distance)
+    target.location += type(tool)((0.25, 0.55, 0.35))
+    region.view_location, region.view_distance = (0.35, 0.6, 0.5), 2.1  # the robot, the target and both labels
     yield 1.0
     yield from picture("out-of-reach", VIEW)
     found["out of reach"] = readouts.live(robot).text
-    target.location.y -= 0.15
-    target.location.z -= 0.65
+    region.view_location, region.view_distance = seen
+    target.location = tool + type(tool)((0.0, 0.15, -0.15))
     robot.robokin.tasks[0].kind = "POSITION"
     view.select(robot)
     for level, kind in enumerate(("ORIENTATION", "POSTURE"), 2):
