@@ -2,7 +2,7 @@
 
 `python benchmarks/whole_motion.py [--rounds 3]`. The time of `optimize_motion` with the cost "acceleration", without
 that of `track`, whose frames it starts from. By the processor's time; the fastest round counts. Exit code 1 when a
-promise is not kept.
+promise is not kept. Of motions with frames out of reach, solved once, the time is shown and none is required.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import checkout
@@ -38,10 +39,10 @@ def round_path(T: Array, frames: int, radius: float) -> Array:
     return path
 
 
-def arm(frames: int) -> Problem:
+def arm(frames: int, radius: float = 0.1) -> Problem:
     model, q = robot("panda")
     (tool,) = ROBOTS["panda"][1]
-    path = round_path(forward_kinematics(model, q)[tool], frames, 0.1)
+    path = round_path(forward_kinematics(model, q)[tool], frames, radius)
     return model, [PoseTask(tool, path[0])], [[T] for T in path], q
 
 
@@ -63,20 +64,25 @@ def main() -> None:
     cases: tuple[tuple[str, Callable[[int], Problem], int, float], ...] = (
         ("panda, tool on a closed path", arm, 1000, 1.0),
         ("talos, two feet pinned, a hand round", humanoid, 250, 10.0),
+        ("panda, some frames out of reach", partial(arm, radius=0.25), 1000, np.inf),
+        ("panda, many frames out of reach", partial(arm, radius=0.4), 1000, np.inf),
     )
     for name, make, frames, required in cases:
         model, tasks, targets, q = make(frames)
         taken = np.inf
-        for _ in range(rounds):
+        for _ in range(rounds if required < np.inf else 1):
             begin = time.process_time()
-            track(model, tasks, targets, q, DT)
+            tracked = track(model, tasks, targets, q, DT)
             middle = time.process_time()
             found = optimize_motion(model, tasks, targets, q, DT, "acceleration")
             taken = min(taken, time.process_time() - middle - (middle - begin))
         kept &= taken <= required
-        verdict = "kept" if taken <= required else "MISSED"
-        print(f"  {name:38} {frames:4} x {model.nv:2}  {taken:6.2f} s   required {required:g}   {verdict}   ", end="")
-        print(f"{found.steps} steps, cost {found.cost_before:.6g} -> {found.cost_after:.6g}, {found.note}")
+        verdict = f"required {required:g}   " + ("kept" if taken <= required else "MISSED")
+        verdict = verdict if required < np.inf else ""
+        missed = [int((~each.converged).sum()) for each in (tracked, found)]
+        print(f"  {name:38} {frames:4} x {model.nv:2}  {taken:6.2f} s   {verdict:22}   ", end="")
+        print(f"{found.steps} steps, missed {missed[0]} -> {missed[1]}, ", end="")
+        print(f"cost {found.cost_before:.6g} -> {found.cost_after:.6g}, {found.note}")
         sys.stdout.flush()
     sys.exit(0 if kept else 1)
 
