@@ -11,7 +11,7 @@ levels cannot all be met it is as near as those above allow, and since it is onl
 scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
 those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
 so no level takes anything from those above. What levels above have and the speed of the robot may so lead it round for
-ever: it has a patience, after which it stops. A level of velocities is as fast as limits allow: it is asked for anew in
+ever: it has a patience, after which it stops; criteria then have `LONG`. A level of velocities is as fast as limits allow: it is asked for anew in
 the next frame, from where that one begins, and nothing has to be caught up with.
 """
 
@@ -45,7 +45,7 @@ AT_GOAL = 1e-9  # [rad, m]
 NEARLY = 1e-3  # relative: what is as fast as may be
 # While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
 AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll
-LONG = 10.0  # [s] for which criteria move a robot that has come to rest: residuals would creep
+LONG = 10.0  # [s] for which criteria go on moving a robot: residuals would creep
 
 
 class ReferenceTracking:
@@ -131,7 +131,8 @@ class ReferenceTracking:
         if is_still and not self._late and preference is None and not self.step.any():
             at = here.inside.look(self.q)  # what stands where all is met, for the same targets, stays there too
             return CONVERGED, at.residuals, 0, behind
-        rests = self._patience <= 0.0 and bool(self._late or preference is None) and self._settles(here)
+        longest = 0.0 if preference is None else -LONG / self.dt  # of patience, for criteria
+        rests = self._patience <= (0.0 if self._late else longest) and self._settles(here)
         if not rests and most == levels:
             here.inside.rows.preference = preference
             if here.inside.run(self.q, levels, FRAME_STEPS):
@@ -154,7 +155,7 @@ class ReferenceTracking:
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
-        if is_reached and preference is not None and self._patience > -LONG / self.dt:
+        if is_reached and preference is not None and self._patience > longest:
             at = here.preferred(at, preference)
         found = _leading(at.met)
         is_met = found == levels
@@ -178,7 +179,8 @@ class ReferenceTracking:
                 is_late = bool(fastest.any()) or is_late
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-        self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time)
+        if self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time) and is_still:
+            self._patience = min(self._patience, 0.0)
         if is_met or is_late:
             return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
@@ -245,9 +247,13 @@ class ReferenceTracking:
             goal[own] = self.q[own]
         return goal
 
-    def _advance(self, q: Array, goals: list[Array], late: int) -> None:
+    def _advance(self, q: Array, goals: list[Array], late: int) -> bool:
+        """Whether the frame before would have led there, too: the robot stood, stands, and has the same goals."""
+        pairs = [(self.step, 0.0), (q, self.q), *zip(goals, self.goals, strict=True)]
+        stays = all((abs(new - old) <= AT_GOAL).all() for new, old in pairs)
         self.step = reference.difference(self.data.tree, self.q, q)
         self.q, self.goals, self._late = q, goals, late
+        return stays
 
     def _bounds(self) -> tuple[Array, Array]:
         limits = self.limits

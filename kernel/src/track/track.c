@@ -8,7 +8,7 @@
 /* While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames. */
 static const double AGAIN = 2.0, SHORTLY = 24.0, MANOEUVRES = 240.0; /* the last of bases that roll */
 static const double MOST = 1e9;  /* frames */
-static const double LONG = 10.0; /* [s] for which criteria move a robot that has come to rest: residuals would creep */
+static const double LONG = 10.0; /* [s] for which criteria go on moving a robot: residuals would creep */
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 
@@ -19,12 +19,26 @@ int64_t rk_track_workspace(const rk_track *track) {
   return rk_ik_workspace(ik) + 6 * nv + (6 + levels) * nq + own;
 }
 
-/* The state after a frame that ends at q, which is the goal of the first `met` levels. */
-static void advance(const rk_tracking *t, const double *q, int32_t met) {
+/* Whether numbers are those of `b` [n], or zero without it. */
+static int is_near(const double *a, const double *b, int32_t n) {
+  int near = 1;
+  for (int32_t i = 0; i < n; i++) near &= __builtin_fabs(a[i] - (b ? b[i] : 0.0)) <= RK_AT_GOAL;
+  return near;
+}
+
+/* The state after a frame that ends at q, which is the goal of the first `met` levels. 1 when the frame before would have led
+   there, too: the robot stood, stands, and has the same goals. */
+static int advance(const rk_tracking *t, const double *q, int32_t met) {
   const rk_model *m = t->track->ik->model;
+  int stays = is_near(t->frame.step, 0, m->nv) && is_near(q, t->frame.last, m->nq);
   rk_difference(m, 1, t->frame.last, q, t->frame.step);
   rk_copy(t->frame.last, q, m->nq);
-  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->last_goals + k * m->nq, k < met ? q : t->goals + k * m->nq, m->nq);
+  for (int64_t k = 0; k < t->search.levels; k++) {
+    const double *goal = k < met ? q : t->goals + k * m->nq;
+    stays = stays && is_near(goal, t->last_goals + k * m->nq, m->nq);
+    rk_copy(t->last_goals + k * m->nq, goal, m->nq);
+  }
+  return stays;
 }
 
 /* From the best configuration, which the levels have: as the criteria prefer it, while the levels keep what they have. */
@@ -171,6 +185,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   find_preference(t);
   const rk_preference preference = s->preference;
   t->has_criteria = preference.H != 0;
+  const double longest = preference.H ? -LONG / ik->stack->step->dt : 0.0; /* of patience, for criteria */
   /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
   const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
   /* What stands where all is met, for the same targets, stays there too. */
@@ -179,7 +194,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     return RK_IK_CONVERGED;
   }
-  int rests = *patience <= 0.0 && (*late != 0.0 || !preference.H) && settle(t, *patience);
+  int rests = *patience <= (*late != 0.0 ? 0.0 : longest) && settle(t, *patience);
   if (!rests && most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     rk_copy(t->q, s->best_q, m->nq);
@@ -204,7 +219,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
   }
   rk_tracking_look(t, t->q);
-  if (reached && preference.H && *patience > -LONG / ik->stack->step->dt) {
+  if (reached && preference.H && *patience > longest) {
     s->preference = preference;
     prefer(t);
     rk_tracking_look(t, s->best_q);
@@ -227,7 +242,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
-  advance(t, t->q, reached ? s->levels : rests ? 0 : in_time);
+  if (advance(t, t->q, reached ? s->levels : rests ? 0 : in_time) && is_still) *patience = rk_min(*patience, 0.0);
   if (met) return RK_IK_CONVERGED;
   if (is_late) return RK_TRACK_LATE;
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;

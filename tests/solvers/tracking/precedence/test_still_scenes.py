@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics, library_robot
+from robokin_addon.robokin import forward_kinematics, library_robot, load_urdf, random_configuration
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, track
+from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.tracking.result import TrackResult
+from support.engine.goals import random_goal, size
 from support.engine.motions import link_steps
 from support.engine.robots import ROBOTS, SLOW
 from support.engine.scenes import SCENES
 from support.engine.stacks import DT, FRAMES, Stack, engine_stack
 from support.problems.limits import with_rates
+from support.random_problems.random_trees import random_robot
+from support.robots import robot
 
 FRAME, ALL = 1e-6, 1e-5  # [m or rad] that a link may move in a frame of a still scene, and in all of them
 QUIET = 1e-5  # [m or rad] in a frame, once a robot that had to go somewhere has arrived
@@ -78,3 +83,41 @@ def test_a_level_below_does_not_turn_a_limb_to_and_fro(start: str) -> None:
     found = track(model, tasks, [[here[:3, 3] + s * way, here[:3, :3]] for s in shares], q, DT)
     steps = link_steps(model, found.q)
     assert steps[-10:].max() <= QUIET, f"a link still moves {steps[-10:].max():.3g} in a frame"
+
+
+def test_criteria_let_it_come_to_rest() -> None:
+    """Slow springs, where all is met: they move the robot for 10 s, and for the second that a goal may take."""
+    model = load_urdf(robot("xarm7"))
+    tip, q = model.link_names[-1], model.limits.middle(model.neutral())
+    here = forward_kinematics(model, q + 0.4)[tip][:3, 3]
+    found = track(model, [PositionTask(tip, here)], [[here]] * 300, q, DT, criteria=[JointSprings(gain=0.1)])
+    steps = link_steps(model, found.q)
+    assert found.converged.all() and steps[:200].max() > 1e-5
+    assert steps[-24:].max() <= FRAME
+
+
+def standing_late(tree: int, seed: int, frames: int, backend: str = "auto") -> TrackResult:
+    """Goals of four levels that cannot all be met, after a jump: it stands long before its patience ends."""
+    rng, model = np.random.default_rng([seed, 4711, 8]), with_rates(random_robot(tree, 9, "floating"), velocity=4.0)
+    q = [model.neutral(), model.limits.middle(model.neutral()), random_configuration(model, rng)][seed % 3]
+    q, away = model.limits.clamp(q), model.limits.clamp(random_configuration(model, rng))
+    goals = [random_goal(rng, model, level) for level in range(1, 5)]
+    first, then = ([goal.at(each) for goal in goals] for each in (q, away))
+    then = [g.beyond(t, rng.normal(size=3) * size(model)) if g.beyond else t for g, t in zip(goals, then, strict=True)]
+    tasks, targets = [goal.task for goal in goals], [first] * 3 + [then] * frames
+    return track(model, tasks, targets, q, DT, backend=backend, criteria=[JointSprings()])
+
+
+@pytest.mark.parametrize("tree, seed", [(7003, 18), (7003, 27), (7005, 12), (7005, 27)])
+def test_criteria_begin_when_the_robot_stands(tree: int, seed: int) -> None:
+    """At most a second later for each level: it does not set out again when its patience has ended."""
+    found = standing_late(tree, seed, 400)
+    moves = np.flatnonzero(link_steps(found.problem.model, found.q)[4:] > FRAME)
+    assert np.diff(moves).max(initial=0) < 75
+
+
+def test_both_backends_stand_and_begin_at_the_same_frame() -> None:
+    native, numpy = (standing_late(7005, 27, 60, backend) for backend in ("native", "numpy"))
+    moves = link_steps(native.problem.model, native.q)
+    assert moves[20:28].max() < FRAME < moves[45:].max()
+    np.testing.assert_allclose(native.q, numpy.q, atol=1e-6)
