@@ -11,8 +11,8 @@ levels cannot all be met it is as near as those above allow, and since it is onl
 scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
 those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
 so no level takes anything from those above. What levels above have and the speed of the robot may so lead it round for
-ever: it has a patience, after which it stops; criteria then have `LONG`. A level of velocities is as fast as limits allow: it is asked for anew in
-the next frame, from where that one begins, and nothing has to be caught up with.
+ever: it has a patience, after which it stops; criteria then have `LONG`. A level of velocities is as fast as limits
+allow: it is asked for anew in the next frame, from where that one begins, and nothing has to be caught up with.
 """
 
 from __future__ import annotations
