@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ..limits.viability import StepLimits
+from ..tasks import FrameTask
+from ..tasks.checks import rigid
 
 LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
 COLLIDED = 7  # the targets are not met, as links would come too near to something (6: without tasks)
@@ -86,3 +89,9 @@ def sets_of(targets: object, tasks: int) -> list[list[Any]]:
         if len(frame) != tasks:
             raise TaskError(f"there are {tasks} tasks but {len(frame)} targets in frame {number}")
     return frames
+
+
+def refuse_targets(tasks: Sequence[FrameTask], targets: Array, frame: int) -> None:
+    """Raises TaskError for the first of targets (tasks, 4, 4) that is not a finite rigid pose."""
+    for task, target in zip(tasks, targets, strict=True):
+        rigid(target, f"{task.name}: target of frame {frame}")

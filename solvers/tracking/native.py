@@ -13,8 +13,7 @@ from ...robokin.errors import BackendError, TaskError
 from ..descent.data import IKData
 from ..descent.native_problem import ProblemStruct
 from ..tasks import FrameTask
-from .data import TrackLimits, TrackOutcome
-from .reference import refuse_targets
+from .data import TrackLimits, TrackOutcome, refuse_targets
 
 _ARRAYS = (
     ("max_step", np.float64),

@@ -36,9 +36,8 @@ from ..descent.tip_rows import TipRows
 from ..limits.coupled import ball_within, base_within
 from ..limits.viability import braking_distance, braking_step, frames_to_stand, viable_steps
 from ..tasks import FrameTask
-from ..tasks.checks import rigid
 from ..tasks.native import same_target
-from .data import LATE, TrackLimits, TrackOutcome
+from .data import LATE, TrackLimits, TrackOutcome, refuse_targets
 from .frame_reference import FEW, FRAME_STEPS, Frame
 
 AT_GOAL = 1e-9  # [rad, m]
@@ -338,9 +337,3 @@ class ReferenceTracking:
 def _leading(met: Array) -> int:
     """How many are met from the first on."""
     return int(np.argmin(met)) if not met.all() else len(met)
-
-
-def refuse_targets(tasks: Sequence[FrameTask], targets: Array, frame: int) -> None:
-    """Raises TaskError for the first of targets (tasks, 4, 4) that is not a finite rigid pose."""
-    for task, target in zip(tasks, targets, strict=True):
-        rigid(target, f"{task.name}: target of frame {frame}")
