@@ -69,9 +69,12 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         failures = [item for item in settings.bake_failures if item.status]
         if settings.bake_status:
             is_present = readouts.is_present(obj, "bake")
-            draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
-            is_folded = bool(failures) and _check_lists(obj)
-            body = options(layout, "robokin_bake_failures", "Frames and Remedies") if is_folded else layout
+            if failures and _check_lists(obj):  # the page fits a screen
+                words = status_words(settings.bake_status, settings.bake_reason) if is_present else "Before the Change"
+                body = options(layout, "robokin_bake_failures", words)
+            else:
+                draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
+                body = layout
             if body is not None:
                 _draw_failures(context, body, failures, "BAKE", is_present)
                 if is_present:
