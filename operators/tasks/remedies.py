@@ -33,7 +33,7 @@ from ..solve.solve import take_pose
 
 MORE = 1.01  # times the residual: surely within the tolerance
 # Of the way from the base to the tip: to where the tip is at Home, and to where it strains to reach the target.
-NEARER = (0.0, 0.2, -0.2, 0.5), (0.2, 0.5, 0.8)
+NEARER = (0.0, 0.2, -0.2, 0.5, 1.0), (0.2, 0.5, 0.8)
 LEAST = 1e-9
 BUDGET = 0.5  # [s] of work after which no other place of the base is tried
 ROOM = 0.15  # share of its range that a joint should keep away from its limits where the base comes
@@ -173,12 +173,11 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
             away += [_level(goal - at + share * (at - place)) for share in shares]
         kept = [(obj, "matrix_world", stood), *((obj, name, _value(obj, name)) for name in PLACE)]
         with tried_out(obj, lambda: _set(kept), "BASE", task.name) as keep:
-            best = _nearest(
-                lambda shift: _BasePlace.at(context, obj, Matrix.Translation(shift) @ stood, shift, start), away
-            )
+            best = _nearest(lambda shift: _BasePlace.at(context, obj, stood, shift, start), away)
             if best.missed < LESS * before:
                 obj.matrix_world = Matrix.Translation(best.shift) @ stood
                 take_pose(context, obj, best.solved)
+                best.solved.store(obj)  # other places were tried after it
                 keep()
                 distance = best.shift.length * context.scene.unit_settings.scale_length
                 moved = f"moved by {quantity_text(context.scene, 'LENGTH', distance)}"

@@ -128,6 +128,16 @@ def test_the_arm_stays_near_home_where_the_base_comes(scene, way):
     assert robot.robokin.solver.status == "CONVERGED" and shares.min() > 0.15
 
 
+def test_below_a_target_that_is_too_high_the_base_stands_under_it_and_the_panel_says_what_is_so(scene):
+    robot = add_robot()
+    target = add_target(robot)
+    moved(robot, target, location=(0.6, 3.6, 0.84), rotation_euler=(np.pi, 0.0, 0.0))
+    run(robot, "base_nearer")
+    task, off = robot.robokin.tasks[0], world_error(robot, TOOL, target)[0]
+    assert robot.matrix_world.translation.z == 0.0 and off < 0.05
+    assert task.position_residual == pytest.approx(off, abs=1e-5)
+
+
 def test_where_no_joint_turns_the_tool_so_the_base_is_not_to_blame(scene):
     robot = build(library_robot("gantry"))
     robot.robokin.live = False
