@@ -31,6 +31,7 @@ MARGIN = 1e-5  # by which a step has to better those before in cost or in the re
 LARGEST_RESIDUAL = 0.1  # [rad, L] of all frames, that steps may lead to from less
 HELD = 1e-9  # [rad, L] by which what is held may be off
 RESTORATIONS = 2  # steps that take back the residual of tasks that bend
+ROUGH = 1e-9  # relative, to the diagonal of their measure: that of jerk over many frames is singular to rounding
 NOTHING = 1e-9  # [rad, L] of all frames: residual of rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
 ADDED = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)  # relative, to the diagonal of the Hessian
@@ -240,7 +241,8 @@ def _restored(
         if residual <= NOTHING:
             break
         rows, lower, upper, _ = all_rows(at, own)
-        H = without_still(here.H, own.constraints.still)
+        H = without_still(here.H, own.constraints.still).copy()
+        H[:, 0] += ROUGH * float(abs(H).max(initial=0.0)) * np.eye(H.shape[-1])
         back = solve_banded_qp(H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
         if back is None:
             break

@@ -98,3 +98,18 @@ def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     assert found.is_optimal and found.cost_after < found.cost_before
     assert found.converged[tracked.converged].all()
     assert_inside(found)
+
+
+def test_the_jerk_of_a_thousand_frames_comes_to_its_optimum():
+    """Steps are taken back to the tasks in the measure of the jerk, which over so many frames is singular."""
+    model, tip = panda()[0], "panda_link8"
+    q = model.limits.middle(model.neutral())
+    q[:7] = 0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5
+    T = forward_kinematics(model, q)[tip]
+    angle = np.linspace(0.0, 2.0 * np.pi, 1000)
+    path = np.tile(T, (len(angle), 1, 1))
+    path[:, 0, 3] += 0.1 * np.sin(angle)
+    path[:, 2, 3] += 0.1 * (np.cos(angle) - 1.0)
+    found = optimize_motion(model, [PoseTask(tip, T)], path, q, 0.04, "jerk")
+    assert found.is_optimal and found.converged.all() and found.cost_after < found.cost_before
+    assert_inside(found)
