@@ -60,9 +60,10 @@ def solve(pose: Pose) -> list[Candidate]:
     det = N[0] * M[1] - N[1] * M[0]
     cosine, sine = (n * M[1] - m * N[1]) / det, (N[0] * m - M[0] * n) / det
     polynomial = of_squares(np.outer(cosine, cosine) + np.outer(sine, sine) - np.outer(last, last))
-    angles = circle_roots(polynomial)
-    turns = [np.array([np.cos(angle), np.sin(angle), 1.0]) for angle in angles]
-    pairs = [(angle, float(np.arctan2(sine @ turn, cosine @ turn))) for angle, turn in zip(angles, turns, strict=True)]
+    pairs = []
+    for angle in circle_roots(polynomial):
+        turn = np.array([np.cos(angle), np.sin(angle), 1.0])
+        pairs.append((angle, float(np.arctan2(sine @ turn, cosine @ turn))))
     return _of_pairs(pose, c, pairs)
 
 
