@@ -10,9 +10,11 @@ import numpy as np
 from ...properties.bridge import binding
 from ...properties.results.result_text import in_scene_units, scaled_lengths
 from ...scene.animation.key_reduction import reduce_steps
-from ...scene.tasks.root_frames import world_scale
+from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ..common import FrameRangeOperator, check_report
 from ..modal import ModalOperator
+
+DEFAULT = 1e-3  # [m] of the robot
 
 
 class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operator):
@@ -22,7 +24,13 @@ class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operat
     bl_label = "Reduce Keys"
 
     position: bpy.props.FloatProperty(
-        name="Position mm", description="How far each tool may be off its path", default=1.0, min=1e-3, soft_max=100.0
+        name="Position",
+        description="How far each tool may be off its path",
+        subtype="DISTANCE",
+        unit="LENGTH",
+        default=DEFAULT,
+        min=0.0,
+        options={"SKIP_SAVE"},
     )
     rotation: bpy.props.FloatProperty(
         name="Rotation",
@@ -42,10 +50,12 @@ class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operat
         settings = obj.robokin.solver
         first, last = self.span(context.scene, settings)
         new = self.given("new_action", settings.new_action)
-        bounds = 1e-3 * self.position, self.rotation
+        robot = binding(obj)
+        unit = metres_per_world_unit(obj, robot)
+        bounds = unit * self.given("position", DEFAULT / unit), self.rotation
         result = yield from reduce_steps(context.scene, obj, first, last, *bounds, bool(new))
         self.write_report(self.report_path, result.to_dict())
-        off = scaled_lengths(result.summary(), world_scale(obj, binding(obj)))
+        off = scaled_lengths(result.summary(), world_scale(obj, robot))
         self.report({"INFO"}, f"frames {first} to {last}: {in_scene_units(context.scene, off)}")
 
 

@@ -50,7 +50,7 @@ def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
     before = seen(animated)
     report = tmp_path / "report.json"
     bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
-    assert called(bpy.ops.robokin.reduce_keys, animated, position=0.5, report_path=str(report)) == {"FINISHED"}
+    assert called(bpy.ops.robokin.reduce_keys, animated, position=0.5e-3, report_path=str(report)) == {"FINISHED"}
     after, told = seen(animated), json.loads(report.read_text("utf-8"))
     away, turned = tool_errors(before.model, [binding(animated).link_of_bone[TOOL]], after.q, before.q)
     assert away.max() <= 0.5e-3 and turned.max() <= np.radians(0.5)
@@ -60,9 +60,25 @@ def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
     assert " cm and " in said and "mm" not in said
 
 
+def test_the_bound_is_a_length_of_the_world(animated, tmp_path):
+    """As all lengths of operators: of a robot that its object makes 10 times as large, a tenth of it is its own."""
+    animated.scale = (10.0,) * 3
+    report = tmp_path / "r.json"
+    assert called(bpy.ops.robokin.reduce_keys, animated, position=2e-3, report_path=str(report)) == {"FINISHED"}
+    assert 1e-5 < json.loads(report.read_text("utf-8"))["position"] <= 0.2e-3
+    assert bpy.ops.robokin.reduce_keys.get_rna_type().properties["position"].unit == "LENGTH"
+
+
+def test_without_a_bound_it_is_a_millimetre_of_the_robot(animated, tmp_path):
+    animated.scale = (10.0,) * 3
+    report = tmp_path / "r.json"
+    assert called(bpy.ops.robokin.reduce_keys, animated, report_path=str(report)) == {"FINISHED"}
+    assert 0.2e-3 < json.loads(report.read_text("utf-8"))["position"] <= 1e-3
+
+
 def test_the_bound_on_the_angle_counts_where_the_other_is_wide(animated):
     before, found = seen(animated), robot_model(animated)
-    given = {"position": 100.0, "frame_start": 1, "frame_end": LAST}
+    given = {"position": 0.1, "frame_start": 1, "frame_end": LAST}
     assert called(bpy.ops.robokin.reduce_keys, animated, rotation=np.radians(0.1), **given) == {"FINISHED"}
     away, turned = tool_errors(found, [binding(animated).link_of_bone[TOOL]], seen(animated).q, before.q)
     assert np.radians(0.01) < turned.max() <= np.radians(0.1) and away.max() < 0.1 and keyed(animated) < LAST
@@ -93,7 +109,7 @@ def test_balls_and_screws_have_keys_that_fit(scene):
         q[:, at : at + 4] = np.column_stack((np.cos(angle), np.sin(angle)[:, None] * axis / np.linalg.norm(axis)))
     write_curves(robot, range(1, LAST + 1), [clamp(model, x) for x in q], False, binding(robot))
     before = seen(robot)
-    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0, frame_start=1, frame_end=LAST) == {"FINISHED"}
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2e-3, frame_start=1, frame_end=LAST) == {"FINISHED"}
     away, _ = tool_errors(model, tool_links(model), seen(robot).q, before.q)
     assert away.max() <= 2e-3 * 1.05 and keyed(robot) < LAST // 2
 
@@ -127,7 +143,7 @@ def test_what_the_curves_are_off_is_looked_at_once_more(animated, monkeypatch, t
     """Where the written curves are farther off than their model said, fewer keys are taken away."""
     monkeypatch.setattr(key_reduction, "SPARE", 1.6)
     report = tmp_path / "r.json"
-    given = {"position": 0.2, "frame_start": 1, "frame_end": LAST, "report_path": str(report)}
+    given = {"position": 0.2e-3, "frame_start": 1, "frame_end": LAST, "report_path": str(report)}
     assert called(bpy.ops.robokin.reduce_keys, animated, **given) == {"FINISHED"}
     told = json.loads(report.read_text("utf-8"))
     assert 1e-5 < told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
@@ -154,7 +170,7 @@ def rolled(scene, turned):
 def test_a_base_that_rolls_keeps_its_keys(scene, capfd):
     robot, own, arm = rolled(scene, 0.1 + 0.05 * np.sin(0.1 * np.arange(LAST)[:, None] + np.arange(2)))
     model, before = robot_model(robot), seen(robot)
-    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2e-3) == {"FINISHED"}
     after = seen(robot)
     assert np.array_equal(after.q[:, own], before.q[:, own])
     assert tool_errors(model, tool_links(model), after.q, before.q)[0].max() <= 2e-3
@@ -169,7 +185,7 @@ def test_a_base_that_rolls_has_keys_where_it_turns_or_changes_speed(scene):
     turned[11:21], turned[21:31] = 0.1, (0.1, 0.15)
     robot, own, _ = rolled(scene, turned)
     before = seen(robot)
-    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0) == {"FINISHED"}
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2e-3) == {"FINISHED"}
     assert abs(seen(robot).q[:, own] - before.q[:, own]).max() < 1e-6
     keys = own_keys(binding(robot))
     (frames,) = {tuple(p.co.x for p in fcurves(robot)[key].keyframe_points) for key in keys if keys[key].q in own}
@@ -181,7 +197,7 @@ def test_a_base_that_rolls_has_keys_where_it_turns_or_changes_speed(scene):
 def test_a_base_that_accelerates_straight_has_few_keys_and_its_wheels_do_not_slip(scene):
     robot, own, _ = rolled(scene, 0.1 - 0.1 * np.cos(np.linspace(0.0, 2.0 * np.pi, LAST))[:, None] * np.ones(2))
     before = seen(robot)
-    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0, rotation=0.5) == {"FINISHED"}
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2e-3, rotation=0.5) == {"FINISHED"}
     keys = own_keys(binding(robot))
     counts = {len(fcurves(robot)[key].keyframe_points) for key in keys if keys[key].q in own}
     assert max(counts) < LAST // 2

@@ -100,7 +100,7 @@ def test_the_broken_frames_alone_are_solved_again(baked, tmp_path):
 
 def test_curves_of_few_keys_stay_as_they_were_beside(baked):
     baked.robokin.tasks[0].position_tolerance = baked.robokin.tasks[0].orientation_tolerance = 0.02
-    called(bpy.ops.robokin.reduce_keys, baked, position=2.0)
+    called(bpy.ops.robokin.reduce_keys, baked, position=2e-3)
     curve = drag(baked, 1, 0.0)
     curve.keyframe_points.insert(20.0, curve.evaluate(20.0) + 0.4)
     curve.update()
