@@ -10,7 +10,7 @@ from ..properties.bridge.model.channels import OWN
 from ..properties.joint_values.ball_angles import ANGLES, angles_text
 from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
-from .prepared.robot_panel import RobotPanel, clipped, row_letters
+from .prepared.robot_panel import RobotPanel, clipped, draw_text, row_letters
 
 NAMES, NARROW = 0.5, 0.38  # of the width of a row; and beside a scroll bar, or where that is enough for all names
 VALUES = 0.5  # of what is left there: the value, which has no room in the slider beside its percentage
@@ -99,7 +99,9 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
         bones, active = obj.pose.bones, obj.robokin.active_joint
         chosen = bones[active] if 0 <= active < len(bones) else None
         row = rows.get(chosen.name) if chosen is not None else None
-        if row is not None and not row.follows:
+        if row is not None and row.follows:
+            draw_text(context, layout, f"Follows {row.follows}", "LINKED")
+        elif row is not None:
             _draw_chosen(layout, chosen, row)
 
 

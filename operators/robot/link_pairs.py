@@ -6,7 +6,7 @@ import bpy
 
 from ...properties.bridge import binding
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
-from ...properties.pairs.link_pairs import store_link_pairs
+from ...properties.pairs.link_pairs import link_pairs, store_link_pairs
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
@@ -45,7 +45,8 @@ class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
             raise RobokinError(f"{bones} selected, not two (select them in Pose Mode)")
         a, b = links
         if not store_link_pairs(obj, {(a, b): "User"}):
-            raise RobokinError(f"{a!r} and {b!r} are in the list already")
+            obj.robokin.active_link_pair = next(i for i, pair in enumerate(link_pairs(obj)) if {*pair} == {a, b})
+            self.report({"INFO"}, f"{a!r} and {b!r} are in the list already: they are chosen there")
         return {"FINISHED"}
 
 

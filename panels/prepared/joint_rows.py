@@ -21,13 +21,13 @@ from ...robokin.structure.short_names import short_names
 @dataclass(frozen=True)
 class JointRow:
     """name: by what the bone differs from the others.   channels: (label, channel); a single one needs no label.
-    ranged: there is a range to show.   follows: it moves by itself.   ball: its channels are a quaternion.
-    lockable: it can have a padlock."""
+    ranged: there is a range to show.   follows: the joint that moves it, "" when none does.
+    ball: its channels are a quaternion.   lockable: it can have a padlock."""
 
     name: str
     channels: tuple[tuple[str, Channel], ...]
     ranged: bool
-    follows: bool
+    follows: str
     ball: bool
     lockable: bool
 
@@ -55,7 +55,9 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
     short = short_names(by_bone)
     for bone, channels in by_bone.items():
         labels = [("" if len(channels) == 1 else _letter(channel), channel) for channel in channels]
-        follows = all(channel.role == DRIVEN for channel in channels)
+        is_driven = all(channel.role == DRIVEN for channel in channels)
+        mimic = robot.joint_of_bone[bone].mimic if is_driven else None
+        follows = mimic.joint if mimic else ""
         ball = any(channel.path == QUATERNION for channel in channels)
         lockable = not follows and bone in robot.bones and can_lock(robot.joint_of_bone[bone])
         rows[bone] = JointRow(short[bone], tuple(labels), bone in robot.ranged_channels, follows, ball, lockable)

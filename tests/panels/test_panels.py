@@ -76,6 +76,15 @@ def test_joint_values_show_every_moving_joint_and_a_range_where_there_is_one(pan
     assert {"-115\u00b0", "1 mm"} <= set(drawn["texts"])
 
 
+def test_a_joint_that_follows_cannot_be_moved_there_and_says_what_it_follows(panda):
+    """Its value is shown, and none of its fields: a driver would move it back."""
+    for name, said in (("panda_finger_joint2", 1), ("panda_finger_joint1", 0)):
+        panda.robokin.active_joint = panda.pose.bones.find(name)
+        drawn = draw()["ROBOKIN_PT_joint_values"]
+        assert " ".join(drawn["labels"]).count("Follows panda_finger_joint1") == said
+        assert drawn["props"].count("robokin_range") == 8
+
+
 def test_values_stand_beside_their_sliders_where_the_list_scrolls(scene):
     """In a slider beside a scroll bar Blender cuts off the value."""
     assert bpy.ops.robokin.add_robot(robot="humanoid") == {"FINISHED"}

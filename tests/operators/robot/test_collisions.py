@@ -187,6 +187,13 @@ def test_the_list_says_which_links_may_touch(scene, tmp_path):
     assert told(check(arm, path)) == crossing - {pair}
     item.may_touch = False
     assert told(check(arm, path)) == crossing
+    other = arm.robokin.link_pairs.add()
+    other.name, other.link_a, other.link_b = "l0, l1", "l0", "l1"
+    arm.robokin.active_link_pair = 1
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.link_pair_add() == {"FINISHED"}  # one that is listed becomes the active one
+    assert arm.robokin.active_link_pair == 0 and len(arm.robokin.link_pairs) == 2 and not item.may_touch
+    arm.robokin.link_pairs.remove(1)
     with bpy.context.temp_override(object=arm, active_object=arm):
         assert bpy.ops.robokin.link_pair_remove() == {"FINISHED"}
     assert not arm.robokin.link_pairs
