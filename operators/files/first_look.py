@@ -12,7 +12,9 @@ from ...properties.bridge import Binding, binding, read_configuration, write_con
 from ...properties.postures import home_posture, posture_configuration, store_posture
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobotModel, clamp
+from ...robokin.spatial import quaternion
 from ...robokin.structure.bodies import rigid_bodies
+from ...robokin.structure.natural_root import Y, up_axis
 from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
 
@@ -36,6 +38,10 @@ def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     write_configuration(obj, q, robot)
     context.view_layer.update()
     if model.root == "floating":
+        if up_axis(model) == Y:
+            q[3:7] = quaternion.exp(np.array([0.5 * np.pi, 0.0, 0.0]))
+            write_configuration(obj, q, robot)
+            context.view_layer.update()
         inverse = obj.matrix_world.inverted()
         lowest = min((inverse @ point).z for point in _points(obj))
         q[2] -= lowest * context.scene.unit_settings.scale_length

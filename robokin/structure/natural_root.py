@@ -13,6 +13,7 @@ from ..model.wheels import find_drive, standing_wheels
 from .bodies import Bodies, rigid_bodies
 
 LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
+Y, Z = 1, 2
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
 
 
@@ -30,7 +31,7 @@ def natural_root(model: RobotModel) -> str:
     except ModelError:
         if len(standing_wheels(*own)):
             return "planar"
-        heights = _heights(model)
+        heights = _heights(model, up_axis(model))
         stands = feet(model) and -min(heights.values()) > STANDS * np.ptp(list(heights.values()))
         return "floating" if stands else "fixed"
     return "wheeled"
@@ -39,7 +40,20 @@ def natural_root(model: RobotModel) -> str:
 def feet(model: RobotModel) -> tuple[str, ...]:
     """The first links of the bodies that a legged robot stands on at q = 0, or near it inside the limits: ends of two
     or more limbs, on one level, with what carries the limbs high above. () for other robots."""
-    heights, bodies = _heights(model), rigid_bodies(model)
+    return _feet(model, up_axis(model))
+
+
+def up_axis(model: RobotModel) -> int:
+    """Which axis of the root link is upward: 2 (Z), or 1 (Y) where a robot with legs and something above them has feet
+    along that one alone."""
+    if _feet(model, Z) or not _feet(model, Y):
+        return Z
+    heights = _heights(model, Y).values()
+    return Y if max(heights) > STANDS * np.ptp(list(heights)) else Z
+
+
+def _feet(model: RobotModel, axis: int) -> tuple[str, ...]:
+    heights, bodies = _heights(model, axis), rigid_bodies(model)
     low, size = min(heights.values()), np.ptp(list(heights.values()))
     lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in bodies.last}
     found = tuple(on for on, z in lowest.items() if z < low + LEVEL * size and bodies.movers[on] > 1)
@@ -51,11 +65,11 @@ def feet(model: RobotModel) -> tuple[str, ...]:
     return found if all(heights[limb[-1]] > low + STANDS * size for limb in limbs) else ()
 
 
-def _heights(model: RobotModel) -> dict[str, float]:
-    """Heights of the links [m], along the root link's own Z axis."""
+def _heights(model: RobotModel, axis: int) -> dict[str, float]:
+    """Heights of the links [m], along that axis of the root link."""
     placed = forward_kinematics(model, clamp(model, model.neutral()))
     down = np.linalg.inv(placed[model.root_link.name])
-    return {link.name: float((down @ placed[link.name])[2, 3]) for link in model.links}
+    return {link.name: float((down @ placed[link.name])[axis, 3]) for link in model.links}
 
 
 def _limb(body: str, above: dict[str, str], bodies: Bodies) -> list[str]:

@@ -11,7 +11,7 @@ from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_
 from ...robokin.arrays import Array
 from ...robokin.model.model_limits import JointSlot
 from ...robokin.structure.bodies import Bodies, rigid_bodies
-from ...robokin.structure.natural_root import feet
+from ...robokin.structure.natural_root import feet, up_axis
 from ...robokin.structure.tool_links import tool_links
 
 STEP = math.radians(15.0)
@@ -89,6 +89,7 @@ class _Limb:
     def __init__(self, model: RobotModel, q: Array, tool: str, freedoms: Sequence[int], raised: float) -> None:
         self.model, self.tool, self.freedoms, self.raised = model, tool, list(freedoms), raised
         self._lengths = model.is_length[self.freedoms]
+        self._up = up_axis(model)
         owner = {i: (joint, slot) for joint, slot in zip(model.joints, model.slots, strict=True) for i in _own(slot)}
         self._at = [_coordinate(owner[i][1], i) for i in self.freedoms]
         placed = forward_kinematics(model, q)
@@ -125,16 +126,16 @@ class _Limb:
             float(np.log(strong + FLOOR).sum())
             - float(crowded @ crowded)
             - SIMPLE * float(away @ away)
-            + FORWARD * (tool[0] - abs(tool[1])) / size
+            + FORWARD * (tool[0] - abs(tool[3 - self._up])) / size
             + self.raised * float(heights.mean()) / size
             - BELOW * float(deep.max())
         )
 
     def _heights(self, q: Array, links: Sequence[str]) -> list[float]:
-        """[m] of the links' origins over the root link's, along its Z axis."""
+        """[m] of the links' origins over the root link's, along its axis upward."""
         placed = forward_kinematics(self.model, q)
         base = placed[self.model.root_link.name]
-        return [float(base[:3, 2] @ (placed[link][:3, 3] - base[:3, 3])) for link in links]
+        return [float(base[:3, self._up] @ (placed[link][:3, 3] - base[:3, 3])) for link in links]
 
 
 def _own(slot: JointSlot) -> range:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robokin_addon.operators.files.first_look import show
 from robokin_addon.properties.bridge import read_configuration, robot_model
-from robokin_addon.robokin import frame_jacobian
+from robokin_addon.robokin import forward_kinematics, frame_jacobian
 from robokin_addon.robokin.urdf.srdf import srdf_beside
 from support.robots import robot
 
@@ -30,6 +30,21 @@ def test_a_humanoid_stands_on_the_ground_in_the_pose_of_the_file_beside_it(scene
     assert robot_model(obj).root == "floating" and "floating base" in capfd.readouterr().out
     assert abs(lowest(obj)) < 1e-4
     assert obj.robokin.home_posture == "half_sitting"
+
+
+def test_a_humanoid_whose_file_has_y_upward_stands_upright_on_the_ground(scene, capfd):
+    obj = imported(robot("human"))
+    model, q = robot_model(obj), read_configuration(obj)
+    assert model.root == "floating" and "floating base" in capfd.readouterr().out
+    placed = forward_kinematics(model, q)
+    heights = [placed[link][2, 3] for link in ("middle_head", "middle_pelvis", "left_hand", "left_foot")]
+    assert heights == sorted(heights, reverse=True) and heights[0] > heights[-1] + 1.0
+    assert placed["middle_thorax"][2, 3] > heights[2]
+    assert abs(lowest(obj)) < 1e-4
+    hands = [placed[f"{side}_hand"][:3, 3] for side in ("left", "right")]
+    assert min(hand[0] for hand in hands) > 0.1 and hands[0][1] > 0.1 > -0.1 > hands[1][1]  # before it, at both sides
+    bpy.ops.robokin.home()
+    np.testing.assert_allclose(read_configuration(obj), q, atol=1e-6)
 
 
 def test_a_fixed_robot_on_a_pedestal_stands_on_it_and_says_so(scene, capfd):

@@ -77,6 +77,7 @@ def test_any_arm_is_away_from_singularities(seed):
         ("talos_reduced", "floating", 2),
         ("romeo", "floating", 2),
         ("hyq_no_sensors", "floating", 4),
+        ("human", "floating", 2),
     ],
 )
 def test_the_base_follows_from_wheels_and_legs(name, root, legs):
