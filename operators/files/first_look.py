@@ -14,7 +14,7 @@ from ...properties.results.result_text import quantity_text
 from ...robokin import RobotModel, clamp
 from ...robokin.spatial import quaternion
 from ...robokin.structure.bodies import rigid_bodies
-from ...robokin.structure.natural_root import Y, up_axis
+from ...robokin.structure.natural_root import Y, up_axis, wheels
 from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
 
@@ -63,19 +63,20 @@ def raise_onto_ground(context: bpy.types.Context, obj: bpy.types.Object) -> list
 
 
 def _depth(obj: bpy.types.Object, robot: Binding) -> float:
-    """How far [Blender units] a robot is to be raised; 0 where the ground is right. A base that moves stands on all
-    that it wears. A fixed one stands on what does not move, unless something that moves is lower: that hangs, as from a
-    ceiling."""
-    bodies = rigid_bodies(robot.model).of
-    still: list[float] = []
-    moving: list[float] = []
+    """How far [Blender units] a robot is to be raised; 0 where the ground is right. One that drives stands on its
+    wheels, a base without that moves on all that it wears. A fixed one stands on what does not move, unless something
+    that moves is lower: that hangs, as from a ceiling."""
+    model, bodies = robot.model, rigid_bodies(robot.model).of
+    own = {bodies[link] for link in wheels(model)} or {model.root_link.name}
+    standing: list[float] = []
+    others: list[float] = []
     for child in _worn(obj):
         link = robot.link_of_bone.get(robot.own_bone(child.parent_bone), "")
-        is_still = bodies.get(link) == robot.model.root_link.name
-        (still if is_still else moving).extend(point.z for point in _corners(child))
-    heights = [*still, *moving]
-    stands = heights if robot.model.root != "fixed" else still and min(still) <= min(heights)
-    depth = obj.matrix_world.translation.z - min(heights, default=0.0)
+        (standing if bodies.get(link) in own else others).extend(point.z for point in _corners(child))
+    heights = [*standing, *others]
+    foot = min(standing if standing and wheels(model) else heights, default=0.0)
+    stands = heights if model.root != "fixed" else standing and min(standing) <= foot
+    depth = obj.matrix_world.translation.z - foot
     return depth if stands and depth > SUNK * np.ptp(heights) else 0.0
 
 

@@ -109,15 +109,15 @@ def _rigid(link: str, joints: Iterable[Joint]) -> dict[str | None, Array]:
     return placements
 
 
-def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) -> Array:
-    """(n, 3) [m] in the base, of the wheels of any kind that it stands on, joints at zero: held by it, steered or
-    sprung ones too, last in their chain; they turn whole turns about level axles that something round is around, or
-    are called wheels or casters. None where fewer than three stand apart on one level, low down.
+def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) -> tuple[str, ...]:
+    """Links that are the wheels of any kind that the base stands on, joints at zero: held by it, steered or sprung
+    ones too, last in their chain; they turn whole turns about level axles that something round is around, or are
+    called wheels or casters. () where fewer than three stand apart on one level, low down.
 
     joints: parents first."""
     moved = {joint.parent for joint in joints if joint.type != "fixed"}
     placed = _upright(base, joints, ("prismatic", *WHEEL_TYPES))
-    found = []
+    found: dict[str, Array] = {}
     for joint in joints:
         if joint.parent not in placed or moved & set(_rigid(joint.child, joints)):
             continue
@@ -126,14 +126,14 @@ def standing_wheels(base: Joint, links: Mapping[str, Link], joints: Sequence[Joi
         is_level = turns and abs((T[:3, :3] @ joint.axis) @ base.axis) < ALIGNED
         is_named = (is_level or joint.child in placed) and _CALLED.search(f"{joint.name} {joint.child}")
         if is_named or (is_level and _radius(joint, links, joints) > 0.0):
-            found.append(T[:3, 3])
-    places = np.array(found).reshape(-1, 3)
+            found[joint.child] = T[:3, 3]
+    places = np.array([*found.values()]).reshape(-1, 3)
     u, w = plane_basis(base.axis)
     across = places @ np.column_stack((u, w))
     apart = np.linalg.svd(across - across.mean(axis=0), compute_uv=False) if len(found) > 2 else np.zeros(2)
-    lowest = min(float(T[:3, 3] @ base.axis) for T in (*placed.values(), *map(translation, found)))
+    lowest = min(float(T[:3, 3] @ base.axis) for T in (*placed.values(), *map(translation, found.values())))
     stands = apart[1] > 0.1 * apart[0] and (places @ base.axis - lowest).max() < np.ptp(across, axis=0).max()
-    return places if stands else np.empty((0, 3))
+    return tuple(found) if stands else ()
 
 
 def _upright(base: Joint, joints: Iterable[Joint], moving: Sequence[str] = ("prismatic",)) -> dict[str | None, Array]:

@@ -21,20 +21,31 @@ def natural_root(model: RobotModel) -> str:
     """Where the root link carries one pair of wheels it is "wheeled"; where it stands on other wheels, "planar"; where
     it stands on legs, its root link high above the feet, "floating"; else "fixed". That of `model` itself does not
     matter."""
+    wheels, is_pair = _wheels(model)
+    if wheels:
+        return "wheeled" if is_pair else "planar"
+    heights = _heights(model, up_axis(model))
+    stands = feet(model) and -min(heights.values()) > STANDS * np.ptp(list(heights.values()))
+    return "floating" if stands else "fixed"
+
+
+def wheels(model: RobotModel) -> tuple[str, ...]:
+    """The links that are the wheels of its base; () where it does not drive."""
+    return _wheels(model)[0] if model.root in ("planar", "wheeled") else ()
+
+
+def _wheels(model: RobotModel) -> tuple[tuple[str, ...], bool]:
+    """The wheels that its root link carries, whatever its root is; whether they are one pair."""
     own = (
         Joint("base", "planar", None, model.root_link.name),
         {link.name: link for link in model.links},
         model.joints[1:],
     )
     try:
-        find_drive(*own)
+        drive = find_drive(*own)
     except ModelError:
-        if len(standing_wheels(*own)):
-            return "planar"
-        heights = _heights(model, up_axis(model))
-        stands = feet(model) and -min(heights.values()) > STANDS * np.ptp(list(heights.values()))
-        return "floating" if stands else "fixed"
-    return "wheeled"
+        return standing_wheels(*own), False
+    return tuple(model.joint(name).child for name in (drive.left, drive.right)), True
 
 
 def feet(model: RobotModel) -> tuple[str, ...]:

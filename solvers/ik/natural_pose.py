@@ -11,7 +11,7 @@ from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_
 from ...robokin.arrays import Array
 from ...robokin.model.model_limits import JointSlot
 from ...robokin.structure.bodies import Bodies, rigid_bodies
-from ...robokin.structure.natural_root import feet, up_axis
+from ...robokin.structure.natural_root import feet, up_axis, wheels
 from ...robokin.structure.tool_links import tool_links
 
 STEP = math.radians(15.0)
@@ -98,7 +98,7 @@ class _Limb:
         self._neutral = clamp(model, model.neutral())
         moved = {owner[i][0].child for i in self.freedoms[1:]}
         self._links = [*moved, tool]
-        self._ground = min(0.0, *self._heights(q, [link.name for link in model.links]))
+        self._ground = min(0.0, *self._heights(q, wheels(model) or [link.name for link in model.links]))
 
     def step(self, freedom: int) -> float:
         at = self.freedoms.index(freedom)

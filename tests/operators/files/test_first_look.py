@@ -79,6 +79,22 @@ def test_what_stands_in_the_ground_is_raised_onto_it(scene, tmp_path, at, tall, 
     assert obj.location.z * unit == pytest.approx(raised, abs=1e-6)
 
 
+WHEEL = """<link name="wheel_{i}"><visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius=".1" length=".05"/>
+</geometry></visual></link><joint name="wheel_{i}" type="continuous"><parent link="base"/><child link="wheel_{i}"/>
+<origin xyz="{x} {y} 0"/><axis xyz="0 1 0"/></joint>"""
+
+
+@pytest.mark.parametrize(("rows", "root"), [((0.0,), "wheeled"), ((-0.3, 0.3), "planar")])
+def test_a_robot_stands_on_its_wheels_though_its_arm_hangs_below_them(scene, tmp_path, rows, root):
+    places = [(x, y) for x in rows for y in (0.2, -0.2)]
+    wheels = "".join(WHEEL.format(i=i, x=x, y=y) for i, (x, y) in enumerate(places))
+    path = tmp_path / "r.urdf"
+    path.write_text(BOXES.format(at=0.1, tall=0.2, reach=-0.4).replace("</robot>", wheels + "</robot>"))
+    obj = imported(path)
+    assert robot_model(obj).root == root
+    assert obj.location.z == pytest.approx(0.1, abs=1e-3)
+
+
 def test_the_postures_of_a_file_beside_are_taken_and_the_fullest_is_home(scene, tmp_path, capfd):
     source = robot("talos_reduced")
     shutil.copy(source, tmp_path / "talos.urdf")
