@@ -18,7 +18,8 @@ SHARE = 0.01  # of the largest extent: by how much a part may reach beyond the m
 _SAME = 1e-7  # of the largest extent: points that are one, and on a plane
 _SAMPLES = 600  # triangles that choose a plane
 _EXTREME = 96  # points of a part that stand for all, where they are many
-_FACES_FIRST = 0.6  # what a cut by a face counts beside others, where it leaves a convex side
+_FACES_FIRST = 0.6  # what a cut by a face counts beside others, where it leaves a convex side that is a wall
+_WALL = 0.05  # of the area: smaller convex sides are facets of what is round, and so many cuts would not get around it
 _CHIP = 0.01  # of the area: smaller sides are chips
 _MANY = 100_000  # triangles times points
 
@@ -235,7 +236,8 @@ def _cut(piece: _Piece, enough: float, eps: float) -> tuple[_Piece, _Piece] | No
             continue
         left = [half.depths for half in halves]
         score = sum(float(depths @ size) for depths, size in zip(left, sizes, strict=True))
-        if abs(plane[0] @ n) > 1.0 - _SAME and min(map(np.max, left)) <= enough:
+        is_wall = min(map(np.max, left)) <= enough and min(map(np.sum, sizes)) >= _WALL * sum(map(np.sum, sizes))
+        if is_wall and abs(plane[0] @ n) > 1.0 - _SAME:
             score *= _FACES_FIRST
         if score < 0.999 * least:
             best, least = plane, score

@@ -152,6 +152,30 @@ def test_a_ring_is_covered_and_has_its_hole():
     assert clearance(parts, np.zeros(3)) > 0.72
 
 
+def turned(profile, sides):
+    """A solid of revolution about z: profile (k, 2) of radius and height, closed, counter-clockwise."""
+    t = np.arange(sides) * 2 * np.pi / sides
+    around = np.stack((np.cos(t), np.sin(t)), axis=1)
+    points = np.concatenate([np.column_stack((r * around, np.full(sides, z))) for r, z in profile])
+    i, j = np.arange(sides), (np.arange(sides) + 1) % sides
+    rings = [(k * sides, (k + 1) % len(profile) * sides) for k in range(len(profile))]
+    return points, np.concatenate(
+        [np.stack(three, axis=1) for a, b in rings for three in ((a + i, a + j, b + j), (a + i, b + j, b + i))]
+    )
+
+
+def test_what_is_round_is_not_cut_facet_by_facet():
+    """A tube and a bowl of so many facets that cuts along them do not get around."""
+    tube = parts_of(*turned([(1.0, 0.0), (1.0, 2.0), (0.9, 2.0), (0.9, 0.0)], 48))
+    assert tube.excess < 0.03
+    assert clearance(hulls(tube), np.array([0.0, 0.0, 1.0])) > 0.87
+    down = np.linspace(0.02, np.pi / 2, 9)
+    arc = np.stack((np.sin(down), -np.cos(down)), axis=1)
+    bowl = parts_of(*turned(np.concatenate((arc, 0.95 * arc[::-1])), 16))
+    assert bowl.excess < 0.3
+    assert clearance(hulls(bowl), np.array([0.0, 0.0, -0.2])) > 0.5
+
+
 def test_points_wires_and_flat_things_are_parts():
     assert len(parts_of(np.eye(3), np.empty((0, 3), int)).parts) == 1
     wires = np.array([[0, 1, 1], [1, 2, 2]])
