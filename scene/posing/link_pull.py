@@ -11,6 +11,7 @@ from ...properties.bridge import Binding, binding, read_configuration, to_blende
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
+from ...robokin.structure.bodies import rigid_bodies
 from ...robokin.structure.tool_links import tool_links
 from ...solvers.posing.pull import Pull, hold
 from ..animation.curves import refuse_driven
@@ -35,8 +36,8 @@ class LinkPull:
         """point: (3,) in the world that is pulled; the link's origin when None.   pinned: bones whose links stay.
 
         A base that could move stays, unless it is pulled itself or bones are pinned; and of a robot that follows its
-        targets the tips of other tasks. In a self-motion all tips stay, without tasks the tools, and the link's
-        rotation goes as it may. Raises RobokinError.
+        targets the tips that are not fixed to the link. In a self-motion all tips stay, without tasks the tools, and
+        the link's rotation goes as it may. Raises RobokinError.
         """
         self._obj, self._robot = obj, binding(obj)
         robot, self.start = self._robot, read_configuration(obj, self._robot)
@@ -52,9 +53,8 @@ class LinkPull:
         if is_self_motion:
             anchors |= tips or dict.fromkeys(tool_links(model)[:1], True)
         elif obj.robokin.live:
-            anchors |= tips
-        if not is_self_motion:
-            anchors.pop(link, None)
+            body = rigid_bodies(model).of
+            anchors |= {tip: rotation for tip, rotation in tips.items() if body[tip] != body[link]}
         tasks = [hold(model, self.start, name, rotation) for name, rotation in anchors.items()]
         self.anchors = tuple(anchors)
         at = (
@@ -85,8 +85,9 @@ class LinkPull:
 
 
 def base_hold(model: RobotModel, link: str) -> tuple[str, ...]:
-    """The root link, where it could move and is not the one that is pulled."""
-    return () if model.root == "fixed" or link == model.root_link.name else (model.root_link.name,)
+    """The root link, where it could move and the one that is pulled is not fixed to it."""
+    root = model.root_link.name
+    return () if model.root == "fixed" or rigid_bodies(model).of[link] == root else (root,)
 
 
 def _into_root(obj: bpy.types.Object, robot: Binding, T_world: Array) -> Array:

@@ -100,6 +100,28 @@ def test_selected_bones_are_pinned_where_that_is_chosen(robot, pins):
     assert set(pinned) == (seen if pins else set()) and len(seen) > 6
 
 
+def test_a_link_that_is_fixed_to_the_tool_is_grabbed_with_the_target(robot):
+    """The hand is what a user takes hold of; the target of a live robot is at the frame of its tool."""
+    target, before = add_target(robot), world(robot, TOOL)
+    robot.robokin.live = True
+    pull = LinkPull(robot, "panda_joint7")
+    assert pull.freedom == 6
+    T = pull.grip.copy()
+    T[2, 3] -= 0.05
+    write_configuration(robot, pull.to(T))
+    settle(bpy.context, robot)
+    np.testing.assert_allclose(world(robot, TOOL) - before, (0.0, 0.0, -0.05), atol=1e-4)
+    assert world_error(robot, TOOL, target)[0] < 1e-4
+    assert "panda_hand_tcp" in LinkPull(robot, ELBOW).anchors
+
+
+def test_a_link_that_is_fixed_to_the_root_moves_the_base(scene):
+    robot = add_robot("pr2", root="planar")
+    fixed = next(j.child for j in binding(robot).model.joints[1:] if not j.nv)
+    bone = binding(robot).bone_of_link[fixed]
+    assert LinkPull(robot, bone).freedom == 3
+
+
 def test_pinned_bones_and_a_base_that_could_move_stay(scene):
     robot = add_robot("panda", root="planar")
     root = binding(robot).model.root_link.name
