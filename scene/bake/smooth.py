@@ -21,6 +21,8 @@ from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.optimal_control.start import TrackedFrames, near_animation
 from ...solvers.progress import mapped, scaled
 
+STILL = 1e-5  # [rad, m] less is shown as 0
+
 
 @dataclass(frozen=True, eq=False)
 class SmoothResult:
@@ -37,8 +39,13 @@ class SmoothResult:
 
     def summary(self) -> str:
         """One line."""
+        broke = f"{counted(self.before, 'sample')} broke a limit, now {self.after}"
         moved = f"the farthest from the animation is {self.joint} by {self.deviation:.3g} {self.unit}"
-        return f"{counted(self.before, 'sample')} broke a limit, now {self.after}; {moved}; {self.result.note}"
+        if not self.before and not self.after:
+            broke = "no sample broke a limit"
+        if self.deviation < STILL:
+            moved = "no joint is off the animation"
+        return f"{broke}; {moved}; {self.result.note}"
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""

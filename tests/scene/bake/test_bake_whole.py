@@ -117,6 +117,14 @@ def test_smooth_repairs_keys_that_break_limits(scene, tmp_path, capfd):
     assert main(["smooth", str(path), "--frames", "3:3"]) == 2
 
 
+def test_smooth_of_a_robot_that_stands_still_says_so(scene, capfd):
+    robot = follower(scene)
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.smooth() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "no sample broke a limit; no joint is off the animation; " in said and "now 0" not in said
+
+
 def test_soft_tasks_cost_and_hold_nothing(scene, tmp_path):
     """Two tasks that no pose meets at once: the soft one gives way, at the frames at which it counts."""
     robot = follower(scene)
