@@ -57,7 +57,7 @@ def unitless(scene: bpy.types.Scene) -> bool:
     return scene.unit_settings.system == "NONE"
 
 
-SMALL = 1e-2  # [m] what is shorter is shown in millimetres
+SMALL = 0.1  # [m] what is shorter is shown in millimetres
 
 # Units that a scene may have chosen, in metres and kilograms; with "ADAPTIVE" Blender chooses by the size.
 _UNITS = {

@@ -15,6 +15,7 @@ from support.blender.scene_robots import add_robot
     [
         ("hand is off by 9.54 m and 1.42 rad", "hand is off by 9.54 m and 81.4°"),
         ("hand is off by 1.2e-05 m and 2.8e-07 rad", "hand is off by 0.012 mm and 0°"),
+        ("hand is off by 0.02663 m, 0.2089 m away", "hand is off by 26.63 mm, 0.2089 m away"),
         ("joint4 moves at 8 rad/s, allowed 2.5 m/s", "joint4 moves at 458°/s, allowed 2.5 m/s"),
         ("a at 3.1415927 rad/s\u00b2", "a at 180°/s\u00b2"),
         ("3 frames; 2 miss a task, the first 1 (MAX_ITERATIONS)", "3 frames; 2 miss a task, the first 1 (not reached)"),
