@@ -201,13 +201,13 @@ def test_a_mark_tells_how_far_parts_reach_beyond_the_mesh(arm, capfd):
     torus, said = bpy.context.object, marked(capfd)
     points, triangles = triangles_of(torus)
     beyond = finish(convex_parts(np.asarray(points, float), triangles)).excess
-    assert f"at most {beyond:.3g} m beyond the meshes (Torus)" in said and 1e-3 < beyond <= 0.025
+    assert f"at most {1e3 * beyond:.3g} mm beyond the meshes (Torus)" in said and 1e-3 < beyond <= 0.025
     torus.scale = (2.0, 2.0, 2.0)
     torus.select_set(False)
     post.select_set(True)
     assert "at most 0 m beyond" in marked(capfd)  # of what was marked now
     torus.select_set(True)
-    assert f"at most {2.0 * beyond:.3g} m beyond the meshes (Torus)" in marked(capfd)
+    assert f"at most {2e3 * beyond:.3g} mm beyond the meshes (Torus)" in marked(capfd)
     post.select_set(False)
     bpy.context.object.scale = (0.0, 1.0, 1.0)
     assert "'Torus' has no size" in marked(capfd)
