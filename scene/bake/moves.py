@@ -18,7 +18,7 @@ from ...robokin.spatial import quaternion
 from ...scene.animation.curves import refuse_unwritable
 from ...scene.animation.frames import fcurves
 from ...scene.animation.motion_keys import key_motion
-from ...scene.bake.retime import binding_rows
+from ...scene.bake.retime import binding_rows, keyed_limits
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 from ...scene.tasks.shapes import curve_of
@@ -108,9 +108,9 @@ def moves_steps(
     model = robot.model_at(q0)
     moves = [led_move(obj, robot, item) for item in items]
     gravity = drives_gravity(obj, robot, efforts, limits or {})
-    done = yield from run_moves_steps(model, moves, clamp(model, q0), limits or {}, gravity)
-    yield 1.0
     step = frame_seconds(scene)
+    done = yield from run_moves_steps(model, moves, clamp(model, q0), keyed_limits(model, limits, step), gravity)
+    yield 1.0
     motion = program_motion(done, 1.0 / step)
     key_motion(scene, obj, motion, first, robot)
     _mark_moves(obj, which, [part.duration + move.wait for move, part in done], first, step)

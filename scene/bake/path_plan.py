@@ -25,7 +25,7 @@ from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
 from ..collisions import checked_collisions, collisions_over
-from .retime import farthest_joint
+from .retime import farthest_joint, keyed_limits
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _SPARE = 2e-3  # [m] beyond the margin where a path ends: the planner takes what is nearer for not free
@@ -79,7 +79,8 @@ def plan_steps(
         goal = yield from _goal(scene, view_layer, obj, robot, last, start, ClearanceTask(collisions, margin + _SPARE))
     else:
         goal = _inside(model, ends[1], last)
-    steps = plan_path_steps(model, collisions, start, goal, margin=margin, budget=budget, seed=seed)
+    bound = keyed_limits(model, None, frame_seconds(scene))
+    steps = plan_path_steps(model, collisions, start, goal, bound, margin=margin, budget=budget, seed=seed)
     plan = yield from scaled(steps, 0.2, 0.95)
     if plan.motion is not None:
         duration, step = (last - first) * frame_seconds(scene), frame_seconds(scene)

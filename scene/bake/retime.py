@@ -19,6 +19,7 @@ from ...scene.animation.curves import own_keys, refuse_unwritable
 from ...scene.animation.motion_keys import key_motion
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.root_frames import metres_per_world_unit
+from ...solvers.limits.viability import keyed_velocity
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
@@ -82,8 +83,9 @@ def retime_steps(
     yield 0.9
     gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
     wanted = duration if mode == "DURATION" else None
-    found = retime(motion.model, motion, limits, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
+    bound = keyed_limits(motion.model, limits, step)
+    found = retime(motion.model, motion, bound, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
@@ -105,6 +107,11 @@ def retime_limits(
     if own:
         limits["tools"] = dict.fromkeys(tool_links(model), own)
     return limits
+
+
+def keyed_limits(model: RobotModel, limits: Mapping[str, object] | None, step: float) -> dict[str, object]:
+    """The limits of a motion that gets a linear key every step [s]."""
+    return {**(limits or {}), "velocity": keyed_velocity(model, step)}
 
 
 def set_limits(obj: bpy.types.Object, robot: Binding) -> dict[str, object]:

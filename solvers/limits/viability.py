@@ -90,8 +90,9 @@ def viable_steps(
 class StepLimits:
     """The limits of a robot per step of `dt` seconds, one entry per degree of freedom (nv,).
 
-    max_step: V dt. max_step_change: A dt^2. coordinate: index in q of the position that the degree of freedom adds to,
-    -1 where it has none (rotations of ball and floating joints; lengths of floating joints move in the child frame).
+    max_step: V dt, of balls what `keyed_velocity` leaves. max_step_change: A dt^2. coordinate: index in q of the
+    position that the degree of freedom adds to, -1 where it has none (rotations of ball and floating joints; lengths
+    of floating joints move in the child frame).
     lower, upper: position bounds of the degrees of freedom, infinite where there is none.
     cones, bases: of the balls that are limited, and the wheeled bases.
     """
@@ -117,7 +118,7 @@ class StepLimits:
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
         with np.errstate(over="ignore"):  # a limit that means none
-            max_step, max_change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+            max_step, max_change = keyed_velocity(model, dt) * (dt * keep), model.acceleration * (dt * dt * keep)
         max_change = np.maximum(max_change, LEAST**2)  # distances are divided by it
         return cls(dt, max_step, max_change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
@@ -167,6 +168,19 @@ class StepLimits:
     def _coupled_columns(self) -> list[list[int]]:
         """Columns that brake together, along one direction."""
         return [*([c.v, c.v + 1, c.v + 2] for c in self.cones), *(list(base.wheel_v) for base in self.bases)]
+
+
+def keyed_velocity(model: RobotModel, dt: float) -> Array:
+    """(nv,) what velocities from frame to frame may be so that linear keys keep the model's limits between them too: a
+    quaternion that goes straight turns its ball fastest half-way, by θ from frame to frame at 4 tan(θ / 4) / dt."""
+    found, tree = np.array(model.velocity), model.tree
+    for motion, end in zip(tree.motion, tree.iv, strict=True):
+        if motion in (Elementary.BALL, Elementary.FREE):
+            first = end if motion == Elementary.BALL else end + 3
+            own = slice(first, first + 3)
+            quarter = min(float(np.linalg.norm(np.minimum(found[own] * (0.25 * dt), 1.0))), 1.0)  # θ of at most π
+            found[own] *= np.arctan(quarter) / quarter if quarter > 0.0 else 1.0
+    return found
 
 
 def dof_coordinates(model: RobotModel) -> Array:

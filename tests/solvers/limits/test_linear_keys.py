@@ -1,0 +1,58 @@
+"""Linear keys of a ball keep its limit on speed between frames too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import Joint, Link, RobotModel
+from robokin_addon.robokin.spatial import quaternion
+from robokin_addon.solvers import PoseTask, optimize_motion, track
+
+DT, FRAMES = 1 / 25, 12
+
+
+def turning(kind: str, speed: object) -> RobotModel:
+    return RobotModel(
+        "r", [Link("base"), Link("l", 1.0, inertia=np.eye(3))], [Joint("j", kind, "base", "l", velocity=speed)]
+    )
+
+
+def fastest_between(q: np.ndarray) -> np.ndarray:
+    """(3,) the largest speeds about each axis of quaternions (F, 4) that go straight from frame to frame, and are made
+    unit: by differences of a two-hundredth of a frame."""
+    found = np.zeros(3)
+    for a, b in zip(q[:-1], q[1:], strict=True):
+        b = b if a @ b > 0.0 else -b
+        s = np.linspace(0.0, 1.0, 201)[:, None]
+        between = a + s * (b - a)
+        between /= np.linalg.norm(between, axis=1, keepdims=True)
+        turned = quaternion.multiply(quaternion.conjugate(between[:-1]), between[1:])
+        found = np.maximum(found, abs(2.0 * turned[:, 1:] / (DT / 200)).max(axis=0))
+    return found
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("speed", [0.3, 14.0, 60.0, [3.0, 20.0, 9.0], [10.0, np.inf, 10.0]])
+@pytest.mark.parametrize("kind", ["spherical", "floating"])
+def test_a_ball_that_follows(kind: str, speed: object, backend: str) -> None:
+    speeds = np.broadcast_to(speed, 3)
+    model = turning(kind, speeds if kind == "spherical" else [np.inf] * 3 + list(speeds))
+    targets = np.tile(np.eye(4), (FRAMES, 1, 1))
+    turns = np.arange(FRAMES)[:, None] * np.minimum(speeds, 30.0) * DT * np.array([1.1, 0.9, -1.05])
+    targets[:, :3, :3] = quaternion.to_matrix(quaternion.exp(turns))
+    found = track(model, [PoseTask("l", np.eye(4))], targets[:, None], model.neutral(), dt=DT, backend=backend)
+    share = fastest_between(found.q[:, -4:]) / speeds
+    assert share.max() <= 1.0 + 1e-6
+    if np.ndim(speed) == 0 and speed < 60.0:
+        assert share.max() >= 0.98, "as fast as it may"
+
+
+@pytest.mark.parametrize("speed", [0.3, 14.0])
+def test_a_whole_motion_of_a_ball(speed: float) -> None:
+    model = turning("spherical", speed)
+    end = quaternion.exp(np.full(3, 0.97 * speed * (FRAMES - 1) * DT))
+    goal = np.eye(4)
+    goal[:3, :3] = quaternion.to_matrix(end)
+    targets = np.tile(goal, (FRAMES, 1, 1, 1))
+    found = optimize_motion(model, [PoseTask("l", np.eye(4))], targets, q0=model.neutral(), dt=DT, cost="animation")
+    assert fastest_between(found.q).max() <= speed * (1.0 + 1e-6)
