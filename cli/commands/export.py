@@ -79,7 +79,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
         import bpy
 
         from ...properties.bridge import binding, export_urdf
-        from ...scene.bake.resampling import motion_at_rate
+        from ...scene.bake.resampling import broken_in_file, motion_at_rate
         from ...scene.dynamics import dynamics_steps, file_columns
         from ...scene.srdf import write_srdf
 
@@ -103,6 +103,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
                 found = run_steps(dynamics_steps(bpy.context.scene, robot, bound, motion, frames[0]))
                 columns = file_columns(robot, bound, found, Path(arguments.output))
             write_motion(motion, arguments.output, columns)
+            losses = broken_in_file(bpy.context.scene, motion, frames[0])
             line = f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s"
     return _report_written(arguments.output, line, losses)
 

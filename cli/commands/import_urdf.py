@@ -11,7 +11,7 @@ from ...robokin import RobokinError, import_srdf
 from ...robokin.limit_warnings import limit_warnings
 from ...robokin.units import counted
 from ...robokin.urdf.srdf import Srdf
-from ...solvers.motion.files import read_known_motion
+from ...solvers.motion.files import absent_note, read_known_motion
 from ...solvers.progress import finish
 from ..arguments import add_urdf_options, output_blend
 from ..robot_file import load_description
@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> bool:
     # What is wrong with the files shows before Blender starts.
     model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
     srdf = Srdf() if arguments.srdf is None else import_srdf(arguments.srdf, model)
-    motion, others = (None, []) if arguments.motion is None else read_known_motion(arguments.motion, model)
+    file = arguments.motion
+    motion, others, absent = (None, [], []) if file is None else read_known_motion(file, model)
     from ..blend_saving import save_as
     from ..blender import blender, some_window
 
@@ -69,8 +70,10 @@ def run(arguments: argparse.Namespace) -> bool:
         name = robot.name
         if motion is not None:
             warnings += _keyed(robot, motion)
+        if absent:
+            warnings.append(absent_note(file, absent))
         if others:
-            warnings.append(f"{arguments.motion}: no joints of {model.name!r}, left out: {', '.join(others)}")
+            warnings.append(f"{file}: no joints of {model.name!r}, left out: {', '.join(others)}")
         save_as(arguments.output)
     logged = limit_warnings(model)  # by the reader
     for warning in (*srdf.warnings, *(each for each in warnings if each not in logged)):

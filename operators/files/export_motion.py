@@ -13,7 +13,7 @@ from ...properties.registration import registration
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
 from ...robokin.units import counted
-from ...scene.bake.resampling import motion_at_rate
+from ...scene.bake.resampling import broken_in_file, motion_at_rate
 from ...scene.dynamics import dynamics_steps, file_columns
 from ...solvers.motion.files import WITH_QUANTITIES, write_motion
 from ...solvers.motion.joint_trajectory import motion_losses
@@ -110,7 +110,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
             found = yield from dynamics_steps(context.scene, obj, robot, motion, first)
             columns = file_columns(obj, robot, found, path)
         write_motion(motion, path, columns)
-        for loss in motion_losses(motion.model, path):
+        for loss in (*motion_losses(motion.model, path), *broken_in_file(context.scene, motion, first)):
             self.report({"WARNING"}, loss)
         self.report({"INFO"}, f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s written to {path.name}")
 

@@ -10,7 +10,7 @@ from ...properties.registration import registration
 from ...robokin import RobokinError
 from ...robokin.units import counted
 from ...scene.animation.motion_keys import key_motion
-from ...solvers.motion.files import read_known_motion
+from ...solvers.motion.files import absent_note, read_known_motion
 from ..common import RobotOperator
 
 
@@ -34,7 +34,9 @@ class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
         if not self.filepath:
             raise RobokinError(f"no file to read a motion of {obj.name!r} from: set filepath")
         robot = binding(obj)
-        motion, others = read_known_motion(bpy.path.abspath(self.filepath), robot.model)
+        motion, others, absent = read_known_motion(bpy.path.abspath(self.filepath), robot.model)
+        if absent:
+            self.report({"WARNING"}, absent_note(self.filepath, absent))
         if others:
             self.report({"WARNING"}, f"no joints of {robot.model.name!r}, left out: {', '.join(others)}")
         first = self.given("frame_start", context.scene.frame_start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -10,13 +10,18 @@ import numpy as np
 from ...properties.bridge import binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
+from ...solvers.motion.check import check_motion
 from ...solvers.motion.motion import Motion
+from ...solvers.motion.violation import Violation
 from ...solvers.progress import scaled
 from ...solvers.retiming.smooth_motion import smooth_motion
 from .samples import sample_motion
 
 _MOST = 1_000_000  # samples in one file
 
+
+MOST_SPANS = 3  # that are named
+BROKEN = "Smooth or Retime the animation first, or give it more frames"  # what mends it
 
 _SAME_TIME = 1e-9  # [s]
 
@@ -73,3 +78,21 @@ def motion_at_rate(
     if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
         return straight
     return Motion.of(exact.model, straight.times, exact.q)
+
+
+def broken_in_file(scene: bpy.types.Scene, motion: Motion, first: int) -> list[str]:
+    """`broken_limits` of a motion that is exported, from the frame `first` on."""
+    frames = first + (motion.times - motion.times[0]) / frame_seconds(scene)
+    return broken_limits(check_motion(motion, float32=True).violations, frames.tolist(), BROKEN)
+
+
+def broken_limits(found: Sequence[Violation], frames: Sequence[float], remedy: str) -> list[str]:
+    """One line on limits that samples at these frames break: where, the first, and what mends it; or none."""
+    if not found:
+        return []
+    broken = sorted({round(frames[each.frame]) for each in found})
+    starts = [frame for frame in broken if frame - 1 not in broken]
+    ends = [frame for frame in broken if frame + 1 not in broken]
+    spans = [f"{a} to {b}" if b > a else f"{a}" for a, b in zip(starts, ends, strict=True)]
+    where = ", ".join(spans[:MOST_SPANS]) + (f" and {len(spans) - MOST_SPANS} more" if len(spans) > MOST_SPANS else "")
+    return [f"limits are broken at frame {where}, first the {found[0].sentence()}: {remedy}"]

@@ -44,6 +44,7 @@ from .servos import servo_angles
 TIME = "time"
 WITH_QUANTITIES = ".csv", ".json", ".yaml", ".yml"
 NONE: Quantities = MappingProxyType({})
+Read = tuple[Motion, list[str], list[str]]  # as `read_known_motion`
 MAX_BYTES = 256 << 20  # hours of a robot
 logger = logging.getLogger(__name__)
 
@@ -73,7 +74,9 @@ def read_motion(path: str | os.PathLike, model: RobotModel) -> Motion:
     """Read a .csv, .json, .yaml or .yml motion of `model`, in any order of the joints. Joints without values are
     neutral. Raises FileFormatError naming file and line, also for a joint that the robot does not have.
     """
-    motion, others = read_known_motion(path, model)
+    motion, others, absent = read_known_motion(path, model)
+    if absent:
+        logger.warning(absent_note(path, absent))
     if others:
         valid = ", ".join(name for joint in model.joints if joint.nq for name in coordinate_names(joint))
         line = 1 if Path(path).suffix.lower() == ".csv" else None
@@ -81,9 +84,14 @@ def read_motion(path: str | os.PathLike, model: RobotModel) -> Motion:
     return motion
 
 
-def read_known_motion(path: str | os.PathLike, model: RobotModel) -> tuple[Motion, list[str]]:
-    """`read_motion` of the joints that the robot has; the names that it has not, in the order of the file. Raises
-    FileFormatError also where it has none of them."""
+def absent_note(path: str | os.PathLike, absent: list[str]) -> str:
+    """One line on joints that a file has no values for."""
+    return f"{Path(path).name} has no values for {', '.join(map(repr, absent))}: kept neutral"
+
+
+def read_known_motion(path: str | os.PathLike, model: RobotModel) -> Read:
+    """`read_motion` of the joints that the robot has; the names that it has not, in the order of the file; those of its
+    joints that the file has no values for. Raises FileFormatError also where it has none of them."""
     path = Path(checked_path(path, "a motion"))
     read = _by_extension(path, _READERS, "read")
     text = read_text(path, "a motion", MAX_BYTES)
@@ -170,7 +178,7 @@ def _json(motion: Motion, quantities: Quantities) -> str:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read_csv(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[str]]:
+def _read_csv(text: str, model: RobotModel, path: Path) -> Read:
     rows = _rows(text, path)
     _, header = next(rows, (1, []))
     if not header or header[0].strip() != TIME:
@@ -196,13 +204,11 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[st
     return _of_columns(model, times, columns, path, 1)
 
 
-def _read_yaml(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[str]]:
+def _read_yaml(text: str, model: RobotModel, path: Path) -> Read:
     return _of_columns(model, *trajectory_columns(text, path), path, None)
 
 
-def _of_columns(
-    model: RobotModel, times: Array, columns: dict[str, Array], path: Path, line: int | None
-) -> tuple[Motion, list[str]]:
+def _of_columns(model: RobotModel, times: Array, columns: dict[str, Array], path: Path, line: int | None) -> Read:
     values, others = {}, []
     known = {name: joint for joint in model.joints for name in coordinate_names(joint) if joint.nq}
     for name in columns:
@@ -228,7 +234,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
         raise FileFormatError(path, reader.line_num, str(problem)) from None
 
 
-def _read_json(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[str]]:
+def _read_json(text: str, model: RobotModel, path: Path) -> Read:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as problem:
@@ -256,7 +262,7 @@ def _read_json(text: str, model: RobotModel, path: Path) -> tuple[Motion, list[s
 
 def _motion(
     model: RobotModel, times: object, values: dict[str, Array], path: Path, others: list[str], line: int | None
-) -> tuple[Motion, list[str]]:
+) -> Read:
     """Values (F, nq) per joint; those of mimic joints must agree with the joint they follow, when it is given."""
     if others and not values:
         valid = ", ".join(joint.name for joint in model.joints if joint.nq)
@@ -285,7 +291,7 @@ def _motion(
             raise ConfigurationError(
                 f"joint {name!r} mimics {followed!r} and disagrees in sample {int(np.argmax(wrong))}"
             )
-    return Motion.of(model, times, q), others
+    return Motion.of(model, times, q), others, [j.name for j in model.moving_joints if j.name not in known]
 
 
 _WRITERS: dict[str, Callable] = {

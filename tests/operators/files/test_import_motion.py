@@ -67,6 +67,19 @@ def test_values_outside_the_limits_are_moved_inside_and_reported(scene, tmp_path
     assert seen(obj, [25])[0][3] == pytest.approx(model.upper[3], abs=1e-6)
 
 
+def test_joints_without_values_are_named(scene, tmp_path, capfd):
+    obj = build(library_robot("puppet"))
+    balls = [joint.name for joint in robot_model(obj).moving_joints if joint.nq != joint.nv]
+    path = write_motion(wandering(robot_model(obj)), tmp_path / "m.yaml")
+    assert imported(obj, path) == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert f"m.yaml has no values for {', '.join(map(repr, balls))}: kept neutral" in said
+    save_urdf(robot_model(add_robot()), tmp_path / "arm.urdf")
+    (tmp_path / "part.csv").write_text("time,panda_joint4\n0,-1\n1,-2\n")
+    done = run(capfd, "import", tmp_path / "arm.urdf", "--motion", tmp_path / "part.csv", "-o", tmp_path / "a.blend")
+    assert done.code == 0 and "part.csv has no values for 'panda_joint1'" in done.err
+
+
 def test_a_bad_file_changes_nothing(scene, tmp_path):
     obj = add_robot()
     (tmp_path / "bad.csv").write_text("time,nobody\n0,1\n")

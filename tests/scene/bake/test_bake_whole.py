@@ -11,6 +11,7 @@ from robokin_addon.cli import main
 from robokin_addon.operators.solve.bake import ROBOKIN_OT_bake
 from robokin_addon.operators.solve.smooth import ROBOKIN_OT_smooth
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import set_frame
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
@@ -123,6 +124,55 @@ def test_smooth_of_a_robot_that_stands_still_says_so(scene, capfd):
         assert bpy.ops.robokin.smooth() == {"FINISHED"}
     said = capfd.readouterr().out
     assert "no sample broke a limit; no joint is off the animation; " in said and "now 0" not in said
+
+
+def test_smooth_names_what_it_cannot_mend_at_its_ends(scene, capfd):
+    """A part of a motion that is too fast: no step from the frames beside it to a motion within limits is legal."""
+    robot = follower(scene)
+    model, speed = robot_model(robot), 3.0 * robot_model(robot).velocity[0]
+    turns = np.tile(read_configuration(robot), (FRAMES, 1))
+    middle = 0.5 * (model.lower[0] + model.upper[0])
+    turns[:, 0] = middle + np.sin(np.arange(FRAMES) * speed / scene.render.fps)
+    write_curves(robot, range(1, FRAMES + 1), turns, False, binding(robot))
+    broken = {each.frame + 1 for each in check_motion(motion(scene, robot), float32=True).violations}
+    first, last = 5, FRAMES - 4
+    assert {first - 1, last + 1} <= broken
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.smooth(frame_start=first, frame_end=last) == {"FINISHED"}
+    left = {each.frame + 1 for each in check_motion(motion(scene, robot), float32=True).violations}
+    beside = sorted(left & set(range(first, last + 3)))
+    assert beside
+    said = capfd.readouterr().out
+    assert "now 0" not in said and f"broken at frame {beside[0]}" in said
+    assert "of panda_joint1 is " in said and "choose a longer range, or Retime" in said
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.smooth() == {"FINISHED"}
+    assert "now 0" in capfd.readouterr().out
+
+
+def test_an_exported_motion_names_the_limits_that_it_breaks(scene, tmp_path, capfd):
+    robot = follower(scene)
+    model = robot_model(robot)
+    turns = np.tile(read_configuration(robot), (FRAMES, 1))
+    turns[8:, 0] += 0.3
+    write_curves(robot, range(1, FRAMES + 1), turns, False, binding(robot))
+    path = tmp_path / "fast.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    saying = r"limits are broken at frame 9, first the velocity of panda_joint1 is .*, allowed .*: Smooth or Retime"
+    assert model.velocity[0] < 0.3 * scene.render.fps
+    csv = str(tmp_path / "a.csv")
+    with bpy.context.temp_override(object=robot):
+        for smooth in (False, True):
+            bpy.ops.robokin.export_motion(filepath=csv, smooth=smooth)
+            where = "frame [789]( to 9)?" if smooth else "frame 9"
+            assert re.search(saying.replace("frame 9", where), capfd.readouterr().out)
+        bpy.ops.robokin.smooth()
+        capfd.readouterr()
+        bpy.ops.robokin.export_motion(filepath=csv, smooth=True, rate=500.0)
+    assert "broken" not in capfd.readouterr().out
+    for options in ([], ["--smooth", "--rate", "500"]):
+        assert main(["export", str(path), "-o", csv, *options]) == 0
+        assert "limits are broken at frame" in capfd.readouterr().err
 
 
 def test_soft_tasks_cost_and_hold_nothing(scene, tmp_path):

@@ -1,16 +1,20 @@
-"""Limits with keys: Check compares each frame with its own, Bake keeps the narrowest of its frames."""
+"""Limits with keys: Check compares each frame with its own, Bake keeps the narrowest of its frames; what is keyed keeps
+a ball's limit on speed between keys too."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.frame_rate import frame_seconds
-from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
+from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.scene.animation.curves import write_curves
+from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import build
@@ -18,6 +22,7 @@ from support.blender.windows import called
 from support.problems.obstructed import planar_arm
 
 LAST, SPEED = 20, 0.8
+BALL_LAST, BALL_SPEED, PARTS = 40, 14.0, 16
 
 
 @pytest.fixture
@@ -63,3 +68,45 @@ def test_a_bake_keeps_the_narrowest_and_says_so(arm):
     motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm)))
     assert abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
     assert arm.robokin.solver.bake_status == "LIMIT" or "narrowest" in arm.robokin.solver.bake_reason
+
+
+@pytest.fixture
+def ball(scene) -> bpy.types.Object:
+    """A ball that turns about its diagonal, in the middle faster than it may."""
+    scene.frame_start, scene.frame_end = 1, BALL_LAST
+    joint = Joint("j", "spherical", "base", "l", velocity=BALL_SPEED, acceleration=3000.0)
+    obj = build(RobotModel("r", [Link("base"), Link("l", 1.0, inertia=np.eye(3))], [joint]))
+    obj.robokin.live = False
+    pace = np.where(abs(np.arange(BALL_LAST) - 20) < 6, 1.4, 0.9) * BALL_SPEED / scene.render.fps
+    turns = np.cumsum(pace)[:, None] * np.ones(3)
+    write_curves(obj, range(1, BALL_LAST + 1), quaternion.exp(turns), False, binding(obj))
+    return obj
+
+
+def fastest(obj: bpy.types.Object, last: int = BALL_LAST) -> np.ndarray:
+    """(3,) [rad/s] by differences of a sixteenth of a frame of the curves as Blender shows them."""
+    curves = [curve for (path, _), curve in sorted(fcurves(obj).items()) if path.endswith("rotation_quaternion")]
+    steps = np.arange(PARTS * (last - 1) + 1) / PARTS + 1.0
+    q = quaternion.normalize(np.array([[curve.evaluate(frame) for curve in curves] for frame in steps]))
+    turned = quaternion.log(quaternion.multiply(quaternion.conjugate(q[:-1]), q[1:]))
+    return abs(turned).max(axis=0) * PARTS * bpy.context.scene.render.fps
+
+
+def program(obj: bpy.types.Object) -> set[str]:
+    for frame in (8, 20, 5):
+        bpy.context.scene.frame_set(frame)
+        called(bpy.ops.robokin.move_add, obj, kind="JOINT")
+    bpy.context.scene.frame_set(1)
+    return called(bpy.ops.robokin.bake_moves, obj)
+
+
+@pytest.mark.parametrize(
+    "remedy",
+    [lambda obj: called(bpy.ops.robokin.smooth, obj), lambda obj: called(bpy.ops.robokin.retime, obj), program],
+    ids=["smooth", "retime", "program"],
+)
+def test_no_ball_is_too_fast_between_keys(ball, remedy: Callable[[bpy.types.Object], set[str]]) -> None:
+    assert fastest(ball).max() > 1.1 * BALL_SPEED
+    assert remedy(ball) == {"FINISHED"}
+    last = ball.robokin.moves[-1].last if ball.robokin.moves else BALL_LAST
+    assert 0.95 * BALL_SPEED < fastest(ball, last).max() <= BALL_SPEED * (1.0 + 1e-5)

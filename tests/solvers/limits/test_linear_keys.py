@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel
@@ -21,7 +23,7 @@ def fastest_between(q: np.ndarray) -> np.ndarray:
     """(3,) the largest speeds about each axis of quaternions (F, 4) that go straight from frame to frame, and are made
     unit: by differences of a two-hundredth of a frame."""
     found = np.zeros(3)
-    for a, b in zip(q[:-1], q[1:], strict=True):
+    for a, b in pairwise(q):
         b = b if a @ b > 0.0 else -b
         s = np.linspace(0.0, 1.0, 201)[:, None]
         between = a + s * (b - a)

@@ -11,7 +11,16 @@ import re
 import numpy as np
 import pytest
 import yaml
-from robokin_addon.robokin import ConfigurationError, FileFormatError, Joint, Link, Mimic, RobotModel, load_urdf
+from robokin_addon.robokin import (
+    ConfigurationError,
+    FileFormatError,
+    Joint,
+    Link,
+    Mimic,
+    RobotModel,
+    library_robot,
+    load_urdf,
+)
 from robokin_addon.solvers.motion.dynamics import MotionDynamics
 from robokin_addon.solvers.motion.files import read_known_motion, read_motion, write_motion
 from robokin_addon.solvers.motion.motion import Motion, coordinate_names
@@ -225,7 +234,7 @@ def test_a_joint_trajectory_is_read_as_ros_stores_it(tmp_path):
     path = tmp_path / "goal.yaml"
     for text in (yaml.safe_dump({"trajectory": data}), yaml.safe_dump(data, default_flow_style=None) + "---\n"):
         path.write_text(text)
-        found, others = read_known_motion(path, model)
+        found, others, _ = read_known_motion(path, model)
         assert others == ["rail"] and found.times.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
         for i, name in enumerate(names):
             assert found.q[:, model.slot(name).q][:, 0].tolist() == rows[:, i + 1].tolist()
@@ -294,8 +303,8 @@ def test_quantities_are_written_beside_and_not_read_back(tmp_path, extension):
     columns = MotionDynamics.of(motion).columns()
     columns["zero-moment point x"] = "m", np.full(len(motion), np.nan)
     path = write_motion(motion, tmp_path / f"m{extension}", columns)
-    again, others = read_known_motion(path, model)
-    assert not others and (again.q == motion.q).all()
+    again, others, absent = read_known_motion(path, model)
+    assert not others and not absent and (again.q == motion.q).all()
     if extension == ".csv":
         with open(path, newline="") as file:
             header, *rows = csv.reader(file)
@@ -327,3 +336,16 @@ def test_quantities_have_no_place_in_other_files(tmp_path):
     motion = motion_of(load_urdf(robot("kinova")))
     with pytest.raises(ConfigurationError, match=r"\.pvt has no place for quantities \(valid: \.csv"):
         write_motion(motion, tmp_path / "m.pvt", MotionDynamics.of(motion).columns())
+
+
+@pytest.mark.parametrize("extension", [".csv", ".json", ".yaml"])
+def test_joints_that_a_file_has_no_values_for_are_named(tmp_path, caplog, extension):
+    """Balls have no place in .yaml; all are kept neutral where an arm alone is given."""
+    puppet = library_robot("puppet")
+    path = write_motion(motion_of(puppet), tmp_path / f"m{extension}")
+    caplog.clear()
+    _, _, absent = read_known_motion(path, puppet)
+    balls = [joint.name for joint in puppet.moving_joints if joint.nq != joint.nv]
+    assert balls and absent == (balls if extension == ".yaml" else [])
+    read_motion(path, puppet)
+    assert all((f"{name!r}" in caplog.text) == bool(absent) for name in balls)
