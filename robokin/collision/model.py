@@ -166,6 +166,10 @@ class CollisionModel:
         a, b = self.pairs[pair]
         return (self.names[a] if a < self._count else None), (self.names[b] if b < self._count else None)
 
+    def obstacles_of(self, pair: int) -> list[int]:
+        """The numbers of the obstacles of a pair."""
+        return [int(each) - self._count for each in self.pairs[pair] if each >= self._count]
+
     def _placements(self, q: Array, backend: str = "auto", obstacles: Array | None = None) -> Array:
         if np.ndim(q) != 2:
             raise ConfigurationError(f"configurations must have shape (frames, {self.model.nq}), not {np.shape(q)}")

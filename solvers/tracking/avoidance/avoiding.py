@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ class AvoidingTracker(Tracker):
     frame before has shown to be free. So where obstacles stand still, and the start is free, every frame is, and the
     places half-way between are.
 
-    What moves is evaded some frames before it is there: where the next frames are not known it is taken to go on.
+    What moves is evaded some frames before it is there: where the next frames are not known it is taken to go on. A
+    step that meets the tasks may end beyond it; then the clearance alone leads the shortest way out.
 
     While the robot presses on what blocked it, hardly moves and misses its tasks there, some frames are followed with
     the clearance at once; without it again where limits on speed are why the tasks are missed.
@@ -77,6 +79,7 @@ class AvoidingTracker(Tracker):
         self._free, self._near = (
             Tracker(self.model, own, self.dt, self.backend, self.criteria) for own in (others, [*others, wider])
         )
+        self._alone = Tracker(self.model, [wider], self.dt, self.backend)
         reach = clearance.margin + 2.0 * SPARE * self.levels.length  # of what the rows hold apart
         self._stop = safe_stop(self.model, clearance, self.limits, self.backend, reach)
         self._chunk = 1  # frames that are followed together before they are looked at
@@ -179,6 +182,7 @@ class AvoidingTracker(Tracker):
         influence = None if (own == self._free._own).all() else own
         with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
         near = None if pressed is None else self._led(self._near, *with_clearance)
+        tracker = self._free if near is None else self._near
         if pressed is None or near is None or near.codes[0] == LATE:
             found = self._led(self._free, others, influence, down_to, around)
             look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, later)
@@ -187,22 +191,31 @@ class AvoidingTracker(Tracker):
         else:
             why = self._why
         if why is not None:
-            if near is None and later is not None:
-                found = self._led(self._near, [*others, later], *with_clearance[1:])
+            places = [obstacles] if near is not None or later is None else [later, obstacles]
+            tried = []
+            for where, tracker in product(places, (self._near, self._alone)):
+                if tracker is self._near:
+                    found = self._led(tracker, [*others, where], *with_clearance[1:]) if near is None else near
+                elif later is not None and self._is_moving(look.pair, obstacles, later):
+                    found = self._led(tracker, [where], None, math.inf, None)
+                else:
+                    continue
                 look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, None)
-            if near is None and (later is None or look.blocked is not None):
-                near = self._led(self._near, *with_clearance)
-            if near is not None:
-                found, look = near, self._look(q, self._step(q, near.q[0]), kept, was, obstacles, None)
+                tried.append((look, found, tracker))
+                if look.blocked is None:
+                    break
+            look, found, tracker = max(tried, key=lambda each: each[0].room)
             memory = self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
-        residuals[0, self._others] = found.residuals[0, : len(others)]
         there = found.q[0]
         if look.blocked is not None:
             look = self._slower(q, before * self.dt, self._step(q, there), kept, obstacles)
-            there = self.model.limits.clamp(look.q)
+            there, tracker = self.model.limits.clamp(look.q), self._alone
+        if tracker is self._alone:
             followed = (shares > 0.0) & (np.arange(len(shares)) != self._at)
             residuals[0, followed] = self.levels.residuals_after(q, there, wanted, self.dt, followed)
+        else:
+            residuals[0, self._others] = found.residuals[0, : len(others)]
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
         self._stand(there, self._step(q, there) / self.dt, late=0)
@@ -219,6 +232,11 @@ class AvoidingTracker(Tracker):
         result = self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
         return replace(result, collisions=[collision])
 
+    def _is_moving(self, pair: int | None, now: Array, later: Array) -> bool:
+        """Whether one of a pair, by its number, is an obstacle that is elsewhere later."""
+        own = [] if pair is None else self._clearance.collisions.obstacles_of(pair)
+        return any(not np.array_equal(now[i], later[i]) for i in own)
+
     def _verdict(
         self, code: int, residuals: Array, shares: Array, look: Look, why: Near | None, collision: Diagnosis | None
     ) -> tuple[int, Diagnosis | None]:
@@ -232,10 +250,10 @@ class AvoidingTracker(Tracker):
             return code, None if code in (CONVERGED, EMPTY) else collision
         if not ((residuals > self.tolerance).any(axis=1) & (shares >= 1.0)).any():
             return CONVERGED, None
-        if code == OUT_OF_REACH:
-            return OUT_OF_REACH, collision
         if near is not None:
             return COLLIDED, Diagnosis.collision(near)
+        if code == OUT_OF_REACH:
+            return OUT_OF_REACH, collision
         assert why is not None
         return COLLIDED, Diagnosis.collision(why, f"on the way there {why.sentence()}")
 
@@ -303,4 +321,4 @@ class AvoidingTracker(Tracker):
             if looks[-1].blocked is None:
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.
-        return max(looks, key=lambda look: look.blocked.distance if look.blocked else np.inf)
+        return max(looks, key=lambda look: look.room)

@@ -33,6 +33,11 @@ class Look:
     blocked: Near | None
     pair: int | None
 
+    @property
+    def room(self) -> float:
+        """[m] how near those two come."""
+        return np.inf if self.blocked is None else self.blocked.distance
+
 
 class SafeStop:
     """Looks at frames, and half-way between them, until the robot stands. reach: [m] up to which distances are known,

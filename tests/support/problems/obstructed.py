@@ -91,9 +91,11 @@ def _along(end: np.ndarray) -> np.ndarray:
     return T
 
 
-def random_scene(rng: np.random.Generator, obstacles: int = 8) -> tuple[CollisionModel, np.ndarray, np.ndarray]:
-    """A Panda among random obstacles, and two random configurations; the first one is free."""
-    model = clothed(library_robot("panda"))
+def random_scene(
+    rng: np.random.Generator, obstacles: int = 8, robot: str = "panda"
+) -> tuple[CollisionModel, np.ndarray, np.ndarray]:
+    """A robot among random obstacles, and two random configurations; the first one is free."""
+    model = clothed(library_robot(robot))
     resting = CollisionModel(model).contacts(model.limits.middle(model.neutral())[None])
     while True:
         found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -226,6 +227,23 @@ def test_what_is_out_of_reach_is_not_a_collision() -> None:
     assert {status.name for status in found.status} == {"OUT_OF_REACH"}
 
 
+def test_what_is_out_of_reach_and_in_something_says_so() -> None:
+    """A ball comes over the base of an arm, whose first link cannot leave."""
+    arm = planar_arm(2)
+    T = np.array([[at(x)] for x in np.linspace(-3.0, 0.0, 40)])
+    collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.4), T[0, 0])])
+    goal = [0.0, 2.5, 0.0]
+    tasks = [PositionTask("l1", goal), ClearanceTask(collisions, MARGIN)]
+    found = track(arm, tasks, [[goal, each] for each in T], np.array([0.3, 0.2]))
+    least = [collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(found.q, T, strict=True)]
+    inside = np.flatnonzero(np.array(least) < MARGIN - TOLERANCE).tolist()
+    assert inside and min(least) < 0.0 and found.status[0] is Status.OUT_OF_REACH
+    for frame in inside:
+        why = found.diagnosis(frame)
+        assert why.status is Status.COLLISION and set(why.links) == {"l0", "ball"}
+        assert why.depth == pytest.approx(-least[frame], abs=1e-6)
+
+
 def test_a_clearance_alone_is_met() -> None:
     arm = planar_arm(2)
     collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.1), at(0.0, 1.0))])
@@ -268,16 +286,18 @@ def test_a_frame_that_is_missed_for_what_comes_names_it_before_it_is_there() -> 
         assert why.status is Status.COLLISION and set(why.links) == {"hand", "wall"}
 
 
-def crossed(seed: int, rate: int = 24) -> tuple[CollisionModel, np.ndarray, np.ndarray, list]:
+def crossed(
+    seed: int, rate: int = 24, robot: str = "panda", speed: float = 0.3
+) -> tuple[CollisionModel, np.ndarray, np.ndarray, list]:
     """A scene, where its obstacles are in 2.5 s, a start and targets: a hand goes along a line while an obstacle
-    crosses it at 0.3 m/s."""
+    crosses it at a speed [m/s]."""
     rng = np.random.default_rng(seed)
-    collisions, q0, q1 = random_scene(rng, 5)
+    collisions, q0, q1 = random_scene(rng, 5, robot)
     a, b = (forward_kinematics(collisions.model, q)["tool"][:3, 3] for q in (q0, q1))
     way, frames = rng.normal(size=3), int(2.5 * rate)
     T = np.tile([obstacle.placement for obstacle in collisions.obstacles], (frames, 1, 1, 1))
     T[:, 0, :3, 3] = (
-        a + rng.normal(0.0, 0.1, 3) + 0.3 * np.linspace(-1.2, 1.25, frames)[:, None] * way / np.linalg.norm(way)
+        a + rng.normal(0.0, 0.1, 3) + speed * np.linspace(-1.2, 1.25, frames)[:, None] * way / np.linalg.norm(way)
     )
     return (
         collisions,
@@ -287,10 +307,10 @@ def crossed(seed: int, rate: int = 24) -> tuple[CollisionModel, np.ndarray, np.n
     )
 
 
-def among_moving(seed: int, rate: int = 24) -> float:
+def among_moving(seed: int, rate: int = 24, *others: Any) -> float:
     """[m] what is least in a `crossed` scene at frames and half frames, by coal; where that is inside the margin the
     frame says how deep which two are."""
-    collisions, T, q0, targets = crossed(seed, rate)
+    collisions, T, q0, targets = crossed(seed, rate, *others)
     model = collisions.model
     found = track(
         model, [PositionTask("tool", targets[0][0]), ClearanceTask(collisions, MARGIN)], targets, q0, 1.0 / rate
@@ -312,6 +332,12 @@ def among_moving(seed: int, rate: int = 24) -> float:
 @pytest.mark.parametrize(("seed", "rate"), [(18, 24), (24, 24), (40, 24), (50, 24), (12, 120), (24, 120), (40, 120)])
 def test_an_obstacle_that_comes_slowly_is_evaded_in_time(seed: int, rate: int) -> None:
     assert among_moving(seed, rate) >= MARGIN - TOLERANCE
+
+
+@pytest.mark.parametrize("seed", [23, 25, 33])
+def test_an_obstacle_is_evaded_the_shortest_way_where_the_tasks_lead_across_it(seed: int) -> None:
+    """No joint of this arm has a limit on speed: a step that meets the tasks may end beyond the obstacle."""
+    assert among_moving(seed, 24, "puma560", 0.6) >= MARGIN - TOLERANCE
 
 
 @pytest.mark.parametrize("speed", [0.1, 0.3, 1.0])
@@ -354,5 +380,5 @@ def test_a_motion_in_pieces_looks_ahead_as_in_one() -> None:
 
 @pytest.mark.slow
 def test_slow_obstacles_are_evaded_in_all_but_a_few_of_60_scenes() -> None:
-    """One comes at the link above the base, which cannot leave; two catch the arm where it is at its limits."""
-    assert sum(among_moving(seed) < MARGIN - TOLERANCE for seed in range(60)) <= 3
+    """They come at the link above the base, or catch the arm where it is at its limits."""
+    assert sum(among_moving(seed) < MARGIN - TOLERANCE for seed in range(60)) <= 2
