@@ -20,7 +20,8 @@ SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second 
 POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
 ACTIVE = 1e-4  # a side is active whose multiplier is more than this share of its slack
 CLOSEST = 0.995  # share of the way to the nearest bound that a step goes
-POLISHES = 12  # steps that settle the active sides
+POLISHES = 12  # steps that settle the active sides, ...
+FALLING = 0.9  # ... while one moves x or the multipliers less than this share of the one before
 SETS = 8  # of active sides that are tried
 FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
@@ -168,12 +169,17 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float
         active, wanted = p.equal | at_low | at_high, np.where(at_high, p.high, p.low)
         L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
         x, z = x.copy(), np.where(active, z, 0.0)
+        moved = pushed = np.inf
         for _ in range(POLISHES):
             missing = np.where(active, wanted - p.along(x), 0.0)
             residual = -(p.times(x) + p.g) + p.pushed(z + missing / DELTA)
             step = p.substituted(L, residual)
-            z += np.where(active, (missing - p.along(step)) / DELTA, 0.0)
-            x = x + step
+            push = np.where(active, (missing - p.along(step)) / DELTA, 0.0)
+            x, z = x + step, z + push
+            sizes = float(abs(step).max(initial=0.0)), float(abs(push).max(initial=0.0))
+            if sizes[0] >= FALLING * moved and sizes[1] >= FALLING * pushed:
+                break
+            moved, pushed = sizes
         error = _error(p, x, z)
         if error <= best[2]:
             best = x, z, error

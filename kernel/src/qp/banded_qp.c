@@ -7,7 +7,7 @@
 #include "banded_program.h"
 #include "robokin_qp.h"
 
-static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4;
+static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4, FALLING = 0.9;
 static const double SOLVED[] = {1e-9, 1e-13};
 enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, TOLERANCES = 2, STALLED = 4 };
 
@@ -190,6 +190,7 @@ static void activate(rk_banded_solver *s) {
 
 /* dx, dy: the point where the active sides are equations. */
 static void settle(rk_banded_solver *s) {
+  double moved = INFINITY, pushed = INFINITY;
   for (int32_t turn = 0; turn < POLISHES; turn++) {
     rk_banded_times(s, s->dx, s->other);
     rk_banded_hessian_times(s, s->dx, s->lack);
@@ -201,9 +202,14 @@ static void settle(rk_banded_solver *s) {
     rk_banded_add_transposed(s, s->other, s->lack);
     rk_banded_solve(s, s->lack);
     rk_banded_times(s, s->lack, s->other);
-    for (int64_t i = 0; i < s->rows; i++)
-      if (s->weight[i] > 0.0) s->dy[i] += (s->kept[i] - s->other[i]) / DELTA;
+    for (int64_t i = 0; i < s->rows; i++) {
+      s->other[i] = s->weight[i] > 0.0 ? (s->kept[i] - s->other[i]) / DELTA : 0.0;
+      s->dy[i] += s->other[i];
+    }
     for (int64_t i = 0; i < s->size; i++) s->dx[i] += s->lack[i];
+    const double step = rk_largest(s->lack, s->size), push = rk_largest(s->other, s->rows);
+    if (step >= FALLING * moved && push >= FALLING * pushed) break;
+    moved = step, pushed = push;
   }
 }
 
