@@ -16,7 +16,7 @@
 #endif
 
 /* Raised whenever a struct or a signature changes in any header of this folder; checked by the loader. */
-#define RK_ABI 18
+#define RK_ABI 19
 
 /* The one place of the version: build.py reads it for the wheels and for the library's file name. */
 #define RK_VERSION "0.1.0"
@@ -74,9 +74,10 @@ RK_API void rk_mass_matrix(const rk_model *model, int64_t count, const double *q
 RK_API void rk_inverse_dynamics(const rk_model *model, int64_t count, const double *q, const double *v,
                                 const double *a, const double *gravity, double *work, double *out);
 
-/* Derivatives of z . tau along displacements q (+) y, along v and along a: out[count][3][nv]; z[count][nv]. */
-RK_API void rk_effort_gradient(const rk_model *model, int64_t count, const double *q, const double *v,
-                               const double *a, const double *z, const double *gravity, double *work, double *out);
+/* Derivatives out[count][6][nv][nv], by columns: of tau along displacements q (+) y and along v; of the gradients of
+   z . tau along q, v and a, along displacements; and of that along v, along v. z[count][nv]. */
+RK_API void rk_effort_derivatives(const rk_model *model, int64_t count, const double *q, const double *v,
+                                  const double *a, const double *z, const double *gravity, double *work, double *out);
 
 /* q (+) v, the configuration reached after moving with v for one second: v[count][nv], out[count][nq]. */
 RK_API void rk_integrate(const rk_model *model, int64_t count, const double *q, const double *v, double *out);

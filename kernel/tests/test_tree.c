@@ -48,15 +48,20 @@ static void test_planar_arm(void) {
 
   /* Of torque 1 alone. */
   const double z[2] = {1.0, 0.0}, dh = -m2 * l1 * c2 * k2, d12_2 = -m2 * l1 * c2 * s2;
-  double change[6];
-  rk_effort_gradient(&m, 1, q, v, a, z, gravity, work, change);
-  const double expected_change[6] = {-(m1 * c1 + m2 * l1) * g * s1 - m2 * c2 * g * s12,
-                          2 * d12_2 * a[0] + d12_2 * a[1] + dh * v[1] * (2 * v[0] + v[1]) - m2 * c2 * g * s12,
-                          2 * h * v[1],
-                          2 * h * (v[0] + v[1]),
-                          d11,
-                          d12};
-  for (int k = 0; k < 6; k++) CHECK_NEAR(change[k], expected_change[k], 1e-13, "change of torque 1");
+  double change[6 * 4];
+  rk_effort_derivatives(&m, 1, q, v, a, z, gravity, work, change);
+  CHECK_NEAR(change[0], -(m1 * c1 + m2 * l1) * g * s1 - m2 * c2 * g * s12, 1e-13, "torque 1 by q1");
+  CHECK_NEAR(change[1], 2 * d12_2 * a[0] + d12_2 * a[1] + dh * v[1] * (2 * v[0] + v[1]) - m2 * c2 * g * s12, 1e-13,
+             "torque 1 by q2");
+  CHECK_NEAR(change[4], 2 * h * v[1], 1e-13, "torque 1 by v1");
+  CHECK_NEAR(change[5], 2 * h * (v[0] + v[1]), 1e-13, "torque 1 by v2");
+  const double of_v_q[4] = {0, 2 * dh * v[1], 0, 2 * dh * (v[0] + v[1])}, of_a_q[4] = {0, 2 * d12_2, 0, d12_2},
+               of_v_v[4] = {0, 2 * h, 2 * h, 2 * h};
+  for (int k = 0; k < 4; k++) {
+    CHECK_NEAR(change[12 + k], of_v_q[k], 1e-13, "torque 1 by v and q");
+    CHECK_NEAR(change[16 + k], of_a_q[k], 1e-13, "torque 1 by a and q");
+    CHECK_NEAR(change[20 + k], of_v_v[k], 1e-13, "torque 1 by v twice");
+  }
 
   rk_center_of_mass(&m, 1, q, work, com);
   rk_center_of_mass_jacobian(&m, 1, q, work, Jc);
@@ -77,7 +82,7 @@ static results evaluate(const rk_model *m, int64_t count, const double *q, const
   const double gravity[3] = {0.3, -0.2, -9.81};
   double *work = doubles(rk_workspace(m)), *nodes = doubles(count * m->n_nodes * 12);
   results r = {doubles(count * m->n_frames * 16), doubles(3 * m->n_frames * count * 6 * nv), doubles(count * 3),
-               doubles(count * 3 * nv), doubles(count * nv * nv), doubles(count * nv), doubles(count * 3 * nv), doubles(count * m->nq),
+               doubles(count * 3 * nv), doubles(count * nv * nv), doubles(count * nv), doubles(count * 6 * nv * nv), doubles(count * m->nq),
                doubles(count * nv)};
   rk_node_placements(m, count, q, nodes);
   rk_frame_placements(m, count, q, work, r.frames);
@@ -88,7 +93,7 @@ static results evaluate(const rk_model *m, int64_t count, const double *q, const
   rk_center_of_mass_jacobian(m, count, q, work, r.com_jacobian);
   rk_mass_matrix(m, count, q, work, r.mass);
   rk_inverse_dynamics(m, count, q, v, v, gravity, work, r.torque);
-  rk_effort_gradient(m, count, q, v, v, v, gravity, work, r.change);
+  rk_effort_derivatives(m, count, q, v, v, v, gravity, work, r.change);
   rk_integrate(m, count, q, v, r.moved);
   rk_difference(m, count, q, r.moved, r.difference);
   free(work);
@@ -125,7 +130,7 @@ static void test_batch_equals_one_by_one(void) {
     CHECK(same_bits(one.com_jacobian, batch.com_jacobian + b * 3 * m.nv, 3 * m.nv), "its Jacobian of item %d", b);
     CHECK(same_bits(one.mass, batch.mass + b * m.nv * m.nv, m.nv * m.nv), "mass matrix of item %d", b);
     CHECK(same_bits(one.torque, batch.torque + b * m.nv, m.nv), "torque of item %d", b);
-    CHECK(same_bits(one.change, batch.change + b * 3 * m.nv, 3 * m.nv), "change of torque of item %d", b);
+    CHECK(same_bits(one.change, batch.change + b * 6 * m.nv * m.nv, 6 * m.nv * m.nv), "change of torque of item %d", b);
     CHECK(same_bits(one.moved, batch.moved + b * m.nq, m.nq), "integration of item %d", b);
     release(&one);
   }

@@ -59,8 +59,9 @@ class Backend(Protocol):
     ) -> Array:
         """(nv,) generalised force M(q) a + C(q, v) v + g(q); `gravity`: (3,) [m/s^2] in the root frame."""
 
-    def effort_gradient(self, tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
-        """(3, nv) derivatives of z . inverse_dynamics, z (nv,): along displacements of q, along v, and along a."""
+    def effort_derivatives(self, tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
+        """(6, nv, nv) by columns: of inverse_dynamics along displacements of q and along v; of the gradients of
+        z . inverse_dynamics, z (nv,), along q, v and a, along displacements; and of that along v, along v."""
 
     def integrate(self, tree: Tree, q: Array, v: Array) -> Array:
         """(nq,) configuration reached from q by the constant velocity v in unit time."""

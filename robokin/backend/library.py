@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import BackendError
 from ..model.tree import Tree
 
-ABI = 18  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 19  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
@@ -25,7 +25,7 @@ FUNCTIONS = (
     *("rk_workspace", "rk_ik_workspace", "rk_track_workspace", "rk_bounded_step_workspace"),
     *("rk_node_placements", "rk_frame_placements", "rk_frame_jacobian", "rk_integrate", "rk_difference"),
     *("rk_center_of_mass", "rk_center_of_mass_jacobian", "rk_mass_matrix", "rk_inverse_dynamics"),
-    "rk_effort_gradient",
+    "rk_effort_derivatives",
     *("rk_ik_solve", "rk_track_run", "rk_bounded_step", "rk_qp", "rk_qp_workspace"),
     *("rk_sizeof_banded_program", "rk_banded_qp", "rk_banded_qp_workspace"),
     *("rk_hierarchy", "rk_hierarchy_workspace", "rk_step_run", "rk_step_workspace"),

@@ -54,7 +54,7 @@ CENTER_OF_MASS = Routine("center_of_mass", ("nq",), lambda t: (3,))
 CENTER_OF_MASS_JACOBIAN = Routine("center_of_mass_jacobian", ("nq",), lambda t: (3, t.nv))
 MASS_MATRIX = Routine("mass_matrix", ("nq",), lambda t: (t.nv, t.nv))
 INVERSE_DYNAMICS = Routine("inverse_dynamics", ("nq", "nv", "nv"), lambda t: (t.nv,), (_Vector3,))
-EFFORT_GRADIENT = Routine("effort_gradient", ("nq", "nv", "nv", "nv"), lambda t: (3, t.nv), (_Vector3,))
+EFFORT_DERIVATIVES = Routine("effort_derivatives", ("nq", "nv", "nv", "nv"), lambda t: (6, t.nv, t.nv), (_Vector3,))
 INTEGRATE = Routine("integrate", ("nq", "nv"), lambda t: (t.nq,), needs_workspace=False)
 DIFFERENCE = Routine("difference", ("nq", "nq"), lambda t: (t.nv,), needs_workspace=False)
 
@@ -173,8 +173,8 @@ class NativeBackend:
         call.constants[0][:] = gravity
         return call(tree, q, v, a)
 
-    def effort_gradient(self, tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
-        call = self._calls.get(EFFORT_GRADIENT, tree)
+    def effort_derivatives(self, tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
+        call = self._calls.get(EFFORT_DERIVATIVES, tree)
         call.constants[0][:] = gravity
         return call(tree, q, v, a, z)
 

@@ -19,6 +19,7 @@ from ..model.joint_types import MotionPrimitive
 from ..model.tree import ROOT, Tree
 from ..spatial import quaternion, se3, so3
 from . import STANDARD_GRAVITY, Reference
+from .reference_efforts import apply, derivatives, pushed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -255,49 +256,26 @@ def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLik
     supports = x.supports[:-1]
     own_velocity = twists * (v @ x.G.T)[..., None]
     velocity = supports @ own_velocity
-    acceleration = twists * (a @ x.G.T)[..., None] + _apply(se3.bracket(velocity[..., x.node, :]), own_velocity)
+    acceleration = twists * (a @ x.G.T)[..., None] + apply(se3.bracket(velocity[..., x.node, :]), own_velocity)
     # Standing still under gravity feels like being accelerated upwards.
     body_acceleration = supports @ acceleration - np.concatenate((np.asarray(gravity, float), np.zeros(3)))
     inertia = _inertias(tree, poses, about)
-    momentum = _apply(inertia, velocity)
-    wrench = _apply(inertia, body_acceleration)
-    wrench += _pushed(velocity, momentum)
+    momentum = apply(inertia, velocity)
+    wrench = apply(inertia, body_acceleration)
+    wrench += pushed(velocity, momentum)
     return (twists * (supports.T @ wrench)).sum(axis=-1) @ x.G
 
 
-def effort_gradient(tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
-    """z . tau is the sum over the bodies of f . Z: f the wrench that moves one, Z the twist that z gives it. What the
-    sum gains per unit of a body's twists is added up towards the root. A displacement turns all that is behind a
-    joint, which is as if what comes from the node before it turned the other way."""
+def effort_derivatives(tree: Tree, q: Array, v: Array, a: Array, z: Array, gravity: ArrayLike) -> Array:
     x = _expanded(tree)
     poses = _poses(tree, q)
     about = _about_heaviest(tree, poses)
-    twists, inertia = _twists(tree, poses, about), _inertias(tree, poses, about)
-    adds = (x.node == np.arange(tree.n_nodes)[:, None]).astype(float)  # (n, m)
-    behind = x.supports[:-1] @ adds.T > 0.0  # (n, n)
-    own_v, own_z, own_a = (adds @ (twists * (rate @ x.G.T)[..., None]) for rate in (v, z, a))
-    velocity, virtual = behind @ own_v, behind @ own_z
-    own_a = own_a + _apply(se3.bracket(velocity), own_v)
-    acceleration = behind @ own_a - np.concatenate((np.asarray(gravity, float), np.zeros(3)))
-    momentum = _apply(inertia, velocity)
-    by_acceleration = behind.T @ _apply(inertia, virtual)
-    by_virtual = behind.T @ (_apply(inertia, acceleration) + _pushed(velocity, momentum))
-    pulls = _pushed(virtual, momentum) + _apply(inertia, _apply(se3.bracket(velocity), virtual))
-    by_velocity = behind.T @ (_pushed(own_v, by_acceleration) - pulls)
-    turned = _pushed(velocity - own_v, by_velocity) + _pushed(acceleration - own_a, by_acceleration)
-    turned += _pushed(virtual - own_z, by_virtual)
-    wrenches = np.stack((-turned, by_velocity - _pushed(velocity, by_acceleration), by_acceleration), axis=-3)
-    return (twists[..., None, :, :] * wrenches[..., x.node, :]).sum(axis=-1) @ x.G
-
-
-def _pushed(twist: Array, wrench: Array) -> Array:
-    """How a twist turns a wrench."""
-    return -_apply(np.swapaxes(se3.bracket(twist), -1, -2), wrench)
-
-
-def _apply(matrix: Array, vector: Array) -> Array:
-    # Not by @, whose sums depend on how many matrices there are: a row of a batch has the bits of the row alone.
-    return (matrix * vector[..., None, :]).sum(axis=-1)
+    rates = [rate @ x.G.T for rate in (v, a, z)]
+    down = np.concatenate((np.asarray(gravity, float), np.zeros(3)))
+    found = derivatives(
+        _twists(tree, poses, about), _inertias(tree, poses, about), x.node, x.supports[:-1], rates, down
+    )
+    return x.G.T @ found @ x.G
 
 
 # -- configurations ------------------------------------------------------------------------------------------------
@@ -312,8 +290,8 @@ def integrate(tree: Tree, q: Array, v: Array) -> Array:
         position, rotation = _free_coordinates(tree, i, q)
         if tree.motion[i] == MotionPrimitive.FREE:
             w = v[..., iv + 3 : iv + 6]
-            step = _apply(so3.left_jacobian(w), v[..., iv : iv + 3])
-            result[..., iq : iq + 3] = position + _apply(quaternion.to_matrix(rotation), step)
+            step = apply(so3.left_jacobian(w), v[..., iv : iv + 3])
+            result[..., iq : iq + 3] = position + apply(quaternion.to_matrix(rotation), step)
             iq = iq + 3
         else:
             w = v[..., iv : iv + 3]
@@ -331,8 +309,8 @@ def difference(tree: Tree, q0: Array, q1: Array) -> Array:
         position1, rotation1 = _free_coordinates(tree, i, q1)
         w = quaternion.log(quaternion.multiply(quaternion.conjugate(rotation0), rotation1))
         if tree.motion[i] == MotionPrimitive.FREE:
-            step = _apply(np.swapaxes(quaternion.to_matrix(rotation0), -1, -2), position1 - position0)
-            v[..., iv : iv + 3] = _apply(so3.left_jacobian_inverse(w), step)
+            step = apply(np.swapaxes(quaternion.to_matrix(rotation0), -1, -2), position1 - position0)
+            v[..., iv : iv + 3] = apply(so3.left_jacobian_inverse(w), step)
             iv = iv + 3
         v[..., iv : iv + 3] = w
     return v

@@ -15,7 +15,7 @@ from ...robokin.kinematics import require_mass
 from . import turning
 from .blocks import gauss_newton, products, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, after, differenced
-from .rows.drive_efforts import DriveEfforts, placement_changes
+from .rows.drive_efforts import DriveEfforts
 
 SHORT = 100.0  # [1/rad^2] share of a duration that a step is taken to cost
 
@@ -121,31 +121,28 @@ class KineticEnergy(MotionCost):
         blocks = self._velocity_blocks(at)
         H = products(blocks, np.einsum("kij,ksjl->ksil", dt * M, blocks))
         gradient = transposed(blocks, dt * np.einsum("kij,kj->ki", M, at.v))
-        gradient += 0.5 * dt * np.einsum("ki,kij->kj", at.v, self._changes(at))
+        gradient += 0.5 * dt * np.einsum("ki,kij->kj", at.v, self._changes(at)[0])
         return gradient, H
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:
-        dt, blocks = at.grid.dt, self._velocity_blocks(at)
+        dt, blocks, (changes, second) = at.grid.dt, self._velocity_blocks(at), self._changes(at)
         own = np.zeros(blocks.shape)
         own[:, 0] = np.eye(at.steps.shape[1])
-        H[:, :2] += symmetric_products(blocks, dt * (self._changes(at)[:, None] @ own))
-        grid, still = at.grid, np.zeros(at.v.shape)
-
-        def gradient(q: Array) -> Array:
-            return grid.backend.effort_gradient(grid.model.tree, q, still, at.v, at.v, np.zeros(3))[:, 0]
-
-        second = 0.5 * dt * grid.scale[:, None] * placement_changes(grid, at.q, gradient)
-        H[:, 0] += 0.5 * (second + np.swapaxes(second, -1, -2))
-        at.bend_steps(H, grid.scale * self._momentum(at, at.q, at.v))
+        H[:, :2] += symmetric_products(blocks, dt * (changes[:, None] @ own))
+        H[:, 0] += 0.5 * dt * second
+        at.bend_steps(H, at.grid.scale * self._momentum(at, at.q, at.v))
 
     def _velocity_blocks(self, at: DiscreteMotion) -> Array:
         """(F, 2, n, n) of v along y."""
         return at.step_blocks * (at.grid.scale[:, None] / at.grid.dt)
 
-    def _changes(self, at: DiscreteMotion) -> Array:
-        """(F, n, n) of M v along each degree of freedom, at the same v."""
+    def _changes(self, at: DiscreteMotion) -> tuple[Array, Array]:
+        """(F, n, n) of M v along displacements, at the same v, and the second derivative of v'Mv."""
         if self not in at.known:
-            at.known[self] = placement_changes(at.grid, at.q, lambda q: self._momentum(at, q, at.v))
+            grid, still = at.grid, np.zeros(at.v.shape)
+            own = grid.backend.effort_derivatives(grid.model.tree, at.q, still, at.v, at.v, np.zeros(3)) * grid.scale
+            second = grid.scale[:, None] * own[:, 2]
+            at.known[self] = own[:, 0], 0.5 * (second + np.swapaxes(second, -1, -2))
         return at.known[self]
 
     @staticmethod
@@ -170,22 +167,28 @@ class Torque(MotionCost):
         require_mass(grid.model)
 
     def value(self, at: DiscreteMotion) -> float:
-        effort = DriveEfforts(at.grid, self.gravity)
-        return _half_square(at.grid.scale * effort.at(at.q, at.v, at.a)) * at.grid.dt
+        return _half_square(at.grid.scale * DriveEfforts(at.grid, self.gravity).at(at.q, at.v, at.a)) * at.grid.dt
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         grid, root = at.grid, np.sqrt(at.grid.dt)
-        effort = DriveEfforts(grid, self.gravity)
-        by_q, by_v, by_a = effort.derivatives(at.q, at.v, at.a)
+        tau = DriveEfforts(grid, self.gravity).at(at.q, at.v, at.a)
+        (by_q, by_v, by_a), _ = self._derivatives(at, tau)
         blocks = (grid.scale[:, None] * by_a)[:, None] @ at.change_blocks
         blocks[:, :2] += (grid.scale[:, None] * by_v)[:, None] @ at.step_blocks
         blocks[:, 0] += grid.scale[:, None] * by_q
-        return gauss_newton(root * grid.scale * effort.at(at.q, at.v, at.a), root * blocks)
+        return gauss_newton(root * grid.scale * tau, root * blocks)
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:
         effort = DriveEfforts(at.grid, self.gravity)
-        size = at.grid.scale**2 * at.grid.dt
-        effort.bend(at, H, size * effort.at(at.q, at.v, at.a))
+        tau = effort.at(at.q, at.v, at.a)
+        effort.bend(at, H, at.grid.scale**2 * at.grid.dt * tau, known=self._derivatives(at, tau))
+
+    def _derivatives(self, at: DiscreteMotion, tau: Array) -> tuple[Array, Array]:
+        """See `DriveEfforts`; second ones of the cost's own pull."""
+        if self not in at.known:
+            z = at.grid.scale**2 * at.grid.dt * tau
+            at.known[self] = DriveEfforts(at.grid, self.gravity).derivatives(at.q, at.v, at.a, z)
+        return at.known[self]
 
 
 class Duration(MotionCost):

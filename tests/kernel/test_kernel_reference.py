@@ -59,7 +59,7 @@ def results(backend, model: RobotModel, q, q1, v, a) -> dict[str, np.ndarray]:
         "mass_matrix": backend.mass_matrix(tree, q),
         "inverse_dynamics": backend.inverse_dynamics(tree, q, v, a),
         "inverse_dynamics, gravity askew": backend.inverse_dynamics(tree, q, v, a, np.array([1.0, -2.0, 3.0])),
-        "effort_gradient": backend.effort_gradient(tree, q, v, a, v - a, np.array([1.0, -2.0, 3.0])),
+        "effort_derivatives": backend.effort_derivatives(tree, q, v, a, v - a, np.array([1.0, -2.0, 3.0])),
         "integrate": backend.integrate(tree, q, v),
         "difference": backend.difference(tree, q, q1),
     }

@@ -83,7 +83,7 @@ class EffortRows(_DriveSource):
         v, a = here.v[frame], here.a[frame]
         efforts = DriveEfforts(here.grid, self.gravity)
         effort = efforts.at(q, v, a)
-        by_q, by_v, by_a = efforts.derivatives(q, v, a)
+        (by_q, by_v, by_a), _ = efforts.derivatives(q, v, a, np.zeros_like(v))
         if self.is_power:
             by_q, by_v, by_a = (v[:, :, None] * each for each in (by_q, by_v, by_a))
             pull = np.eye(v.shape[1]) * (effort + self.friction * np.sign(v))[:, :, None]

@@ -106,6 +106,14 @@ class Oracle:
         tau = pin.rnea(self.pin_model, self.data, self.q(q), B @ v, B @ a + self.B(q, v) @ v)
         return B.T @ tau
 
+    def effort_derivatives(self, q, v, a, gravity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(nv, nv) of inverse dynamics along displacements of q, along v and along a; of robots whose B is constant."""
+        self.pin_model.gravity.linear, B = np.array(gravity), self.B(q)
+        found = pin.computeRNEADerivatives(self.pin_model, self.data, self.q(q), B @ v, B @ a)
+        by_q, by_v, by_a = (np.array(each) for each in found)
+        by_a = np.triu(by_a) + np.triu(by_a, 1).T
+        return B.T @ by_q @ B, B.T @ by_v @ B, B.T @ by_a @ B
+
     def center_of_mass(self, q: np.ndarray) -> np.ndarray:
         """Pinocchio leaves out what is fixed to the world: compare robots on a moving base."""
         return pin.centerOfMass(self.pin_model, self.data, self.q(q)).copy()
