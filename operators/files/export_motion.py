@@ -73,6 +73,8 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         selects, self._selects = self._selects, False  # what is repeated later is a script's call
+        if selects:
+            active_robot(context).robokin.solver.format = self.format
         return self.begin(context) if selects else super().execute(context)
 
     def check(self, context: bpy.types.Context) -> bool:

@@ -50,7 +50,7 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
         name="Base",
         description="How the robot's base moves",
         items=(
-            ("auto", "Automatic", "On its wheels or legs where it has some, else fixed; the import says which"),
+            ("auto", "Automatic", "On its wheels or legs, or flying, where it can, else fixed; the import says which"),
             *ROOTS,
         ),
     )

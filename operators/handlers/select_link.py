@@ -9,6 +9,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origi
 from mathutils import Vector
 
 from ...properties.bridge import binding, is_robot
+from ...properties.bridge.record.stored import ROBOT_KEY
 from ...properties.selected.selection import is_selected, select, selected_bones
 from ...robokin import RobokinError
 
@@ -88,7 +89,8 @@ class ROBOKIN_OT_select_link(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode not in ("OBJECT", "POSE") or context.region_data is None:
             return False
-        return context.mode == "OBJECT" or is_robot(context.object)
+        in_object_mode = context.mode == "OBJECT"
+        return any(ROBOT_KEY in each for each in bpy.data.armatures) if in_object_mode else is_robot(context.object)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         place = event.mouse_region_x, event.mouse_region_y

@@ -182,6 +182,8 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         self._freedom = chosen = self._chosen(obj, robot)
         self._q = read_configuration(obj, robot)
         self._name = robot.joint_of_bone[self.bone].name
+        mimic = robot.joint_of_bone[self.bone].mimic
+        self._with = f"   moves {mimic.joint}, which it follows" if mimic else ""
         self._which = f" axis {chosen.index + 1}" if len(freedoms(robot, self._name)) > 1 else ""
         tree, index = robot.model.tree, chosen.index
         settings = obj.data.bones[self.bone].robokin
@@ -217,14 +219,14 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
 
     def _number(self, context: bpy.types.Context) -> float | None:
         """What is typed, in the unit that the scene shows; None when it is no number yet."""
-        if self._freedom.kind == "LENGTH" and self.typed.value is not None:
-            return self.typed.value * binding(active_robot(context)).metres_per_unit
+        if self._freedom.kind == "LENGTH" and (typed := self.typed.length(context.scene)) is not None:
+            return typed * binding(active_robot(context)).metres_per_unit
         return self.typed.angle(context.scene)
 
     def header_text(self, context: bpy.types.Context) -> str:
         shown = quantity_text(context.scene, self._freedom.kind, self._value)
         what = {"VALUE": "", "LOWER": " lower limit", "UPPER": " upper limit"}[self.end]
-        return f"{self._name}{self._which}{what}: {shown}"
+        return f"{self._name}{self._which}{what}: {shown}{self._with}"
 
     def keep(self, context: bpy.types.Context, obj: bpy.types.Object) -> None:
         if self._freedom.kind == "LENGTH":

@@ -19,9 +19,10 @@ from ..posture.mouse_drag import Sliding, snapped
 STEPS = (0.01, 0.001)  # [m] with Ctrl, and Shift too
 _LABELS = {"RADIUS": "Radius", "TOP": "Length", "BOTTOM": "Length"}
 _LABELS |= {face: f"Size {face[0]}" for face in FACES} | {move: f"Move {move[-1]}" for move in MOVES}
-_HANDLES = [
-    (name, _LABELS[name], f"The handle {name.lower().replace('_', ' ')}") for name in NAMES
-]  # Python 3.11 reads no list made inside an annotation
+_DOES = {"RADIUS": "Changes the radius", "TOP": "Moves the upper end", "BOTTOM": "Moves the lower end"}
+_DOES |= {face: f"Moves the {face[2:].lower()} side along {face[0]}; the other stays" for face in FACES}
+_DOES |= {move: f"Moves the shape along its own {move[-1]} axis" for move in MOVES}
+_HANDLES = [(name, _LABELS[name], _DOES[name]) for name in NAMES]  # Python 3.11 reads none made inside an annotation
 
 
 class ROBOKIN_OT_drag_shape(DragOperator, bpy.types.Operator):
@@ -62,8 +63,8 @@ class ROBOKIN_OT_drag_shape(DragOperator, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
         unit = binding(obj).metres_per_unit
-        if self.typed.value is not None:
-            wanted = self.typed.value * unit
+        if (typed := self.typed.length(context.scene)) is not None:
+            wanted = typed * unit
         else:
             wanted = self._start + self.moved
             wanted = snapped(wanted, STEPS[event.shift]) if event.ctrl else wanted

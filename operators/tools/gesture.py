@@ -48,17 +48,21 @@ def settle(context: bpy.types.Context, obj: bpy.types.Object) -> None:
 
 
 class Gesture(RobotOperator):
-    """Mixin: `begin` takes hold of something, `pose` says where it is to be now, `header_text` describes it.
+    """Mixin: `begin` takes hold of something, `pose` says where it is to be now, `header_text` describes it. Repeated,
+    it makes the pose again that was kept.
 
     mouse: (2,) pixels of the region, where it is.   first: (2,) where it was when the gesture began.
     """
 
-    bl_options = {"UNDO", "BLOCKING"}
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
     release_confirm: bpy.props.BoolProperty(
-        name="Confirm on Release", description="Letting go of the mouse button keeps the pose", options={"SKIP_SAVE"}
+        name="Confirm on Release",
+        description="Letting go of the mouse button keeps the pose",
+        options={"SKIP_SAVE", "HIDDEN"},
     )
     hints = ""
+    _kept: Array | None = None  # (nq,)
 
     if TYPE_CHECKING:
 
@@ -84,7 +88,13 @@ class Gesture(RobotOperator):
         return True
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        raise RobokinError(f"{self.bl_label} is a gesture of the mouse: it needs a window")
+        if self._kept is None:
+            raise RobokinError(f"{self.bl_label} is a gesture of the mouse: it needs a window")
+        with posing_paused():
+            write_configuration(obj, self._kept)
+            settle(context, obj)
+            self.kept(context)
+        return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not has_events(context):
@@ -153,6 +163,9 @@ class Gesture(RobotOperator):
     def typed(self) -> float | None:
         return self._typed.value
 
+    def typed_length(self, context: bpy.types.Context) -> float | None:
+        return self._typed.length(context.scene)
+
     def typed_angle(self, context: bpy.types.Context) -> float | None:
         return self._typed.angle(context.scene)
 
@@ -198,9 +211,8 @@ class Gesture(RobotOperator):
 
     def _keep(self, context: bpy.types.Context) -> set[str]:
         self._follow(context)
-        settle(context, self._robot)
-        self.kept(context)
-        return {"FINISHED"}
+        self._kept = read_configuration(self._robot)
+        return self.run(context, self._robot)
 
     def kept(self, context: bpy.types.Context) -> None:
         """Called when the pose is kept, for what else is to be done with it."""

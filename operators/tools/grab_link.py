@@ -57,8 +57,8 @@ class _Pulling(Gesture):
             T[:3, 3] += step * np.round(shift / step) if snap else shift
             return T
         axis = np.eye(3)[0] if axis is None else axis
-        if self.typed is not None:
-            along = self.typed
+        if (typed := self.typed_length(context)) is not None:
+            along = typed
         else:
             along = along_line(grip[:3, 3], axis, *self.ray(context)) - self._first_along(context, axis)
             along = step * round(along / step) if snap else along
@@ -135,6 +135,9 @@ class ROBOKIN_OT_grab_link(_Pulling, bpy.types.Operator):
     def pinned(self, context: bpy.types.Context) -> list[str]:
         seen = context.selected_pose_bones_from_active_object or ()  # not what is hidden, as tool frames are
         return [bone.name for bone in seen if bone.name != self._bone] if self.pins_selected else []
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.draw_properties("makes_task")
 
     def kept(self, context: bpy.types.Context) -> None:
         if self.makes_task:

@@ -33,9 +33,10 @@ class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
         self._drag = ValueDrag(self.view(context), turn.point_at, turn.value, self.first, *limits)
 
     def pose(self, context: bpy.types.Context, snap: bool) -> Array:
-        if self.typed is not None:
-            length = self.typed * binding(self._robot).metres_per_unit
-            return self._turn.to(length if self._turn.is_length else self.typed_angle(context))
+        if self._turn.is_length and (typed := self.typed_length(context)) is not None:
+            return self._turn.to(typed * binding(self._robot).metres_per_unit)
+        if (angle := self.typed_angle(context)) is not None and not self._turn.is_length:
+            return self._turn.to(angle)
         value = self._drag.to(self.mouse)
         step = SNAP_LENGTH if self._turn.is_length else SNAP_ANGLE
         return self._turn.to(step * round(value / step) if snap else value)

@@ -38,6 +38,14 @@ class TypedNumber:
         is_radians = scene.unit_settings.system_rotation == "RADIANS"
         return self.value if self.value is None or is_radians else math.radians(self.value)
 
+    def length(self, scene: bpy.types.Scene) -> float | None:
+        """[Blender units] of a number that is typed in the unit of lengths of the scene, as Blender takes it."""
+        units = scene.unit_settings
+        if self.value is None or units.system == "NONE":
+            return self.value
+        one = bpy.utils.units.to_value(units.system, "LENGTH", "1", str_ref_unit=units.length_unit)
+        return self.value * one / units.scale_length
+
     @property
     def value(self) -> float | None:
         if not self.text.strip("."):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..configuration import clamp
@@ -14,19 +16,32 @@ from .bodies import Bodies, rigid_bodies
 
 LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
 Y, Z = 1, 2
+_ROTOR = re.compile("rotor|propeller", re.IGNORECASE)
+_FLIES = re.compile("copter|drone|flying|quadrotor|hexarotor", re.IGNORECASE)
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
 
 
 def natural_root(model: RobotModel) -> str:
     """Where the root link carries one pair of wheels it is "wheeled"; where it stands on other wheels, "planar"; where
-    it stands on legs, its root link high above the feet, "floating"; else "fixed". That of `model` itself does not
-    matter."""
+    it stands on legs, its root link high above the feet, or flies, "floating"; else "fixed". That of `model` itself
+    does not matter."""
     wheels, is_pair = _wheels(model)
     if wheels:
         return "wheeled" if is_pair else "planar"
+    if _flies(model):
+        return "floating"
     heights = _heights(model, up_axis(model))
     stands = feet(model) and -min(heights.values()) > STANDS * np.ptp(list(heights.values()))
     return "floating" if stands else "fixed"
+
+
+def _flies(model: RobotModel) -> bool:
+    """Whether its root body carries three rotors or more, or it is called after what flies."""
+    of = rigid_bodies(model).of
+    own = (joint for joint in model.joints[1:] if of[str(joint.parent)] == model.root_link.name)
+    names = (model.name, *(link.name for link in model.links))
+    rotors = sum(bool(_ROTOR.search(f"{joint.name} {joint.child}")) for joint in own)
+    return rotors > 2 or any(map(_FLIES.search, names))
 
 
 def wheels(model: RobotModel) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...robokin.structure.tool_links import tool_links
 STEP = math.radians(15.0)
 REACH = 9  # steps of an angle to either side; of a slide this many tenths of its range
 SWEEPS = 4
-ARM = 4  # degrees of freedom of an arm on a trunk, at least
+ARM = 4  # degrees of freedom of an arm on a trunk, or with a hand, at least
 FLOOR = 0.03  # singular values below it are all the same
 MARGIN = 0.15  # of a joint's range from its ends, which are avoided
 SIMPLE = 0.05  # how much a radian away from the neutral pose counts
@@ -31,31 +31,33 @@ def natural_configuration(model: RobotModel) -> Array:
     """(nq,) inside the limits. Trunk, legs, neck and fingers stay as near to the neutral pose as they may."""
     q = clamp(model, model.neutral())
     bodies, standing = rigid_bodies(model), feet(model)
-    limbs = {}
-    for link in reversed(tool_links(model)):
-        own, trunk = _limb(model, bodies, link)
-        if bodies.of[link] not in standing and len(own) >= (ARM if trunk else 2):
-            limbs[own] = link, 0.0 if trunk else RAISED
-    for own, (link, raised) in limbs.items():
-        q = _improved(model, q, _Limb(model, q, link, own, raised))
+    tools = [link for link in reversed(tool_links(model)) if bodies.of[link] not in standing]
+    found = [limb for link in tools for limb in _limbs(model, bodies, link)]
+    trunks = {on for _, _, on in found}
+    for own, (tip, on) in {own: (tip, on) for own, tip, on in found if tip not in trunks}.items():
+        q = _improved(model, q, _Limb(model, q, tip, own, 0.0 if on else RAISED))
     return q
 
 
-def _limb(model: RobotModel, bodies: Bodies, link: str) -> tuple[tuple[int, ...], bool]:
-    """Degrees of freedom that move a link, from the body that carries other limbs too; whether there is one. Wheels
-    are no limbs."""
+def _limbs(model: RobotModel, bodies: Bodies, link: str) -> Iterator[tuple[tuple[int, ...], str, str]]:
+    """The limb that a tool ends, and those that carry it, as an arm carries a hand: the degrees of freedom of each, its
+    tip, and the body it is on, which carries other limbs too; "" where there is none. Wheels, necks and fingers are no
+    limbs."""
     moved_by = {joint.child: joint for joint in model.joints[1:]}
-    found: tuple[int, ...] = ()
-    on = bodies.of[link]
+    own: tuple[int, ...] = ()
+    tip, fewest, on = link, 2, bodies.of[link]
     while on in moved_by:
         joint = moved_by[on]
         if joint.mimic is None:
             slot = model.slot(joint.name)
-            found = (*(i for i in _own(slot) if not _is_endless_slide(model, slot, i)), *found)
+            own = (*(i for i in _own(slot) if not _is_endless_slide(model, slot, i)), *own)
         on = bodies.of[str(joint.parent)]
         if sum(bool(bodies.carried[body]) for body in bodies.carried[on]) > 1:
-            return found, True
-    return found, False
+            if len(own) >= ARM:
+                yield own, tip, on
+            own, tip, fewest = (), on, ARM
+    if len(own) >= fewest:
+        yield own, tip, ""
 
 
 def _is_endless_slide(model: RobotModel, slot: JointSlot, freedom: int) -> bool:

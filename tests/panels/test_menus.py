@@ -105,3 +105,11 @@ def test_a_target_before_the_body_stays_what_was_clicked(robot, monkeypatch):
     target.select_set(False)
     assert ROBOKIN_OT_select_link.invoke(operator, bpy.context, event) == {"FINISHED"}
     assert bpy.context.view_layer.objects.active == robot and robot.data.bones.active.name == "panda_joint7"
+
+
+def test_a_click_means_a_link_only_where_there_is_a_robot(robot):
+    here = SimpleNamespace(mode="OBJECT", region_data=object(), object=None)
+    assert ROBOKIN_OT_select_link.poll(here)
+    for armature in list(bpy.data.armatures):
+        bpy.data.armatures.remove(armature)
+    assert not ROBOKIN_OT_select_link.poll(here)

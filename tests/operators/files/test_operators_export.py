@@ -292,3 +292,9 @@ def test_a_file_without_a_place_for_quaternions_says_which_joints_it_leaves_out(
         lines = [line for line in text.splitlines() if f"{file}.{ending} leaves out" in line]
         assert len(lines) == (0 if is_whole else 1)
         assert is_whole or all(repr(name) in lines[0] for name in left_out)
+
+
+def test_the_format_that_a_person_chooses_is_the_next_export_s(robot):
+    selector = SimpleNamespace(_selects=True, format="JSON", begin=lambda context: {"RUNNING_MODAL"})
+    assert ROBOKIN_OT_export_motion.execute(selector, bpy.context) == {"RUNNING_MODAL"}
+    assert robot.robokin.solver.format == "JSON"

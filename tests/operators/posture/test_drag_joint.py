@@ -169,6 +169,12 @@ def test_the_header_says_which_axis_of_several_is_dragged(panda, scene, monkeypa
     assert drag.operator.header_text(drag.context).startswith("panda_joint4 axis 2: ")
 
 
+def test_the_header_of_a_follower_says_what_moves_with_it(panda, monkeypatch):
+    drag = Drag(panda, monkeypatch, bone="panda_finger_joint2")
+    assert drag.operator.header_text(drag.context).endswith("moves panda_finger_joint1, which it follows")
+    assert "follows" not in Drag(panda, monkeypatch).operator.header_text(drag.context)
+
+
 def test_shift_is_finer_and_typed_values_win(panda, monkeypatch):
     start = read_configuration(panda)[3]
     drag = Drag(panda, monkeypatch)

@@ -183,9 +183,9 @@ def test_a_drag_snaps_is_finer_typed_and_cancelled(panda):
     assert shapes(panda)[0].shape.length == pytest.approx(0.2)
     drag = Drag(panda, "BOTTOM")
     drag.send(("MOUSEMOVE", -0.05, {}), ("THREE", -0.05, {}))
-    assert drag.send(("RET", -0.05, {})) == {"FINISHED"} and drag.operator.value == pytest.approx(3.0)
-    assert shapes(panda)[0].shape.length == pytest.approx(0.3)
-    assert shapes(panda)[0].placement[:3, 3] == pytest.approx(-0.05 * shapes(panda)[0].placement[:3, 2], abs=1e-6)
+    assert drag.send(("RET", -0.05, {})) == {"FINISHED"} and drag.operator.value == pytest.approx(30.0)  # 3 m
+    assert shapes(panda)[0].shape.length == pytest.approx(3.0)
+    assert shapes(panda)[0].placement[:3, 3] == pytest.approx(-1.4 * shapes(panda)[0].placement[:3, 2], abs=1e-6)
 
 
 def test_an_obstacle_that_is_selected_has_a_button(panda):
@@ -199,3 +199,8 @@ def test_an_obstacle_that_is_selected_has_a_button(panda):
         assert "robokin.obstacle" in drawn["operators"] and "Wall" in drawn["labels"]
     wall.parent = panda  # a link of it
     assert "robokin.obstacle" not in draw(object=wall)["ROBOKIN_PT_robot"]["operators"]
+
+
+def test_each_handle_of_a_shape_says_what_a_drag_does():
+    said = [item.description for item in bpy.ops.robokin.drag_shape.get_rna_type().properties["handle"].enum_items]
+    assert all(text.startswith(("Moves", "Changes")) for text in said) and len(set(said)) == len(said)

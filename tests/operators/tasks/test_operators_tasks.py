@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.operators.tasks.tasks import ROBOKIN_OT_target_add
+from robokin_addon.operators.common import RobotOperator
+from robokin_addon.operators.tasks.tasks import ROBOKIN_OT_target_add, ROBOKIN_OT_task_add
 from support.blender.panels import FakeLayout, draw
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
@@ -305,3 +307,21 @@ def test_a_task_that_is_called_after_its_tip_is_so_after_the_next_tip(robot):
         task.tip = ""
         task.tip = "panda_joint4"
     assert names(robot) == ["link4", "Door", "link4.001"]
+
+
+def test_a_joint_value_asked_of_a_fixed_tool_is_that_of_the_joint_that_moves_it(robot):
+    robot.pose.bones["panda_joint7"].rotation_euler[1] = 0.4
+    bpy.context.view_layer.update()
+    assert bpy.ops.robokin.task_add(kind="JOINT") == {"FINISHED"}
+    task = robot.robokin.tasks[0]
+    assert task.tip == "panda_joint7" and task.rotation[0] == pytest.approx(0.4, abs=1e-6)
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"} and robot.robokin.solver.status == "CONVERGED"
+
+
+@pytest.mark.parametrize("operator", [ROBOKIN_OT_task_add, ROBOKIN_OT_target_add])
+def test_what_is_adjusted_afterwards_names_the_tip_that_was_taken(robot, operator):
+    stand = SimpleNamespace(kind="POSE", tip="", other="", report=lambda *_: None, _warn_of_same_tip=lambda obj: None)
+    stand.properties = SimpleNamespace(is_property_set=lambda name: name == "kind")
+    stand.given = partial(RobotOperator.given, stand)
+    assert operator.run(stand, bpy.context, robot) == {"FINISHED"}
+    assert stand.tip == TOOL

@@ -206,6 +206,16 @@ def test_a_gesture_without_a_window_says_so(robot):
         bpy.ops.robokin.grab_link()
 
 
+def test_a_gesture_repeated_makes_the_pose_again_that_was_kept(robot):
+    q = read_configuration(robot)
+    wanted, kept = q.copy(), []
+    wanted[3] -= 0.2
+    stand = SimpleNamespace(bl_label="Grab Link", _kept=wanted, kept=kept.append)
+    assert Gesture.run(stand, bpy.context, robot) == {"FINISHED"}
+    np.testing.assert_allclose(read_configuration(robot), wanted, atol=1e-6)
+    assert kept and {"REGISTER", "UNDO"} <= Gesture.bl_options
+
+
 @pytest.mark.parametrize(("bone", "axis"), [("neck", 0), ("left_shoulder", 1), ("right_wrist", 2)])
 def test_a_ball_is_jogged_about_axes_of_its_own_and_stays_in_its_cone(scene, capfd, bone, axis):
     assert bpy.ops.robokin.add_robot(robot="puppet") == {"FINISHED"}
@@ -325,6 +335,40 @@ def test_typed_angles_are_in_the_unit_that_is_shown(scene, unit, angle):
     for kind, character in (("ONE", "1"), ("PERIOD", "."), ("FIVE", "5")):
         assert typed.take(kind, character)
     assert typed.angle(scene) == pytest.approx(angle)
+
+
+@pytest.mark.parametrize(
+    ("system", "unit", "scale", "length"),
+    [
+        ("METRIC", "MILLIMETERS", 1.0, 0.0015),
+        ("METRIC", "MILLIMETERS", 0.001, 1.5),
+        ("METRIC", "METERS", 0.1, 15.0),
+        ("METRIC", "ADAPTIVE", 0.1, 15.0),
+        ("IMPERIAL", "INCHES", 1.0, 1.5 * 0.0254),
+        ("NONE", "ADAPTIVE", 0.1, 1.5),
+    ],
+)
+def test_typed_lengths_are_in_the_unit_that_is_shown(scene, system, unit, scale, length):
+    scene.unit_settings.system, scene.unit_settings.scale_length = system, scale
+    if system != "NONE":
+        scene.unit_settings.length_unit = unit
+    typed = TypedNumber()
+    assert typed.length(scene) is None
+    for kind, character in (("ONE", "1"), ("PERIOD", "."), ("FIVE", "5")):
+        assert typed.take(kind, character)
+    assert typed.length(scene) == pytest.approx(length, rel=1e-6)
+
+
+def test_a_link_is_grabbed_by_as_much_as_is_typed_in_millimetres(robot, monkeypatch):
+    bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
+    grab = type("Stand", (), {k: v for k, v in {**vars(Gesture), **vars(_Pulling)}.items() if not k.startswith("__")})()
+    grab.is_self_motion, grab._axis, grab._is_own, grab._typed = False, 2, False, TypedNumber()
+    grab._pull = LinkPull(robot, TOOL)
+    grab._unit = 1.0
+    for _ in range(2):
+        assert grab._typed.take("FIVE", "5")
+    T = grab._moving(bpy.context, False)
+    np.testing.assert_allclose(T[:3, 3] - grab._pull.grip[:3, 3], (0.0, 0.0, 0.055), atol=1e-7)
 
 
 def test_a_key_goes_from_target_to_target(scene, capfd):

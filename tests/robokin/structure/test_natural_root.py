@@ -53,6 +53,9 @@ AROUND = [(-0.3 * np.sin(a), 0.3 * np.cos(a)) for a in THIRDS]
         (base(CORNERS, called="wheel", link=Link, height=2.0), "fixed"),
         (base([(0.1 * i, 0.0) for i in range(4)], called="wheel"), "fixed"),
         (base([]), "fixed"),
+        (base(CORNERS, called="rotor", link=Link), "floating"),
+        (base(AROUND, kind="fixed", called="Propeller", link=Link), "floating"),
+        (base(CORNERS[:2], called="rotor", link=Link), "fixed"),
     ],
     ids=[
         "four",
@@ -66,6 +69,9 @@ AROUND = [(-0.3 * np.sin(a), 0.3 * np.cos(a)) for a in THIRDS]
         "high up",
         "in a row",
         "an arm",
+        "rotors",
+        "fixed propellers",
+        "two rotors",
     ],
 )
 def test_a_base_on_wheels_of_any_kind_drives_and_nothing_else_does(model, root):

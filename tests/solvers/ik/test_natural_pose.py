@@ -78,11 +78,43 @@ def test_any_arm_is_away_from_singularities(seed):
         ("romeo", "floating", 2),
         ("hyq_no_sensors", "floating", 4),
         ("human", "floating", 2),
+        ("iris", "floating", 0),
+        ("iris_simple", "floating", 0),
+        ("hextilt_flying_arm_5", "floating", 0),
     ],
 )
 def test_the_base_follows_from_wheels_and_legs(name, root, legs):
     model = load_urdf(robot(name))
     assert natural_root(model) == root and len(feet(model)) == legs
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_arm_with_a_hand_is_away_from_singularities_and_its_fingers_are_as_they_were(seed):
+    arm = random_arm(seed)
+    palm = tool_links(arm)[0]
+    links, joints = [*arm.links], [*arm.joints[1:]]
+    for i, side in enumerate((-0.02, 0.02)):
+        for k, on in enumerate((palm, f"finger_{i}_0")):
+            links.append(Link(f"finger_{i}_{k}"))
+            place = placement(np.eye(3), np.array([side, 0.0, 0.05]))
+            joints.append(
+                Joint(f"bend_{i}_{k}", "revolute", on, links[-1].name, place, (1, 0, 0), lower=-1.0, upper=1.0)
+            )
+    model = RobotModel("r", links, joints)
+    q = natural_configuration(model)
+    strong = np.linalg.svd(frame_jacobian(model, q, palm), compute_uv=False)
+    assert in_limits(model, q) and strong[min(arm.nv, 6) - 1] > 0.05
+    assert abs(q - clamp(model, model.neutral())).max() > 0.2
+    assert not any(q[model.slot(f"bend_{i}_{k}").q].any() for i in range(2) for k in range(2))
+
+
+@pytest.mark.parametrize("name", ["g1_29dof_with_hand_rev_1_0", "tiago_pro", "talos_full_v2"])
+def test_arms_of_real_robots_with_hands_are_bent_and_their_trunks_are_not(name):
+    model = load_urdf(robot(name))
+    q = natural_configuration(model)
+    turned = {joint.name for joint in model.moving_joints if abs(q[model.slot(joint.name).q]).max() > 0.2}
+    assert any("left" in joint for joint in turned) and any("right" in joint for joint in turned)
+    assert not any(word in joint for joint in turned for word in ("torso", "waist", "head", "hip", "knee", "finger"))
 
 
 def test_a_slide_without_an_end_stays():
