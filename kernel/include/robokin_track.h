@@ -12,6 +12,7 @@ typedef struct rk_track {
   const int32_t *coordinate;      /* [nv] the coordinate a column moves one to one, -1: of a ball or floating joint */
   const double *lower, *upper;    /* [nv] position bounds where there is a coordinate */
   int32_t braked, curved;         /* some change is limited; some step of a ball or floating joint is limited */
+  double lasting;                 /* frames for which criteria go on moving a robot whose targets stand still */
 } rk_track;
 
 /* Continues enum rk_ik_code: the targets can be met, but not that fast. */

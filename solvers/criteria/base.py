@@ -25,6 +25,8 @@ from ..kinematics.state import State
 from ..tasks.checks import none_or_positive, own_name, positive
 from .largest_eigenvalue import LargestEigenvalue
 
+SETTLING = 10.0  # time constants, after which what is descended is off by 5e-5 of what it was
+
 
 class CriterionKind(enum.IntEnum):
     """What the kernel computes by itself; the values are those of `enum rk_criterion_kind` there."""
@@ -146,6 +148,12 @@ def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:
         H += criterion.weight * own_H
         g += criterion.weight * own_g
     return H, g
+
+
+def time_to_optimum(criteria: Sequence[Criterion]) -> float:
+    """[s] in which each potential alone is descended: so many time constants of the slowest, and seconds at least."""
+    gains = [each.gain for each in criteria if isinstance(each, Potential)]
+    return SETTLING / min([1.0, *gains])
 
 
 def criterion_names(criteria: Sequence[Criterion]) -> list[str]:

@@ -66,6 +66,11 @@ def frames_to_stand(distance: Array, speed: Array | float, max_step: Array, max_
         return float((whole / max_step + 2.0 * np.sqrt(whole / max_change))[moved].max(initial=0.0))
 
 
+def hovers(step: Array, max_change: Array) -> bool:
+    """Whether all are so slow that they could stop in two steps: they come no nearer to a goal that is far."""
+    return bool((abs(step) <= np.where(max_change < MOST, 2.0 * max_change, 0.0)).all())
+
+
 def viable_steps(
     previous: Array, to_lower: Array, to_upper: Array, max_step: Array, max_change: Array
 ) -> tuple[Array, Array]:

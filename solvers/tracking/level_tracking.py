@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..criteria import Criterion, combine
+from ..criteria.base import time_to_optimum
 from ..descent.data import IKData, compile_whole
 from ..descent.descent import LevelRows
 from ..descent.level_rows import Preference, StackRows
@@ -30,6 +31,7 @@ class LevelTracking(ReferenceTracking):
     ) -> None:
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), limits.dt
+        self.lasting = time_to_optimum(criteria) / limits.dt
         self._influence: Sequence[float] = np.ones(len(levels.tasks)).tolist()
         self._remaining: Mapping[int, Remaining] = {}
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)

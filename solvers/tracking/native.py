@@ -32,10 +32,11 @@ class TrackStruct(ctypes.Structure):
         *((name, ctypes.c_void_p) for name, _ in _ARRAYS),
         ("braked", ctypes.c_int32),
         ("curved", ctypes.c_int32),
+        ("lasting", ctypes.c_double),
     )
 
-    def __init__(self, problem: ProblemStruct, limits: TrackLimits) -> None:
-        super().__init__(ik=ctypes.addressof(problem), braked=limits.braked, curved=limits.curved)
+    def __init__(self, problem: ProblemStruct, limits: TrackLimits, lasting: float = 0.0) -> None:
+        super().__init__(ik=ctypes.addressof(problem), braked=limits.braked, curved=limits.curved, lasting=lasting)
         self.problem = problem
         self.kept: list[object] = []
         for name, dtype in _ARRAYS:

@@ -11,7 +11,7 @@ levels cannot all be met it is as near as those above allow, and since it is onl
 scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
 those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
 so no level takes anything from those above. What levels above have and the speed of the robot may so lead it round for
-ever: it has a patience, after which it stops; criteria then have `LONG`. A level of velocities is as fast as limits
+ever: it has a patience, after which it stops; criteria then have `lasting`. A level of velocities is as fast as limits
 allow: it is asked for anew in the next frame, from where that one begins, and nothing has to be caught up with.
 """
 
@@ -34,7 +34,7 @@ from ..descent.level_rows import Preference
 from ..descent.steps import reachable, roll
 from ..descent.tip_rows import TipRows
 from ..limits.coupled import ball_within, base_within
-from ..limits.viability import braking_distance, braking_step, frames_to_stand, viable_steps
+from ..limits.viability import braking_distance, braking_step, frames_to_stand, hovers, viable_steps
 from ..tasks import FrameTask
 from ..tasks.native import same_target
 from .data import LATE, TrackLimits, TrackOutcome, refuse_targets
@@ -44,7 +44,7 @@ AT_GOAL = 1e-9  # [rad, m]
 NEARLY = 1e-3  # relative: what is as fast as may be
 # While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
 AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll
-LONG = 10.0  # [s] for which criteria go on moving a robot: residuals would creep
+HOVERING = 8.0  # frames of patience that one frame costs in which no joint is fast
 
 
 class ReferenceTracking:
@@ -57,7 +57,7 @@ class ReferenceTracking:
     """
 
     name = "numpy"
-    dt = 1.0  # [s] of a frame
+    lasting = 0.0  # frames for which criteria go on moving a robot whose targets stand still
     keeps_clear = False
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits, levels: int = 1) -> None:
@@ -122,7 +122,8 @@ class ReferenceTracking:
         is_first = self._patience == np.inf  # of those for the same targets
         spare = MANOEUVRES if self.data.bases else SHORTLY
         longest = AGAIN * self._frames_between(self.q, self.goals[-1], self.step) + spare if is_still else np.inf
-        self._patience = min(self._patience - 1.0, longest) if is_still else np.inf
+        spent = HOVERING if self._patience > HOVERING and hovers(self.step, self.limits.max_step_change) else 1.0
+        self._patience = min(self._patience - spent, longest) if is_still else np.inf
         preference = self._preference(targets)
         # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
         # it can.
@@ -130,7 +131,7 @@ class ReferenceTracking:
         if is_still and not self._late and preference is None and not self.step.any():
             at = here.inside.look(self.q)  # what stands where all is met, for the same targets, stays there too
             return CONVERGED, at.residuals, 0, behind
-        longest = 0.0 if preference is None else -LONG / self.dt  # of patience, for criteria
+        longest = 0.0 if preference is None else -self.lasting  # of patience, for criteria
         rests = self._patience <= (0.0 if self._late else longest) and self._settles(here)
         if not rests and most == levels:
             here.inside.rows.preference = preference
@@ -178,8 +179,8 @@ class ReferenceTracking:
                 is_late = bool(fastest.any()) or is_late
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-        if self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time) and is_still:
-            self._patience = min(self._patience, 0.0)
+        stays = self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time)
+        self._patience = min(self._patience, 0.0 if stays and is_still else np.inf)
         if is_met or is_late:
             return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH

@@ -8,7 +8,7 @@
 /* While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames. */
 static const double AGAIN = 2.0, SHORTLY = 24.0, MANOEUVRES = 240.0; /* the last of bases that roll */
 static const double MOST = 1e9;  /* frames */
-static const double LONG = 10.0; /* [s] for which criteria go on moving a robot: residuals would creep */
+static const double HOVERING = 8.0; /* frames of patience that one frame costs in which no joint is fast */
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 
@@ -113,6 +113,15 @@ static double frames_between(const rk_tracking *t, const double *from, const dou
   return most;
 }
 
+/* Whether every joint is so slow that it could stop in two frames: it comes no nearer to a goal that is far. */
+static int hovers(const rk_tracking *t) {
+  for (int32_t k = 0; k < t->track->ik->model->nv; k++) {
+    const double change = t->track->change[k];
+    if (!(__builtin_fabs(t->frame.step[k]) <= (change < MOST ? 2.0 * change : 0.0))) return 0;
+  }
+  return 1;
+}
+
 /* Whether all levels have one goal. */
 static int have_one_goal(const rk_tracking *t) {
   const int64_t nq = t->track->ik->model->nq;
@@ -180,12 +189,13 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   const double *last_goal = t->last_goals + (int64_t)(s->levels - 1) * m->nq, *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   const int is_first = *patience == __builtin_inf(); /* of those for the same targets */
   const double spare = ik->n_bases ? MANOEUVRES : SHORTLY;
-  *patience = is_still ? rk_min(*patience - 1.0, AGAIN * frames_between(t, t->frame.last, t->frame.step, last_goal) + spare)
+  const double spent = *patience > HOVERING && hovers(t) ? HOVERING : 1.0;
+  *patience = is_still ? rk_min(*patience - spent, AGAIN * frames_between(t, t->frame.last, t->frame.step, last_goal) + spare)
                        : __builtin_inf();
   find_preference(t);
   const rk_preference preference = s->preference;
   t->has_criteria = preference.H != 0;
-  const double longest = preference.H ? -LONG / ik->stack->step->dt : 0.0; /* of patience, for criteria */
+  const double longest = preference.H ? -track->lasting : 0.0; /* of patience, for criteria */
   /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
   const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
   /* What stands where all is met, for the same targets, stays there too. */

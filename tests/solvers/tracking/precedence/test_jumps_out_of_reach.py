@@ -10,6 +10,8 @@ import pytest
 from robokin_addon.robokin import RobotModel, difference, library_robot, load_urdf, random_configuration
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import track
+from robokin_addon.solvers.limits.viability import StepLimits
+from robokin_addon.solvers.tracking.result import TrackResult
 from support.engine.goals import random_goal, size
 from support.engine.robots import ROBOTS, engine_robot
 from support.engine.stacks import DT
@@ -42,9 +44,8 @@ def model_of(name: str) -> RobotModel:
     return library_robot(name) if name == "planar_4r" else load_urdf(robot(name))
 
 
-def last_steps(name: str, seed: int) -> Array:
-    """(frames after it should have arrived,) the farthest that a joint moves in each. Of two or three levels, the first
-    is out of reach, if it can be."""
+def jump(name: str, seed: int, frames: int) -> TrackResult:
+    """Of two or three levels, the first is out of reach, if it can be."""
     rng, model, rates = np.random.default_rng([seed, 17]), model_of(name), RATES[seed % len(RATES)]
     model = with_rates(model, **rates) if rates else model
     starts = [model.neutral(), model.limits.middle(model.neutral()), random_configuration(model, rng)]
@@ -59,9 +60,31 @@ def last_steps(name: str, seed: int) -> Array:
             target = goal.beyond(target, rng.normal(size=3) * size(model) * rng.uniform(0.05, 2))
         tasks.append(goal.task)
         targets.append(target)
+    return track(model, tasks, [first] * 3 + [targets] * frames, q0, DT)
+
+
+def steps_of(found: TrackResult) -> Array:
+    """(frames - 1, nv)"""
+    return np.array([difference(found.problem.model, *pair) for pair in pairwise(found.q)])
+
+
+def last_steps(name: str, seed: int) -> Array:
+    """(frames after it should have arrived,) the farthest that a joint moves in each."""
     arrived = DRIVEN if name == "tiago" else ARRIVED
-    q = track(model, tasks, [first] * 3 + [targets] * (arrived + 100), q0, DT).q[arrived:]
-    return np.array([abs(difference(model, *pair)).max() for pair in pairwise(q)])
+    return abs(steps_of(jump(name, seed, arrived + 100))[arrived:]).max(axis=1)
+
+
+HOVERING = [("z1", 30), ("xarm7", 54), ("gripper", 50)]
+
+
+@pytest.mark.parametrize(("name", "seed"), HOVERING)
+def test_a_robot_that_comes_no_nearer_stands(name: str, seed: int) -> None:
+    """Though its goal is far, it does not go to and fro for as long as the way there would take twice."""
+    found = jump(name, seed, 200)
+    steps = abs(steps_of(found)).max(axis=1)
+    change = StepLimits.of(found.problem.model, DT).max_step_change.min()
+    hovers = (steps > QUIET) & (steps <= 2.0 * change)
+    assert hovers.sum() < 24
 
 
 @pytest.mark.parametrize(("name", "seed"), KNOWN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics, library_robot, load_urdf, random_configuration
-from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, track
+from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, solve_ik, track
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.engine.goals import random_goal, size
@@ -85,15 +85,20 @@ def test_a_level_below_does_not_turn_a_limb_to_and_fro(start: str) -> None:
     assert steps[-10:].max() <= QUIET, f"a link still moves {steps[-10:].max():.3g} in a frame"
 
 
-def test_criteria_let_it_come_to_rest() -> None:
-    """Slow springs, where all is met: they move the robot for 10 s, and for the second that a goal may take."""
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("gain", [1.0, 0.2])
+def test_criteria_come_to_their_optimum_and_rest(gain: float, backend: str) -> None:
+    """Springs, where all is met: they move the robot for ten times 1 / gain, and the second that a goal may take."""
     model = load_urdf(robot("xarm7"))
     tip, q = model.link_names[-1], model.limits.middle(model.neutral())
     here = forward_kinematics(model, q + 0.4)[tip][:3, 3]
-    found = track(model, [PositionTask(tip, here)], [[here]] * 300, q, DT, criteria=[JointSprings(gain=0.1)])
-    steps = link_steps(model, found.q)
-    assert found.converged.all() and steps[:200].max() > 1e-5
-    assert steps[-24:].max() <= FRAME
+    springs, frames = [JointSprings(gain=gain)], int(40.0 / gain)
+    tasks = [PositionTask(tip, here)]
+    found = track(model, tasks, [[here]] * (frames + 48), q, 0.25, backend=backend, criteria=springs)
+    best = solve_ik(model, tasks, found.q[-1], criteria=springs).q
+    assert found.converged.all() and abs(found.q[0] - best).max() > 0.1
+    assert abs(found.q[-1] - best).max() < 1e-4
+    assert link_steps(model, found.q[-25:]).max() <= FRAME
 
 
 def standing_late(tree: int, seed: int, frames: int, backend: str = "auto") -> TrackResult:
