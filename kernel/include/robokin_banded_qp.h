@@ -25,10 +25,15 @@ RK_API int32_t rk_sizeof_banded_program(void);
 /* Doubles of workspace that rk_banded_qp needs. */
 RK_API int64_t rk_banded_qp_workspace(const rk_banded_program *program);
 
-/* x[frames n], and the last where there is one, that minimises 1/2 x'Hx + g'x with low <= C x <= high, in at most so many steps of an interior-point
-   method; steps: those taken. multipliers[rows]: positive at the high side; before the call
-   a guess at them, zeros where there is none: when the sides that push are right, no step is taken. H may be indefinite where equations and active
-   sides hold x; RK_QP_NOT_CONVEX where Newton's matrix is not positive definite. Returns an rk_qp_status. */
+/* Begins to solve. multipliers[rows]: a guess at them, zeros where there is none: when the sides that push are right, no
+   step is taken. */
+RK_API void rk_banded_qp_begin(const rk_banded_program *program, const double *multipliers, double *work);
+
+/* Goes on, for as long as one factor takes; program and work stay where they are until it no longer returns
+   RK_QP_RUNNING but an rk_qp_status. Then there is x[frames n], and the last where there is one, that minimises 1/2 x'Hx
+   + g'x with low <= C x <= high, in at most so many steps of an interior-point method; steps: those taken;
+   multipliers[rows]: positive at the high side. H may be indefinite where equations and active sides hold x;
+   RK_QP_NOT_CONVEX where Newton's matrix is not positive definite. */
 RK_API int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *work, double *x,
                             double *multipliers, int32_t *steps);
 

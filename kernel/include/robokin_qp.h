@@ -5,7 +5,13 @@
 #include "robokin_kernel.h"
 
 /* The order is that of QPStatus in solvers/qp/dense.py; the last one raises there. */
-enum rk_qp_status { RK_QP_OPTIMAL = 0, RK_QP_INFEASIBLE = 1, RK_QP_MAX_ITERATIONS = 2, RK_QP_NOT_CONVEX = 3 };
+enum rk_qp_status {
+  RK_QP_OPTIMAL = 0,
+  RK_QP_INFEASIBLE = 1,
+  RK_QP_MAX_ITERATIONS = 2,
+  RK_QP_NOT_CONVEX = 3,
+  RK_QP_RUNNING = 4 /* only of rk_banded_qp */
+};
 
 /* Doubles of workspace that rk_qp needs for n unknowns and m rows. */
 RK_API int64_t rk_qp_workspace(int32_t n, int32_t m);

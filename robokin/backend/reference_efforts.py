@@ -61,7 +61,7 @@ def derivatives(
         return np.swapaxes(found, -1, -2)
 
     first = [-_crossed(S, each[..., node, None, :]) for each in before]
-    turning = changes(*first, True)
+    turning = changes(first[0], first[1], first[2], True)
     faster = changes(S, _crossed(velocity[..., node, None, :], S), np.zeros_like(S), False)
     first[1] = first[1] + _crossed(first[0], before[0][..., None, :, :] - before[0][..., node, None, :])
     pairs = zip(before, first, (by_v, by_a, by_z), turning, strict=True)

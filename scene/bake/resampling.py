@@ -14,7 +14,7 @@ from ...solvers.motion.check import check_motion
 from ...solvers.motion.motion import Motion
 from ...solvers.motion.violation import Violation
 from ...solvers.progress import scaled
-from ...solvers.retiming.smooth_motion import smooth_motion
+from ...solvers.retiming.smooth_motion import smooth_motion_steps
 from .samples import sample_motion
 
 _MOST = 1_000_000  # samples in one file
@@ -57,10 +57,10 @@ def motion_at_rate(
         raise RobokinError(
             f"rate {rate:g} Hz is no multiple of the {fps:g} frames per second: a spline needs its knots, the frames"
         )
-    robot, share = binding(obj), 1.0 if rate is None or smooth else 0.4
+    robot, share = binding(obj), 0.4 if smooth or rate is not None else 1.0
     by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, share)
     if smooth:
-        return smooth_motion(by_frame, rate or fps)
+        return (yield from scaled(smooth_motion_steps(by_frame, rate or fps), share, 1.0))
     if rate is None:
         return by_frame
     if not (np.isfinite(rate) and rate > 0.0):

@@ -132,42 +132,45 @@ def _directions(here: LocalProgram, z: Array, eased: Array, damping: float) -> I
         yield None
     size = float(abs(here.H).max(initial=0.0))
     bent[:, 0] += damping * size * np.eye(n)
-    found = _solved(here, bent, z)
+    found = yield from _solved(here, bent, z)
     if found is not None:
         yield found
     for more in (each for each in ADDED if each >= damping):
         H = here.H.copy()
         H[:, 0] += more * size * np.eye(n)
-        found = _solved(here, H, z, more)
+        found = yield from _solved(here, H, z, more)
         if found is not None:
             yield found
 
 
-def _solved(here: LocalProgram, H: Array, z: Array, more: float | None = None) -> BandedQPResult | None:
+def _solved(
+    here: LocalProgram, H: Array, z: Array, more: float | None = None
+) -> Generator[None, None, BandedQPResult | None]:
     """more: share of the cost that is added to the second derivative by time, where only a convex guess is wanted."""
     sides = here.lower, here.upper
     most = HUGE * max(float(abs(here.gradient).max(initial=0.0)), FLAT * float(abs(H).max(initial=0.0)))
-    found = _solved_with(here, H, z, sides, more)
+    found = yield from _solved_with(here, H, z, sides, more)
     if found is None or abs(found.multipliers).max(initial=0.0) <= most:
         return found
     # There is no such step: rows are not asked to be met at once.
-    return _solved_with(here, H, np.zeros(len(z)), (np.minimum(sides[0], 0.0), np.maximum(sides[1], 0.0)), more)
+    loose = np.minimum(sides[0], 0.0), np.maximum(sides[1], 0.0)
+    return (yield from _solved_with(here, H, np.zeros(len(z)), loose, more))
 
 
 def _solved_with(
     here: LocalProgram, H: Array, z: Array, sides: tuple[Array, Array], more: float | None
-) -> BandedQPResult | None:
+) -> Generator[None, None, BandedQPResult | None]:
     backend, still = here.at.grid.backend_name, here.linearised.constraints.still
     H = without_still(H, still)
     if here.time is None:
-        return solve_banded_qp(H, here.gradient, here.rows, *sides, backend, z)
+        return (yield from solve_banded_qp(H, here.gradient, here.rows, *sides, backend, z))
     mixed, bend = here.time.coupling(z)
     mixed = mixed if still is None else np.where(still, 0.0, mixed)
     if more is not None:
         mixed, bend = np.zeros_like(mixed), max(bend, 0.0) + (1.0 + more) * here.time.size
     rows, lower, upper, across = both_sides(here.rows, *sides, here.time)
     last = LastUnknown(mixed, bend, here.time.slope, across)
-    found = solve_banded_qp(H, here.gradient, rows, lower, upper, backend, parted(z, *sides), last)
+    found = yield from solve_banded_qp(H, here.gradient, rows, lower, upper, backend, parted(z, *sides), last)
     return found and replace(found, multipliers=found.multipliers.reshape(2, -1).sum(axis=0))
 
 
@@ -243,7 +246,8 @@ def _restored(
         rows, lower, upper, _ = all_rows(at, own)
         H = without_still(here.H, own.constraints.still).copy()
         H[:, 0] += ROUGH * float(abs(H).max(initial=0.0)) * np.eye(H.shape[-1])
-        back = solve_banded_qp(H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
+        still = np.zeros_like(here.gradient)
+        back = yield from solve_banded_qp(H, still, rows, lower, upper, at.grid.backend_name)
         if back is None:
             break
         moved = at.moved(back.x)

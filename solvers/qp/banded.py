@@ -6,6 +6,7 @@ block-banded and a step takes time linear in the frames.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +43,8 @@ def solve_banded_qp(
     backend: str = "auto",
     guess: Array | None = None,
     last: LastUnknown | None = None,
-) -> BandedQPResult | None:
-    """x (F, n) that minimises 1/2 x'Hx + g'x with lower <= C x <= upper.
+) -> Generator[None, None, BandedQPResult | None]:
+    """Yield after each factor; return x (F, n) that minimises 1/2 x'Hx + g'x with lower <= C x <= upper.
 
     H: (F, p + 1, n, n): H[k, s] couples frame k (rows) with frame k - s (columns); H[k, 0] is symmetric, blocks that
     reach before frame 0 do not count.   g: (F, n).   rows: C over the F n unknowns; no row reaches over more than p + 1
@@ -62,7 +63,7 @@ def solve_banded_qp(
         from .native_banded import solve
     else:
         from .banded_reference import solve
-    status, x, multipliers, iterations = solve(BandedQP(H, g, rows, lower, upper, last), ITERATIONS, known)
+    status, x, multipliers, iterations = yield from solve(BandedQP(H, g, rows, lower, upper, last), ITERATIONS, known)
     if status == len(QPStatus):
         return None
     own = 0.0 if last is None else float(x[-1])

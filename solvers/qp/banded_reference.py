@@ -9,13 +9,15 @@ found which sides are active, these as equations give the point to the last digi
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ...robokin.arrays import Array
 from .banded_program import DELTA, STEEP, BandedProgram, Factor, NotConvexError
 from .banded_qp import BandedQP
 
-OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
+OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = 0, 1, 2, 3, 5
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
 POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
 ACTIVE = 1e-4  # a side is active whose multiplier is more than this share of its slack
@@ -27,12 +29,13 @@ FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
 
 
-def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, Array, int]:
-    """Status, x (F n,) and the last unknown, multipliers (m,) and Newton steps. guess: as of `solve_banded_qp`."""
+def solve(given: BandedQP, iterations: int, guess: Array) -> Generator[None, None, tuple[int, Array, Array, int]]:
+    """Yield after each factor; return status, x (F n,) and the last unknown, multipliers (m,) and Newton steps. guess:
+    as of `solve_banded_qp`."""
     program = BandedProgram(given)
     point, count = _Point(program), 0
     try:
-        x, z, _, is_exact = _polished(program, point.x, -guess * program.length / program.scale)
+        x, z, _, is_exact = yield from _polished(program, point.x, -guess * program.length / program.scale)
         if is_exact:
             return OPTIMAL, x, -z * program.scale / program.length, 0
     except NotConvexError:
@@ -40,11 +43,11 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, A
     try:
         for tolerance, most in zip(SOLVED, (iterations, FURTHER), strict=True):
             until = min(count + most, iterations)
-            status, count = _interior(program, point, tolerance, until, count)
+            status, count = yield from _interior(program, point, tolerance, until, count)
             x, z = point.x, point.z
             if status in (INFEASIBLE, NOT_CONVEX):
                 break
-            x, z, residual, is_exact = _polished(program, x, z)
+            x, z, residual, is_exact = yield from _polished(program, x, z)
             is_last = is_exact or residual <= POLISHED or status != OPTIMAL
             status = OPTIMAL if residual <= NEAR else MAX_ITERATIONS
             if is_last:
@@ -137,7 +140,9 @@ class _Point:
             setattr(self, name, getattr(self, name) + t * by)
 
 
-def _interior(p: BandedProgram, at: _Point, tolerance: float, iterations: int, count: int) -> tuple[int, int]:
+def _interior(
+    p: BandedProgram, at: _Point, tolerance: float, iterations: int, count: int
+) -> Generator[None, None, tuple[int, int]]:
     """Move the point until it is solved; status and steps so far."""
     while True:
         at.look()
@@ -153,9 +158,10 @@ def _interior(p: BandedProgram, at: _Point, tolerance: float, iterations: int, c
         except NotConvexError:
             return (STALLED if weight.max(initial=0.0) > STEEP else NOT_CONVEX), count
         at.step(L, weight)
+        yield
 
 
-def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float, bool]:
+def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tuple[Array, Array, float, bool]]:
     """The best point where the sides that are active are equations, or as it was; its residual; and whether that is as
     little as rounding lets it be, so that further steps find nothing better.
 
@@ -190,6 +196,7 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> tuple[Array, Array, float
         is_exact = bool(error <= POLISHED or (is_same and error <= NEAR))
         if is_exact or is_same:
             break
+        yield
     return *best, is_exact
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Generator
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library, pointer
 from .banded_qp import BandedQP
+
+RUNNING = 4  # RK_QP_RUNNING
 
 
 class _BandedProgram(ctypes.Structure):
@@ -22,7 +25,7 @@ class _BandedProgram(ctypes.Structure):
     )
 
 
-def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, Array, int]:
+def solve(given: BandedQP, iterations: int, guess: Array) -> Generator[None, None, tuple[int, Array, Array, int]]:
     """Twin of `banded_reference.solve`."""
     library, rows, last = load_library(), given.rows, given.last
     library.rk_banded_qp_workspace.restype = ctypes.c_int64
@@ -43,10 +46,14 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> tuple[int, Array, A
     program.corner = 0.0 if last is None else last.corner
     x, multipliers, steps = np.empty(size + (last is not None)), np.array(guess, np.float64), ctypes.c_int32()
     work = np.empty(library.rk_banded_qp_workspace(ctypes.byref(program)))
-    status = library.rk_banded_qp(
+    library.rk_banded_qp_begin.restype = None
+    library.rk_banded_qp_begin(ctypes.byref(program), pointer(multipliers), pointer(work))
+    arguments = (
         ctypes.byref(program),
         ctypes.c_int32(iterations),
         *(pointer(array) for array in (work, x, multipliers)),
         ctypes.byref(steps),
     )
+    while (status := library.rk_banded_qp(*arguments)) == RUNNING:
+        yield
     return status, x, multipliers, steps.value

@@ -7,6 +7,7 @@ the points themselves, so they hold whatever comes of it.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from ...robokin.backend import get_backend
 from ...robokin.model.robot import JointSlot, RobotModel
 from ...robokin.spatial import quaternion, se3, swing_twist
 from ..motion.motion import Motion
+from ..progress import mapped
 from ..qp.banded import solve_banded_qp
 from ..qp.sparse_rows import SparseRows
 from .rate_spline import PIECES, RateSpline, summed_weights
@@ -32,8 +34,12 @@ NEAR = 0.03  # [rad] to its cone: balls farther inside do not look at it
 Rows = tuple[Array, Array, Array, Array]  # (m, w), the unknown that each begins at (m,), lower and upper sides (m,)
 
 
-def rate_spline(model: RobotModel, q: Array, dt: float, rests: tuple[bool, bool], slots: list[JointSlot]) -> RateSpline:
-    """q: (F, nq) frames that are dt [s] apart, at least three.   rests: whether the motion begins, and ends, at rest;
+def rate_spline(
+    model: RobotModel, q: Array, dt: float, rests: tuple[bool, bool], slots: list[JointSlot]
+) -> Generator[float, None, RateSpline]:
+    """Yield the share that is done, if none comes to its end sooner; return the spline.
+
+    q: (F, nq) frames that are dt [s] apart, at least three.   rests: whether the motion begins, and ends, at rest;
     else without acceleration.   slots: the joints that count."""
     backend, tree = get_backend(), model.tree
     steps = dt * Motion.of(model, dt * np.arange(len(q)), q).v[1:]
@@ -58,7 +64,8 @@ def rate_spline(model: RobotModel, q: Array, dt: float, rests: tuple[bool, bool]
         change = np.zeros_like(steps)
         for slot in slots:
             joint = _Joint(steps[:, slot.v], [each[slot.v] for each in bounds], signs, led[..., slot.q])
-            change[:, slot.v] = joint.nearer(off[:, slot.v], model, slot, places[..., slot.q], q[:, slot.q])
+            nearer = joint.nearer(off[:, slot.v], model, slot, places[..., slot.q], q[:, slot.q])
+            change[:, slot.v] = yield from mapped(nearer, lambda _: count / ROUNDS)  # noqa: B023
         steps = steps + change
         slots = [slot for slot in slots if abs(change[:, slot.v]).max() > SMALL]
         if not slots:
@@ -79,9 +86,11 @@ class _Joint:
     signs: Array
     led: Array
 
-    def nearer(self, off: Array, model: RobotModel, slot: JointSlot, places: Array, q: Array) -> Array:
-        """(F - 1, n) changes of the steps. off: (F, n) from where they lead to the frames q (F, 4 or 7).   places: (F -
-        1, PIECES + 1, 4 or 7) after each piece."""
+    def nearer(
+        self, off: Array, model: RobotModel, slot: JointSlot, places: Array, q: Array
+    ) -> Generator[None, None, Array]:
+        """Yield now and then; return (F - 1, n) changes of the steps. off: (F, n) from where they lead to the frames q
+        (F, 4 or 7).   places: (F - 1, PIECES + 1, 4 or 7) after each piece."""
         (count, n), H = off.shape, np.zeros((len(off), 3, 2 * off.shape[1], 2 * off.shape[1]))
         weight = np.where(np.arange(count) < count - 1, 1.0, END)[:, None]
         H[:, 0, range(n), range(n)] = weight
@@ -90,10 +99,10 @@ class _Joint:
         margins = self._margins()
         for inside in (margins, 0.0 * margins):
             rows = [*own, *_position_rows(model, slot, self.displaced, inside, places, q)]
-            change = _least(H, g, rows)
+            change = yield from _least(H, g, rows)
             if change is not None:
                 return change[:-1, n:]
-        change = _least(H, g, own)  # frames that are outside may leave none
+        change = yield from _least(H, g, own)  # frames that are outside may leave none
         return np.zeros_like(self.steps) if change is None else change[:-1, n:]
 
     @cached_property
@@ -152,12 +161,12 @@ class _Joint:
         return found
 
 
-def _least(H: Array, g: Array, rows: list[Rows]) -> Array | None:
-    """(F, 2 n) the minimum inside the rows; None where there is none."""
+def _least(H: Array, g: Array, rows: list[Rows]) -> Generator[None, None, Array | None]:
+    """Yield now and then; return (F, 2 n) the minimum inside the rows; None where there is none."""
     blocks, first, low, high = zip(*rows, strict=True)
     sparse = SparseRows.joined([SparseRows.of(*each, g.size) for each in zip(blocks, first, strict=True)])
     lower, upper = np.concatenate(low), np.concatenate(high)
-    found = solve_banded_qp(H, g, sparse, lower, upper)
+    found = yield from solve_banded_qp(H, g, sparse, lower, upper)
     if found is None:
         return None
     values = sparse.times(found.x.ravel())

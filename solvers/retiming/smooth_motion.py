@@ -8,6 +8,8 @@ can be. Of balls and floating joints with limits the velocities are such a splin
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ...robokin.arrays import Array
@@ -16,6 +18,7 @@ from ...robokin.model.robot import JointSlot, RobotModel
 from ...robokin.spatial import swing_twist
 from ..motion.motion import Motion, check_rate, checked_motion
 from ..motion.rolled import rolled, rolling
+from ..progress import at_once, scaled
 from ..trajectories.sampled import check_count
 from .path import Path
 from .rate_points import rate_spline
@@ -24,7 +27,7 @@ from .spline_points import at_rest, spline_points
 EVEN = 1e-6  # relative: frames are evenly spaced
 
 
-def smooth_motion(motion: Motion, rate: float) -> Motion:
+def smooth_motion_steps(motion: Motion, rate: float) -> Generator[float, None, Motion]:
     """The motion every 1/`rate` [s] and at its end, with the velocities and accelerations of the curve itself.
 
     Its start and its end are those of the motion: at rest where the motion begins or ends so (`at_rest`), else without
@@ -43,14 +46,16 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
     check_count(motion.duration, rate)
     q = np.array(motion.unwrapped().q)
     rests = at_rest(model, q, dt) if len(q) > 2 else (False, False)
-    path = _spline_path(model, spline_points(model, q, dt, rests), dt)
+    limited = _limited_turning(model)
+    share = 0.1 if limited else 1.0
+    path = _spline_path(model, (yield from scaled(spline_points(model, q, dt, rests), 0.0, share)), dt)
     at = np.arange(np.floor(motion.duration * rate * (1.0 - 1e-12)) + 1.0) / rate
     at = np.append(at, motion.duration) if at[-1] < motion.duration else at
     interval = np.clip((at / dt).astype(int), 0, len(q) - 2)
     found, v, acceleration, _ = path.at(interval, at)
-    limited = _limited_turning(model)
     if limited:
-        turned = rate_spline(model, q, dt, rests, limited).at(interval, np.clip(at / dt - interval, 0.0, 1.0))
+        spline = yield from scaled(rate_spline(model, q, dt, rests, limited), share, 1.0)
+        turned = spline.at(interval, np.clip(at / dt - interval, 0.0, 1.0))
         for slot in limited:
             found[:, slot.q] = np.clip(turned[0][:, slot.q], model.lower[slot.q], model.upper[slot.q])
             v[:, slot.v], acceleration[:, slot.v] = turned[1][:, slot.v], turned[2][:, slot.v]
@@ -65,6 +70,9 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
             wheels, own = list(base.wheel_v), slice(base.v, base.v + 3)
             v[:, own], acceleration[:, own] = base.rates(result.q[:, base.q + 2], v[:, wheels], acceleration[:, wheels])
     return Motion(model, result.times, result.q, v, acceleration)
+
+
+smooth_motion = at_once(smooth_motion_steps, Motion)
 
 
 def _spline_path(model: RobotModel, points: Array, dt: float) -> Path:

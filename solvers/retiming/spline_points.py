@@ -8,6 +8,7 @@ nearest to the frames, in the sense of least squares.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
 from ..limits.viability import dof_coordinates
 from ..motion.rolled import rolling
+from ..progress import mapped
 from ..qp.banded import solve_banded_qp
 from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
@@ -27,9 +29,11 @@ RESTS = 1.001  # times the longest first step from rest: one that is no longer b
 _MASK = np.array([1.0, 4.0, 1.0]) / 6.0  # what the spline is at a frame, of the points there and beside it
 
 
-def spline_points(model: RobotModel, q: Array, dt: float, rests: tuple[bool, bool]) -> Array:
-    """(F + 2, nq) control points, one for each frame and one before and after. q: (F, nq) frames that are dt [s] apart,
-    at least three.   rests: whether the motion begins, and ends, at rest (`at_rest`); else without acceleration.
+def spline_points(model: RobotModel, q: Array, dt: float, rests: tuple[bool, bool]) -> Generator[float, None, Array]:
+    """Yield the share that is done; return (F + 2, nq) control points, one for each frame and one before and after.
+
+    q: (F, nq) frames that are dt [s] apart, at least three.   rests: whether the motion begins, and ends, at rest
+    (`at_rest`); else without acceleration.
 
     The spline begins and ends at the first and the last frame. Wheels of rolling bases with limits keep the frames as
     their points: there the spline passes beside the frames. The limits of balls and floating joints do not count."""
@@ -42,7 +46,7 @@ def spline_points(model: RobotModel, q: Array, dt: float, rests: tuple[bool, boo
         rates = model.velocity[i], model.acceleration[i]
         own = _Bounds.of(q[:, at], dt, (model.lower[at], model.upper[at]), rates, rests)
         if not own.keep(points[1:-1, at]):
-            points[:, at] = _nearest(q[:, at], own)
+            points[:, at] = yield from mapped(_nearest(q[:, at], own), lambda _: i / model.nv)  # noqa: B023
     return points
 
 
@@ -139,9 +143,9 @@ class _Bounds:
         return not (bent > self.ends * (1.0 + KEPT))[list(self.rests)].any()
 
 
-def _nearest(q: Array, bounds: _Bounds) -> Array:
-    """(F + 2,) the points inside the bounds whose spline is nearest to the frames; the frames where that cannot be
-    found."""
+def _nearest(q: Array, bounds: _Bounds) -> Generator[None, None, Array]:
+    """Yield now and then; return (F + 2,) the points inside the bounds whose spline is nearest to the frames; the
+    frames where that cannot be found."""
     count, rests = len(q), bounds.rests
     at_frame = np.zeros((count, 3))  # rows of the spline at frames, from the point before on
     at_frame[1:-1] = _MASK
@@ -169,7 +173,7 @@ def _nearest(q: Array, bounds: _Bounds) -> Array:
             rows += [SparseRows.of(each, np.array([begins]), count) for each in (np.array([meets]), bent)]
             ranges += [np.full((2, 1), 6.0 * q[place]), bounds.ends[end] * np.array([[-1.0], [1.0]])]
     lower, upper = (np.concatenate([each[side] for each in ranges]) for side in (0, 1))
-    found = solve_banded_qp(H, g, SparseRows.joined(rows), lower, upper)
+    found = yield from solve_banded_qp(H, g, SparseRows.joined(rows), lower, upper)
     if found is None or found.status != QPStatus.OPTIMAL:
         return _with_ends(q, (False, False))
     points = np.clip(found.x[:, 0], *bounds.points)  # rounding at a bound of 0 has no relative share

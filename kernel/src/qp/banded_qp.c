@@ -9,7 +9,16 @@
 
 static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4, FALLING = 0.9;
 static const double SOLVED[] = {1e-9, 1e-13};
-enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, TOLERANCES = 2, STALLED = 4 };
+enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, TOLERANCES = 2, STALLED = RK_QP_RUNNING + 1 };
+
+/* Where the method is. set: sides taken as active that were tried. least: what the best point lacks, negative where
+   there is none. is_exact: that is as little as rounding lets it be, further steps find nothing better. */
+typedef struct search {
+  rk_banded_solver solver;
+  enum { GUESSING, MOVING, SETTLING, DONE } phase;
+  int32_t turn, steps, last, status, set, is_exact; /* last: steps before this turn */
+  double least;
+} search;
 
 static double dot(const double *a, const double *b, int64_t count) {
   double sum = 0.0;
@@ -96,65 +105,65 @@ static void begin(rk_banded_solver *s) {
   }
 }
 
-/* Moves the point until it is solved. */
+/* Moves the point by a step, unless it is solved, or cannot be. */
 static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int32_t *steps) {
   const double size_g = s->size_g;
   int64_t sides = 0;
   for (int64_t i = 0; i < s->rows; i++) sides += (s->has[i] & 1) + (s->has[i] >> 1 & 1);
-  for (;; ++*steps) {
-    double primal = 0.0, most_z = 0.0, ray = 0.0;
-    rk_banded_times(s, s->x, s->Cx);
-    rk_banded_hessian_times(s, s->x, s->Hx);
-    for (int64_t i = 0; i < s->rows; i++) {
-      const int32_t has = s->has[i];
-      s->z[i] = s->y[i] + s->zl[i] - s->zu[i];
-      s->ry[i] = has & 4 ? s->low[i] - s->Cx[i] : 0.0;
-      s->rl[i] = has & 1 ? s->low[i] + s->sl[i] - s->Cx[i] : 0.0;
-      s->ru[i] = has & 2 ? s->su[i] - s->high[i] + s->Cx[i] : 0.0;
-      primal = rk_larger(primal, rk_larger(fabs(s->ry[i]), fabs(s->rl[i])) / s->room_low[i]);
-      primal = rk_larger(primal, fabs(s->ru[i]) / s->room_high[i]);
-      most_z = rk_larger(most_z, fabs(s->z[i]));
-      if (has & 4) ray += s->low[i] * s->y[i];
-      if (has & 1) ray += s->low[i] * s->zl[i];
-      if (has & 2) ray -= s->high[i] * s->zu[i];
-    }
-    memset(s->force, 0, sizeof(double) * (size_t)s->size);
-    rk_banded_add_transposed(s, s->z, s->force);
-    for (int64_t i = 0; i < s->size; i++) s->rx[i] = -(s->Hx[i] + s->g[i] - s->force[i]);
-    const double mu = (dot(s->sl, s->zl, s->rows) + dot(s->su, s->zu, s->rows)) / (double)(sides ? sides : 1);
-    const double force = rk_largest(s->force, s->size);
-    const double dual = rk_largest(s->rx, s->size) / rk_larger(size_g, rk_larger(force, rk_largest(s->Hx, s->size)));
-    if (rk_larger(dual, rk_larger(primal, mu / rk_larger(size_g, most_z))) <= tolerance) return RK_QP_OPTIMAL;
-    if (ray > CERTAIN * most_z && force <= CERTAIN * most_z && most_z > size_g / CERTAIN) return RK_QP_INFEASIBLE;
-    if (*steps == most) return RK_QP_MAX_ITERATIONS;
-    for (int64_t i = 0; i < s->rows; i++)
-      s->weight[i] = s->has[i] & 4 ? 1.0 / DELTA : s->zl[i] / s->sl[i] + s->zu[i] / s->su[i];
-    if (!rk_banded_factor(s)) return rk_largest(s->weight, s->rows) > RK_STEEP ? STALLED : RK_QP_NOT_CONVEX;
-    for (int64_t i = 0; i < s->rows; i++) s->cl[i] = -s->sl[i] * s->zl[i], s->cu[i] = -s->su[i] * s->zu[i];
-    newton(s);
-    double t = 1.0;
-    if (sides) {
-      t = longest(s);
-      double after = 0.0;
-      for (int64_t i = 0; i < s->rows; i++)
-        after += (s->sl[i] + t * s->dsl[i]) * (s->zl[i] + t * s->dzl[i]) +
-                 (s->su[i] + t * s->dsu[i]) * (s->zu[i] + t * s->dzu[i]);
-      const double share = mu > 0.0 ? rk_larger(after / (double)sides, 0.0) / mu : 0.0;
-      const double centre = share * share * share * mu;
-      for (int64_t i = 0; i < s->rows; i++) {
-        s->cl[i] = centre - s->sl[i] * s->zl[i] - s->dsl[i] * s->dzl[i];
-        s->cu[i] = centre - s->su[i] * s->zu[i] - s->dsu[i] * s->dzu[i];
-      }
-      newton(s);
-      t = fmin(1.0, CLOSEST * longest(s));
-    }
-    move(s->x, s->dx, t, s->size);
-    move(s->y, s->dy, t, s->rows);
-    move(s->sl, s->dsl, t, s->rows);
-    move(s->su, s->dsu, t, s->rows);
-    move(s->zl, s->dzl, t, s->rows);
-    move(s->zu, s->dzu, t, s->rows);
+  double primal = 0.0, most_z = 0.0, ray = 0.0;
+  rk_banded_times(s, s->x, s->Cx);
+  rk_banded_hessian_times(s, s->x, s->Hx);
+  for (int64_t i = 0; i < s->rows; i++) {
+    const int32_t has = s->has[i];
+    s->z[i] = s->y[i] + s->zl[i] - s->zu[i];
+    s->ry[i] = has & 4 ? s->low[i] - s->Cx[i] : 0.0;
+    s->rl[i] = has & 1 ? s->low[i] + s->sl[i] - s->Cx[i] : 0.0;
+    s->ru[i] = has & 2 ? s->su[i] - s->high[i] + s->Cx[i] : 0.0;
+    primal = rk_larger(primal, rk_larger(fabs(s->ry[i]), fabs(s->rl[i])) / s->room_low[i]);
+    primal = rk_larger(primal, fabs(s->ru[i]) / s->room_high[i]);
+    most_z = rk_larger(most_z, fabs(s->z[i]));
+    if (has & 4) ray += s->low[i] * s->y[i];
+    if (has & 1) ray += s->low[i] * s->zl[i];
+    if (has & 2) ray -= s->high[i] * s->zu[i];
   }
+  memset(s->force, 0, sizeof(double) * (size_t)s->size);
+  rk_banded_add_transposed(s, s->z, s->force);
+  for (int64_t i = 0; i < s->size; i++) s->rx[i] = -(s->Hx[i] + s->g[i] - s->force[i]);
+  const double mu = (dot(s->sl, s->zl, s->rows) + dot(s->su, s->zu, s->rows)) / (double)(sides ? sides : 1);
+  const double force = rk_largest(s->force, s->size);
+  const double dual = rk_largest(s->rx, s->size) / rk_larger(size_g, rk_larger(force, rk_largest(s->Hx, s->size)));
+  if (rk_larger(dual, rk_larger(primal, mu / rk_larger(size_g, most_z))) <= tolerance) return RK_QP_OPTIMAL;
+  if (ray > CERTAIN * most_z && force <= CERTAIN * most_z && most_z > size_g / CERTAIN) return RK_QP_INFEASIBLE;
+  if (*steps == most) return RK_QP_MAX_ITERATIONS;
+  for (int64_t i = 0; i < s->rows; i++)
+    s->weight[i] = s->has[i] & 4 ? 1.0 / DELTA : s->zl[i] / s->sl[i] + s->zu[i] / s->su[i];
+  if (!rk_banded_factor(s)) return rk_largest(s->weight, s->rows) > RK_STEEP ? STALLED : RK_QP_NOT_CONVEX;
+  for (int64_t i = 0; i < s->rows; i++) s->cl[i] = -s->sl[i] * s->zl[i], s->cu[i] = -s->su[i] * s->zu[i];
+  newton(s);
+  double t = 1.0;
+  if (sides) {
+    t = longest(s);
+    double after = 0.0;
+    for (int64_t i = 0; i < s->rows; i++)
+      after += (s->sl[i] + t * s->dsl[i]) * (s->zl[i] + t * s->dzl[i]) +
+               (s->su[i] + t * s->dsu[i]) * (s->zu[i] + t * s->dzu[i]);
+    const double share = mu > 0.0 ? rk_larger(after / (double)sides, 0.0) / mu : 0.0;
+    const double centre = share * share * share * mu;
+    for (int64_t i = 0; i < s->rows; i++) {
+      s->cl[i] = centre - s->sl[i] * s->zl[i] - s->dsl[i] * s->dzl[i];
+      s->cu[i] = centre - s->su[i] * s->zu[i] - s->dsu[i] * s->dzu[i];
+    }
+    newton(s);
+    t = fmin(1.0, CLOSEST * longest(s));
+  }
+  move(s->x, s->dx, t, s->size);
+  move(s->y, s->dy, t, s->rows);
+  move(s->sl, s->dsl, t, s->rows);
+  move(s->su, s->dsu, t, s->rows);
+  move(s->zl, s->dzl, t, s->rows);
+  move(s->zu, s->dzu, t, s->rows);
+  ++*steps;
+  return RK_QP_RUNNING;
 }
 
 /* The rk_largest of what x and z lack as a solution, relative. */
@@ -213,86 +222,110 @@ static void settle(rk_banded_solver *s) {
   }
 }
 
-/* The best point where the sides that are active are equations, or as it is, in best and z. Returns what it lacks,
-   negative where there is none. is_exact: as far as rounding lets it be, further steps find nothing better. */
-static double polish(rk_banded_solver *s, int32_t *is_exact) {
+/* Begins to look, in best and z, for the best point where the sides that are active are equations, or as it is. */
+static void begin_polish(search *at) {
+  rk_banded_solver *s = &at->solver;
   for (int64_t i = 0; i < s->rows; i++) s->z[i] = s->dy[i] = s->y[i] + s->zl[i] - s->zu[i];
   memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
   memcpy(s->dx, s->x, sizeof(double) * (size_t)s->size);
-  double least = error_of(s, s->x, s->z);
-  *is_exact = 0;
+  at->least = error_of(s, s->x, s->z);
+  at->is_exact = at->set = 0;
   for (int64_t i = 0; i < s->rows; i++) {
     s->at[i] = s->has[i] & 1 && s->z[i] > ACTIVE * (s->Cx[i] - s->low[i]) ? 1 : 0;
     if (s->has[i] & 2 && -s->z[i] > ACTIVE * (s->high[i] - s->Cx[i])) s->at[i] |= 2;
   }
-  for (int32_t set = 0; set < SETS; set++) {
-    activate(s);
-    if (!rk_banded_factor(s)) return -1.0;
-    settle(s);
-    const double error = error_of(s, s->dx, s->dy);
-    if (error <= least) {
-      least = error;
-      memcpy(s->best, s->dx, sizeof(double) * (size_t)s->size);
-      memcpy(s->z, s->dy, sizeof(double) * (size_t)s->rows);
-    }
-    int32_t changed = 0;
-    for (int64_t i = 0; i < s->rows; i++) {
-      int32_t now = 0;
-      if (s->has[i] & 1 && (s->at[i] & 1 ? s->dy[i] > 0.0 : s->Cx[i] < s->low[i])) now = 1;
-      if (s->has[i] & 2 && (s->at[i] & 2 ? s->dy[i] < 0.0 : s->Cx[i] > s->high[i])) now |= 2;
-      changed |= now != s->at[i];
-      s->at[i] = now;
-    }
-    *is_exact = error <= POLISHED || (!changed && error <= NEAR);
-    if (*is_exact || !changed) break;
-  }
-  return least;
 }
 
-/* Whether the sides that push, as given multipliers say, are those of the solution, which is then in best and z. */
-static int32_t guess(rk_banded_solver *s, const double *multipliers) {
+/* Tries one set of active sides; whether it is the last. */
+static int32_t polish(search *at) {
+  rk_banded_solver *s = &at->solver;
+  activate(s);
+  if (!rk_banded_factor(s)) {
+    at->least = -1.0;
+    return 1;
+  }
+  settle(s);
+  const double error = error_of(s, s->dx, s->dy);
+  if (error <= at->least) {
+    at->least = error;
+    memcpy(s->best, s->dx, sizeof(double) * (size_t)s->size);
+    memcpy(s->z, s->dy, sizeof(double) * (size_t)s->rows);
+  }
+  int32_t changed = 0;
+  for (int64_t i = 0; i < s->rows; i++) {
+    int32_t now = 0;
+    if (s->has[i] & 1 && (s->at[i] & 1 ? s->dy[i] > 0.0 : s->Cx[i] < s->low[i])) now = 1;
+    if (s->has[i] & 2 && (s->at[i] & 2 ? s->dy[i] < 0.0 : s->Cx[i] > s->high[i])) now |= 2;
+    changed |= now != s->at[i];
+    s->at[i] = now;
+  }
+  at->is_exact = error <= POLISHED || (!changed && error <= NEAR);
+  return at->is_exact || !changed || ++at->set == SETS;
+}
+
+int32_t rk_sizeof_banded_program(void) { return (int32_t)sizeof(rk_banded_program); }
+
+static search *placed(const rk_banded_program *program, rk_arena *arena) {
+  search *at = (search *)(void *)rk_take(arena, (int64_t)((sizeof(search) + sizeof(double) - 1) / sizeof(double)));
+  search counted;
+  rk_banded_take(at ? &at->solver : &counted.solver, program, arena);
+  return at;
+}
+
+int64_t rk_banded_qp_workspace(const rk_banded_program *program) {
+  rk_arena arena = {0, 0};
+  placed(program, &arena);
+  return arena.used;
+}
+
+/* First tried are the sides that push as given multipliers say. */
+void rk_banded_qp_begin(const rk_banded_program *program, const double *multipliers, double *work) {
+  rk_arena arena = {work, 0};
+  search *at = placed(program, &arena);
+  rk_banded_solver *s = &at->solver;
+  rk_banded_scale(s);
+  at->phase = GUESSING;
+  at->turn = at->steps = 0;
   memset(s->x, 0, sizeof(double) * (size_t)s->size);
   for (int64_t i = 0; i < s->rows; i++) {
     s->y[i] = -multipliers[i] * s->length[i] / s->scale;
     s->zl[i] = s->zu[i] = 0.0;
   }
-  int32_t is_exact = 0;
-  return polish(s, &is_exact) >= 0.0 && is_exact;
+  begin_polish(at);
 }
 
-int32_t rk_sizeof_banded_program(void) { return (int32_t)sizeof(rk_banded_program); }
-
-int64_t rk_banded_qp_workspace(const rk_banded_program *program) {
-  rk_arena arena = {0, 0};
-  rk_banded_solver s;
-  rk_banded_take(&s, program, &arena);
-  return arena.used;
+static void go_on(search *at, int32_t most) {
+  rk_banded_solver *s = &at->solver;
+  if (at->phase == GUESSING) {
+    if (!polish(at)) return;
+    const int32_t is_found = at->least >= 0.0 && at->is_exact;
+    at->status = is_found ? RK_QP_OPTIMAL : RK_QP_MAX_ITERATIONS;
+    at->phase = is_found ? DONE : MOVING;
+    if (!is_found) begin(s);
+  } else if (at->phase == MOVING) {
+    const int32_t until = at->turn && at->last + FURTHER < most ? at->last + FURTHER : most;
+    at->status = interior(s, SOLVED[at->turn], until, &at->steps);
+    if (at->status == RK_QP_RUNNING) return;
+    begin_polish(at);
+    at->phase = at->status == RK_QP_INFEASIBLE || at->status == RK_QP_NOT_CONVEX ? DONE : SETTLING;
+  } else if (polish(at)) {
+    const int32_t is_last = at->is_exact || at->least <= POLISHED || at->status != RK_QP_OPTIMAL;
+    at->status = at->least < 0.0 ? RK_QP_NOT_CONVEX : at->least <= NEAR ? RK_QP_OPTIMAL : RK_QP_MAX_ITERATIONS;
+    at->last = at->steps;
+    at->phase = is_last || ++at->turn == TOLERANCES ? DONE : MOVING;
+  }
 }
 
 int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *work, double *x, double *multipliers,
                      int32_t *steps) {
   rk_arena arena = {work, 0};
-  rk_banded_solver s;
-  rk_banded_take(&s, program, &arena);
-  rk_banded_scale(&s);
-  int32_t status = guess(&s, multipliers) ? RK_QP_OPTIMAL : RK_QP_MAX_ITERATIONS;
-  const int32_t turns = status == RK_QP_OPTIMAL ? 0 : TOLERANCES;
-  begin(&s);
-  *steps = 0;
-  for (int32_t i = 0; i < turns; i++) {
-    const int32_t until = i && *steps + FURTHER < most ? *steps + FURTHER : most;
-    status = interior(&s, SOLVED[i], until, steps);
-    memcpy(s.best, s.x, sizeof(double) * (size_t)s.size);
-    memcpy(s.z, s.y, sizeof(double) * (size_t)s.rows);
-    if (status == RK_QP_INFEASIBLE || status == RK_QP_NOT_CONVEX) break;
-    int32_t is_exact = 0;
-    const double lack = polish(&s, &is_exact);
-    const int32_t is_last = is_exact || lack <= POLISHED || status != RK_QP_OPTIMAL;
-    status = lack < 0.0 ? RK_QP_NOT_CONVEX : lack <= NEAR ? RK_QP_OPTIMAL : RK_QP_MAX_ITERATIONS;
-    if (is_last) break;
-  }
-  const int32_t is_known = status != RK_QP_NOT_CONVEX;
-  for (int64_t i = 0; i < s.size; i++) x[i] = is_known ? s.best[i] : 0.0;
-  for (int64_t i = 0; i < s.rows; i++) multipliers[i] = is_known ? -s.z[i] * s.scale / s.length[i] : 0.0;
-  return status;
+  search *at = placed(program, &arena);
+  const rk_banded_solver *s = &at->solver;
+  go_on(at, most);
+  if (at->phase != DONE) return RK_QP_RUNNING;
+  const int32_t is_known = at->status != RK_QP_NOT_CONVEX;
+  for (int64_t i = 0; i < s->size; i++) x[i] = is_known ? s->best[i] : 0.0;
+  for (int64_t i = 0; i < s->rows; i++) multipliers[i] = is_known ? -s->z[i] * s->scale / s->length[i] : 0.0;
+  *steps = at->steps;
+  return at->status;
 }

@@ -120,7 +120,7 @@ def test_programs_without_active_limits_take_no_newton_step(monkeypatch):
     targets, steps = circle(model, tasks[0].link, q, 300, radius=0.03), []
 
     def solve(*program):
-        found = solve_banded_qp(*program)
+        found = yield from solve_banded_qp(*program)
         steps.append(found.iterations if found else 0)  # none: not convex yet
         return found
 

@@ -6,6 +6,7 @@ import clarabel
 import numpy as np
 import pytest
 from robokin_addon.robokin import TaskError
+from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from robokin_addon.solvers.qp.banded_qp import LastUnknown
 from robokin_addon.solvers.qp.dense import QPStatus
@@ -73,7 +74,7 @@ def test_the_minimum_is_that_of_clarabel(backend, count, degenerate):
     for seed in range(count):
         H, g, rows, lower, upper, dense, C = random_program(seed, degenerate)
         theirs = by_clarabel(dense, g, C, lower, upper)
-        own = solve_banded_qp(H, g, rows, lower, upper, backend)
+        own = finish(solve_banded_qp(H, g, rows, lower, upper, backend))
         assert own is not None and own.status is QPStatus.OPTIMAL, seed
         x = own.x.ravel()
         force = dense @ x + g.ravel() + C.T @ own.multipliers
@@ -89,11 +90,11 @@ def test_the_minimum_is_that_of_clarabel(backend, count, degenerate):
 def test_what_cannot_be_is_reported(backend):
     H, g = np.ones((3, 1, 1, 1)), np.zeros((3, 1))
     rows = SparseRows.of(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0, 0]), 3)
-    apart = solve_banded_qp(H, g, rows, np.array([1.0, 2.0]), np.array([1.0, 2.0]), backend)
+    apart = finish(solve_banded_qp(H, g, rows, np.array([1.0, 2.0]), np.array([1.0, 2.0]), backend))
     assert apart is not None and apart.status is not QPStatus.OPTIMAL
-    assert solve_banded_qp(-H, g, rows, np.zeros(2), np.ones(2), backend) is None
+    assert finish(solve_banded_qp(-H, g, rows, np.zeros(2), np.ones(2), backend)) is None
     with pytest.raises(TaskError, match="not finite"):
-        solve_banded_qp(H, g + np.nan, rows, np.zeros(2), np.ones(2), backend)
+        finish(solve_banded_qp(H, g + np.nan, rows, np.zeros(2), np.ones(2), backend))
 
 
 @pytest.mark.parametrize(("backend", "count"), [("native", 60), ("numpy", 6)])
@@ -108,7 +109,7 @@ def test_one_more_unknown_that_meets_all_frames(backend, count):
         whole = np.block([[dense, border.reshape(-1, 1)], [border.reshape(1, -1), np.array([[corner]])]])
         wide, slopes = np.hstack((C, across[:, None])), np.append(g, last.slope)
         theirs = by_clarabel(whole, slopes, wide, lower, upper)
-        own = solve_banded_qp(H, g, rows, lower, upper, backend, last=last)
+        own = finish(solve_banded_qp(H, g, rows, lower, upper, backend, last=last))
         if str(theirs.status) != "Solved":
             continue
         compared += 1
@@ -124,6 +125,20 @@ def test_a_side_that_is_far_away_loosens_no_other():
     H, g = np.ones((2, 1, 1, 1)), np.array([[1.0], [1.0]])
     rows = SparseRows.of(np.array([[1.0], [1.0], [1.0]]), np.array([0, 1, 1]), 2)
     for backend in ("native", "numpy"):
-        own = solve_banded_qp(H, g, rows, np.array([0.3, -1e12, -0.5]), np.array([0.3, 1e12, np.inf]), backend)
+        sides = np.array([0.3, -1e12, -0.5]), np.array([0.3, 1e12, np.inf])
+        own = finish(solve_banded_qp(H, g, rows, *sides, backend))
         assert own is not None and own.status is QPStatus.OPTIMAL
         assert abs(own.x.ravel() - [0.3, -0.5]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_program_can_be_left_after_each_factor(backend):
+    """So that one of many joints and frames holds up no window."""
+    counted = 0
+    for seed in range(6):
+        H, g, rows, lower, upper, *_ = random_program(seed, False)
+        looks = len(list(solve_banded_qp(H, g, rows, lower, upper, backend)))
+        found = finish(solve_banded_qp(H, g, rows, lower, upper, backend))
+        assert found is not None and looks >= found.iterations
+        counted += found.iterations
+    assert counted > 6

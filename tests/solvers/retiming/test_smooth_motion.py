@@ -12,6 +12,7 @@ import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, difference, integrate, library_robot
 from robokin_addon.solvers import Motion, retime, smooth_motion
 from robokin_addon.solvers.motion.rolled import wheel_slip
+from robokin_addon.solvers.retiming.smooth_motion import smooth_motion_steps
 from scipy import sparse
 from scipy.interpolate import CubicSpline
 
@@ -277,3 +278,13 @@ def test_a_floating_joint_along_its_bounds_keeps_them_between_frames() -> None:
     assert (abs(fine.q[:, 1]) <= 0.1).all() and abs(fine.q[:, 1]).max() > 0.0999
     v = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
     assert abs(0.5 * (fine.v[:-1] + fine.v[1:]) - v).max() < 1e-3  # nothing was cut off
+
+
+def test_long_work_is_done_in_steps_that_tell_how_far_it_is() -> None:
+    fly = RobotModel("body", [Link("world"), Link("body")], [Joint("fly", "floating", "world", "body")])
+    rng, q = np.random.default_rng(0), [fly.neutral()]
+    for _ in range(9):
+        q.append(integrate(fly, q[-1], 0.2 * rng.normal(size=6)))
+    for motion in (with_rates_of(harsh(speed=0.3)), with_rates_of(Motion.of(fly, DT * np.arange(10), q))):
+        shares = list(smooth_motion_steps(motion, 24.0))
+        assert len(shares) > 5 and shares == sorted(shares) and 0.0 <= shares[0] < shares[-1] <= 1.0
