@@ -93,8 +93,8 @@ class _Point:
         p = self.p
         sides = (self.ry, p.room_low), (self.rl, p.room_low), (self.ru, p.room_high)
         most = [float((abs(each) / room).max(initial=0.0)) for each, room in sides]
-        rx, force, Hx, z = (float(abs(each).max(initial=0.0)) for each in (self.rx, self.force, self.Hx, self.z))
-        return max(rx / max(p.size_g, force, Hx), *most, self.mu / max(p.size_g, z))
+        rx, force, Hx = (float(abs(each).max(initial=0.0)) for each in (self.rx, self.force, self.Hx))
+        return max(max(rx, self.mu) / max(p.size_g, force, Hx), *most)  # multipliers that cancel excuse no gap
 
     @property
     def shows_infeasible(self) -> bool:

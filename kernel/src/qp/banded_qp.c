@@ -131,8 +131,8 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
   for (int64_t i = 0; i < s->size; i++) s->rx[i] = -(s->Hx[i] + s->g[i] - s->force[i]);
   const double mu = (dot(s->sl, s->zl, s->rows) + dot(s->su, s->zu, s->rows)) / (double)(sides ? sides : 1);
   const double force = rk_largest(s->force, s->size);
-  const double dual = rk_largest(s->rx, s->size) / rk_larger(size_g, rk_larger(force, rk_largest(s->Hx, s->size)));
-  if (rk_larger(dual, rk_larger(primal, mu / rk_larger(size_g, most_z))) <= tolerance) return RK_QP_OPTIMAL;
+  const double forces = rk_larger(size_g, rk_larger(force, rk_largest(s->Hx, s->size)));
+  if (rk_larger(rk_larger(rk_largest(s->rx, s->size), mu) / forces, primal) <= tolerance) return RK_QP_OPTIMAL;
   if (ray > CERTAIN * most_z && force <= CERTAIN * most_z && most_z > size_g / CERTAIN) return RK_QP_INFEASIBLE;
   if (*steps == most) return RK_QP_MAX_ITERATIONS;
   for (int64_t i = 0; i < s->rows; i++)

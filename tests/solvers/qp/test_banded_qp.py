@@ -142,3 +142,13 @@ def test_a_program_can_be_left_after_each_factor(backend):
         assert found is not None and looks >= found.iterations
         counted += found.iterations
     assert counted > 6
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_multipliers_that_cancel_excuse_no_gap(backend):
+    """Two rows that leave each other no room: their multipliers grow without bound, as their sum does not."""
+    H, g, rows, lower, upper, dense, C = random_program(1056, True)
+    own = finish(solve_banded_qp(H, g, rows, lower, upper, backend))
+    assert own is not None and own.status is QPStatus.OPTIMAL
+    theirs = np.array(by_clarabel(dense, g, C, lower, upper).x)
+    assert abs(own.x.ravel() - theirs).max() <= 1e-8 * max(1.0, abs(theirs).max())
