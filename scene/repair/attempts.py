@@ -13,6 +13,7 @@ from ...properties.bridge import Binding
 from ...robokin import RobotModel, difference, integrate
 from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel
+from ...robokin.model.rolling import RollingBase
 from ...robokin.structure.locking import locked_model
 from ...robokin.structure.narrow_limits import with_narrowest_limits
 from ...scene.animation.curves import rounded
@@ -28,6 +29,8 @@ from ..keyed_numbers import checked_by_frame
 
 TAIL = 3  # kept frames after a stretch that it has to run into: position, velocity and acceleration
 CHUNK = 50  # frames that are followed between two looks at the keyboard
+SAME = 1e-5  # [rad, m] frames that meet their tasks and come out nearer than this stay as they are
+CLOSING, SMALL = 6, 1e-4  # steps that lead a base back, and [rad] by which wheels turn more to see where to
 MARGINS = (0, 2, 4, 8, 16, 32, 64, 128, 256)  # frames beside the broken ones that are solved again with them, in turn
 
 
@@ -123,15 +126,22 @@ class Repair:
         return (yield from costs_of_motion(self.robot.model, preferences, self.Q, self.dt))
 
     def _tried(self, i: int, j: int) -> Generator[float, None, _Attempt]:
-        """Yield now and then; return the best of following the frames i..j with the criteria, of passing evenly from
-        one end to the other with wheels as they were, which alone lead a base back to where it was, and without."""
-        tries: list[tuple[Sequence[Criterion] | None, bool]] = [([], True)] if self.wheels else []
-        tries.append(([], False))
-        if self.targets.settings.shape[1] and self.targets.influence[i : j + 1].any():
-            tries.insert(0, (None, False))
+        """Yield now and then; return the best of following the frames i..j with the criteria, near the curves with
+        wheels as they turn there, with wheels that lead the base to where it is after them, and of passing evenly from
+        one end to the other."""
+        at, is_led = slice(i, j + 1), bool(self.targets.influence[i : j + 1].any())
+        inside = np.array([self.model.limits.clamp(q) for q in self.Q[at]])
+        even = self._passing(i, j) if is_led else inside
+        tries: list[tuple[Sequence[Criterion] | None, Array | None, bool]] = [([], even, False)]
+        if self.wheels:
+            tries[:0] = [([], inside, True), *(([], near.copy(), True) for near in (inside, even))]
+            for _, near, _ in tries[1:3]:
+                near[:, self.wheels] = self._closed(i, j)
+        if self.targets.settings.shape[1] and is_led:
+            tries.insert(0, (None, None, False))
         found = None
-        for criteria, keeps_wheels in tries:
-            other = yield from self._followed(i, j, criteria, keeps_wheels)
+        for criteria, near, keeps_wheels in tries:
+            other = yield from self._followed(i, j, criteria, near, keeps_wheels)
             found = other if found is None or other.broken < found.broken else found
             if not found.broken:
                 break
@@ -150,18 +160,13 @@ class Repair:
         return found
 
     def _followed(
-        self, i: int, j: int, criteria: Sequence[Criterion] | None, keeps_wheels: bool
+        self, i: int, j: int, criteria: Sequence[Criterion] | None, near: Array | None, keeps_wheels: bool
     ) -> Generator[float, None, _Attempt]:
         """Yield now and then; return the frames with i..j followed anew. criteria: None: the robot's own lead it where
-        the tasks leave it free; else it passes evenly from one end to the other there.   keeps_wheels: whether wheels
-        turn as they did."""
+        the tasks leave it free; else it stays near `near` (j + 1 - i, nq) there.   keeps_wheels: whether wheels turn
+        as these do, before all."""
         model, Q, at = self.model, self.Q, slice(i, j + 1)
-        targets, near = _part(self.targets, at), None
-        if criteria is not None:
-            is_led = targets.influence.any()
-            near = self._passing(i, j) if is_led else np.array([model.limits.clamp(q) for q in Q[at]])
-            if keeps_wheels:
-                near[:, self.wheels] = Q[at, self.wheels]
+        targets = _part(self.targets, at)
         clearance = None
         if self.collisions is not None:
             clearance = clearance_of(self.obj, self.robot, _part_of_world(self.collisions, at))
@@ -197,7 +202,14 @@ class Repair:
         new, missed = np.array(Q), self.missed.copy()
         new[at] = rounded(self.obj, np.concatenate(found), self.robot)
         missed[at] = np.concatenate(lost)
-        return _Attempt(new, missed, self._passed(new), slice(max(i - 1, 0), j + 1 + TAIL))
+        around = slice(max(i - 1, 0), j + 1 + TAIL)
+        solved = _Attempt(new, missed, self._passed(new), around)
+        stays = ~self.missed & (abs(new - Q).max(axis=1) <= SAME)
+        if not stays[at].any():
+            return solved
+        new = np.where(stays[:, None], Q, new)
+        same = _Attempt(new, missed & ~stays, self._passed(new), around)
+        return solved if solved.broken < same.broken else same
 
     def _passing(self, i: int, j: int) -> Array:
         """(j + 1 - i, nq) from the frame before to the one after, with the velocities there: cubic in time."""
@@ -214,9 +226,42 @@ class Repair:
         shape += steps * self.dt * ((s - 2.0) * s**2 + s) * starts + steps * self.dt * (s - 1.0) * s**2 * ends
         return np.array([model.limits.clamp(integrate(model, first, each)) for each in shape])
 
+    def _closed(self, i: int, j: int) -> Array:
+        """(j + 1 - i, wheels) how wheels turn that roll each base from the frame before i to the one after j: evenly
+        through the frames that are broken, as before in the others, a little more or less in all."""
+        low, high = max(i - 2, 0), min(j + 3, len(self.Q))
+        turned, broken = self.Q[low:high, self.wheels].copy(), np.zeros(high - low, bool)
+        broken[i - low : j + 1 - low] = self.broken[i : j + 1]
+        bends = np.diff(np.eye(high - low), 2, axis=0)
+        turned[broken] = -np.linalg.pinv(bends[:, broken]) @ bends[:, ~broken] @ turned[~broken]
+        turned = turned[i - low : j + 1 - low]
+        for base in self.model.rolling_bases if 0 < i and j < len(self.Q) - 1 else ():
+            own = [self.wheels.index(at) for at in base.wheel_q]
+            turned[:, own] = _led_back(base, self.Q[i - 1], self.Q[j + 1], turned[:, own])
+        return turned
+
     def _velocity(self, i: int) -> Array:
         """(nv,) from the frame before to frame i."""
         return difference(self.model, self.Q[i - 1], self.Q[i]) / self.dt
+
+
+def _led_back(base: RollingBase, first: Array, last: Array, turned: Array) -> Array:
+    """(n, 2) the wheels `turned` a little more or less between configurations first and last (nq,), so that the base
+    rolls from one to the other: Newton's method, the least change of a few smooth shapes."""
+    s = (np.arange(1, len(turned) + 1) / (len(turned) + 1))[:, None]
+    shapes, wheels = (s * (1.0 - s)) ** 2 * np.hstack((np.ones_like(s), 2.0 * s - 1.0)), list(base.wheel_q)
+
+    def missing(x: Array) -> Array:
+        place = first[base.q : base.q + 3]
+        for step in np.diff(np.vstack((first[wheels], turned + shapes @ x.reshape(2, 2), last[wheels])), axis=0):
+            place = base.roll(place, step)
+        return last[base.q : base.q + 2] - place[:2]
+
+    x = np.zeros(4)
+    for _ in range(CLOSING):
+        slope = np.column_stack([(missing(x + e) - missing(x - e)) / (2.0 * SMALL) for e in SMALL * np.eye(4)])
+        x = x - np.linalg.pinv(slope, 1e-6) @ missing(x)
+    return turned + shapes @ x.reshape(2, 2)
 
 
 def _part(targets: Targets, at: slice) -> Targets:

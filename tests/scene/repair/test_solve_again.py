@@ -279,7 +279,7 @@ def test_what_is_passed_evenly_goes_on_as_it_came_and_went(work):
 
 def test_criteria_are_preferred_where_they_break_no_more(work, monkeypatch):
     def followed(broken_without):
-        def follow(i, j, criteria, keeps_wheels):
+        def follow(i, j, criteria, near, keeps_wheels):
             return SimpleNamespace(broken=2 if criteria is None else broken_without, is_led=criteria is None)
             yield
 
