@@ -14,8 +14,9 @@ from ...solvers.tracking.starts import Segment
 
 def cost(criterion: Criterion, state: State, v: Array) -> tuple[float, Array]:
     """(the cost, its slope (nv,)) at v (nv,). Slopes are per radian or robot size, of what costs velocities per
-    radian/s. Raises RobokinError."""
-    criterion.check(state)
+    radian/s. Raises RobokinError; what has no weight and does not fit the robot costs nothing."""
+    if not criterion.fits(state):
+        return 0.0, np.zeros(len(v))
     return float(criterion.value(state, v)), criterion.slope(state, v) * state.scale
 
 

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...robokin.arrays import Array, list_of
-from ...robokin.errors import TaskError
+from ...robokin.errors import RobokinError, TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..kinematics.state import State
 from ..tasks.checks import none_or_positive, own_name, positive
@@ -67,6 +67,16 @@ class Criterion(FixedArrays, ABC):
 
     def check(self, state: State) -> None:
         """Raises a RobokinError when the robot has not what the criterion needs."""
+
+    def fits(self, state: State) -> bool:
+        """Whether the robot has what the criterion needs. Raises a RobokinError where it has not, unless of weight 0."""
+        try:
+            self.check(state)
+        except RobokinError:
+            if self.weight:
+                raise
+            return False
+        return True
 
     def record(self, state: State) -> CriterionRecord | None:
         """What the kernel computes the criterion from, at any state of the robot; None when `quadratic` and `value` are

@@ -78,8 +78,7 @@ class IKProblem:
         self.search: TipIK | LevelIK = self._tips() if self._is_plain and not self.criteria else self._levels
         if self.criteria:
             neutral = self._levels.levels.state(model.neutral(), self._levels.levels.targets, 1.0)
-            for criterion in self.criteria:
-                criterion.check(neutral)
+            self.criteria = tuple(criterion for criterion in self.criteria if criterion.fits(neutral))
 
     def solve(
         self,

@@ -48,7 +48,8 @@ def solve_ik_steps(
         if preferred and not any(criterion.weight for criterion in preferred):
             found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
             levels = TaskLevels(model, checked, backend)
-            found.costs = costs(preferred, levels.state(found.q, levels.targets, 1.0), np.zeros(model.nv))
+            state = levels.state(found.q, levels.targets, 1.0)
+            found.costs = costs([each for each in preferred if each.fits(state)], state, np.zeros(model.nv))
             return found
 
         def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> IKProblem:

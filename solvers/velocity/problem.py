@@ -100,8 +100,7 @@ class VelocityProblem:
         self.damping = float(damped)
         neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
         self._scale = neutral.scale
-        for criterion in self.criteria:
-            criterion.check(neutral)
+        self.criteria = tuple(criterion for criterion in self.criteria if criterion.fits(neutral))
         self._curved = CurvedLimits(model, self.limits, self._scale, self.length)
         self._still = np.zeros(model.nv)
         self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]

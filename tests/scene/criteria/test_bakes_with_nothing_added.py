@@ -14,6 +14,7 @@ from support.blender.scene_robots import add_empty, build
 from support.engine.robots import engine_robot
 from support.few import rest_slow
 from support.problems.limits import with_rates
+from support.random_problems.random_arms import random_arm
 
 FRAMES = 16
 IDLE = ("POSE", "POSITION", "ORIENTATION", "AIM", "PLANE", "DISTANCE", "RELATIVE", "JOINT", "TWIST", "PIN")
@@ -94,3 +95,18 @@ def test_criteria_without_weight(baked):
             for path, index in [key for key in fcurves(obj) if ".criteria[" in key[0]]:
                 channelbag(obj).fcurves.remove(fcurves(obj)[path, index])
             obj.robokin.criteria.clear()
+
+
+def test_criteria_without_weight_that_the_robot_cannot_have(scene):
+    """No link of the arm has a mass."""
+    scene.frame_start, scene.frame_end = 1, 4
+    obj = build(random_arm(77))
+    obj.robokin.live = False
+    bpy.context.view_layer.objects.active = obj
+    tip = obj.pose.bones[-1].name
+    add(obj, "POSITION", tip, np.array(obj.pose.bones[tip].head), np.zeros(3))
+    expected = joint_keys(obj)
+    for kind in ("KINETIC_ENERGY", "GRAVITY_TORQUE", "DYNAMIC_TORQUE"):
+        assert bpy.ops.robokin.criterion_add(kind=kind) == {"FINISHED"}
+        obj.robokin.criteria[-1].weight = 0.0
+    assert joint_keys(obj) == expected

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel
-from robokin_addon.solvers import Task, solve_ik, track, velocity_step
+from robokin_addon.robokin import RobotModel, forward_kinematics
+from robokin_addon.solvers import IKProblem, PositionTask, Task, solve_ik, track, velocity_step
 from robokin_addon.solvers.criteria import (
     Criterion,
+    DynamicTorque,
     GravityTorque,
     JointSprings,
     KineticEnergy,
@@ -20,10 +21,11 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
     Smooth,
 )
-from support.engine.goals import KINDS
+from support.engine.goals import KINDS, Goal
 from support.engine.robots import ROBOTS
 from support.engine.stacks import DT, Stack, engine_stack
 from support.few import rest_slow
+from support.random_problems.random_arms import random_arm
 
 CRITERIA = (
     GravityTorque,
@@ -116,6 +118,22 @@ def test_idle_criteria(robot: str, which: str) -> None:
         if changed:
             faults.append(f"{', '.join(each.name for each in added)} changes {', '.join(changed)}")
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [KineticEnergy, GravityTorque, DynamicTorque])
+def test_idle_criteria_that_the_robot_cannot_have(kind: type[Criterion]) -> None:
+    """No link of the arm has a mass: alone or beside a criterion that counts, nothing is asked of what has no weight."""
+    model = random_arm(77)
+    q0 = model.limits.middle(model.neutral())
+    task = PositionTask(model.link_names[-1], forward_kinematics(model, q0)[model.link_names[-1]][:3, 3] + 0.01)
+    goals = [Goal(task, lambda q: None)]
+    for counting in ([], [JointSprings()]):
+        stack = Stack("massless", model, goals, counting, [[task.target]] * FRAMES, q0)
+        assert not differences(answers(stack, criteria=[kind(weight=0.0)]), answers(stack))
+        assert IKProblem(model, [task], [*counting, kind(weight=0.0)]).solve(q0=q0).converged
+        costs = solve_ik(model, [task], q0, criteria=[*counting, kind(weight=0.0)]).costs
+        assert list(costs) == [each.name for each in counting]
 
 
 @pytest.mark.slow
