@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobokinError, forward_kinematics, integrate, random_configuration
+from robokin_addon.robokin import Link, RobokinError, RobotModel, forward_kinematics, integrate, random_configuration
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import (
     AlongCurveTask,
@@ -198,6 +198,13 @@ def test_bad_input_is_one_line():
         given = {"tasks": tasks, "targets": targets, **arguments}
         with pytest.raises(RobokinError, match=match):
             optimize_motion(model, given.pop("tasks"), given.pop("targets"), q, DT, **given)
+
+
+@pytest.mark.parametrize("cost", ["acceleration", "kinetic_energy"])
+def test_what_does_not_move_has_no_motion(cost):
+    stone = RobotModel("stone", [Link("stone", 1.0)], [])
+    with pytest.raises(RobokinError, match="'stone' has no joints that move"):
+        optimize_motion(stone, [PositionTask("stone", (0.0, 0.0, 1.0))], [[(0.0, 0.0, 1.0)]] * 3, cost=cost)
 
 
 @pytest.mark.parametrize("cost", ["acceleration", "jerk", "kinetic_energy", "torque"])
