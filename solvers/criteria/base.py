@@ -69,7 +69,7 @@ class Criterion(FixedArrays, ABC):
         """Raises a RobokinError when the robot has not what the criterion needs."""
 
     def fits(self, state: State) -> bool:
-        """Whether the robot has what the criterion needs. Raises a RobokinError where it has not, unless of weight 0."""
+        """Whether the robot has what the criterion needs. Raises a RobokinError where it has not, but for weight 0."""
         try:
             self.check(state)
         except RobokinError:

@@ -29,6 +29,7 @@ from .kernel_rows import task_equations
 from .turning_points import turn
 
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
+KEPT = 64  # poses whose A is kept
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
 NOISE = 1e-8  # singular values of A, relative to the largest, that are rounding of the differences
 JUMP = 0.1  # radians or L: poses that hold the same beyond a turn are farther away
@@ -198,12 +199,21 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         return (U @ Vt).T @ (N.T @ gradient)
 
     def _derivative(self, state: State, reference: Array) -> Array:
-        """A (r, nv) in displacements with lengths over L."""
+        """A (r, nv) in displacements with lengths over L. Searches come back to where they were, most of all where a
+        target is too far, and A takes long: the last ones are kept."""
+        known = state.kept.setdefault((self, "A"), {})
+        asked = reference, *state.targets
+        key = state.q.tobytes(), *map(id, asked)
+        if key not in known:
+            if len(known) == KEPT:
+                del known[next(iter(known))]
+            known[key] = self._differences(state, reference), asked
+        return known[key][0]
+
+    def _differences(self, state: State, reference: Array) -> Array:
         columns = []
         for displacement in np.diag(STEP * state.scale):
-            forward, backward = (
-                state.at(integrate(state.model, state.q, side)) for side in (displacement, -displacement)
-            )
+            forward, backward = (state.moved(side) for side in (displacement, -displacement))
             columns.append(self._stationarity(forward, reference) - self._stationarity(backward, reference))
         A = np.array(columns).reshape(state.model.nv, reference.shape[1]).T / (2.0 * STEP)
         return _without_rounding(A)

@@ -38,7 +38,7 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks import Task
-from robokin_addon.solvers.velocity.extended_jacobian import ALGORITHMIC, ExtendedJacobian
+from robokin_addon.solvers.velocity.extended_jacobian import ALGORITHMIC, ExtendedJacobian, StationarityTarget
 from robokin_addon.solvers.velocity.kernel_rows import task_equations
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from robokin_addon.solvers.velocity.turning_points import turn
@@ -353,3 +353,26 @@ def test_the_equations_of_the_kernel_leave_the_motions_that_those_of_the_tasks_l
         np.testing.assert_allclose(
             null_space(rows) @ null_space(rows).T, null_space(own) @ null_space(own).T, atol=1e-9
         )
+
+
+def test_a_pose_that_is_asked_again_is_differentiated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another pose, another target of the tasks, and another reference are other questions."""
+    model, own, seen = library_robot("panda"), ExtendedJacobian([JointSprings()]), []
+    q0 = model.limits.middle(model.neutral())
+    levels = TaskLevels(model, [DistanceTask("tool", 0.4, other_point=(0, 0, 0.1)), own], "auto")
+    stationarity = ExtendedJacobian._stationarity
+    monkeypatch.setattr(ExtendedJacobian, "_stationarity", lambda *x: seen.append(x) or stationarity(*x))
+
+    def rows(q: np.ndarray, aim: object, kept: object) -> tuple[np.ndarray, int]:
+        seen.clear()
+        found = own.rows(levels.state(q, [aim, None], DT), kept).J
+        return found, len(seen)
+
+    near, far = (levels.tasks[0].checked_target((0.4, (0, 0, z))) for z in (0.1, -3.0))
+    kept = own.starting_target(levels.state(q0, [near, None], DT))
+    other = StationarityTarget(kept.reference.copy(), kept.s)
+    first, _ = rows(q0, near, kept)
+    again, asked = rows(q0, near, kept)
+    assert asked == 1 and np.array_equal(first, again)
+    for question in ((q0 + 0.1, near, kept), (q0, far, kept), (q0, near, other)):
+        assert rows(*question)[1] > 2 * model.nv, question

@@ -123,7 +123,7 @@ def test_idle_criteria(robot: str, which: str) -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [KineticEnergy, GravityTorque, DynamicTorque])
 def test_idle_criteria_that_the_robot_cannot_have(kind: type[Criterion]) -> None:
-    """No link of the arm has a mass: alone or beside a criterion that counts, nothing is asked of what has no weight."""
+    """No link of the arm has a mass: alone or beside one that counts, nothing is asked of what has no weight."""
     model = random_arm(77)
     q0 = model.limits.middle(model.neutral())
     task = PositionTask(model.link_names[-1], forward_kinematics(model, q0)[model.link_names[-1]][:3, 3] + 0.01)
