@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend import reference
+from ...robokin.backend import get_backend, reference
 from ..descent.data import IKData, robot_columns
 from ..descent.steps import roll
 from ..ik.tip_ik import TipIK
@@ -93,7 +93,7 @@ def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLi
 
 
 def _engine_type(backend: str) -> type:
-    if backend == "numpy":
+    if get_backend(backend).name == "numpy":
         return ReferenceTracking
     from .native import NativeTracking
 

@@ -37,16 +37,26 @@ except BackendError as error:
     print(error)
 """
 
+SOLVERS = """
+from robokin_addon.solvers import PositionTask, PostureTask, all_postures, solve_ik, track, velocity_step
+there, posture = PositionTask("b", (0.0, 0.0, 0.5)), PostureTask([0.5], priority=2)
+for tasks in ([there], [there, posture]):
+    targets = [[task.target for task in tasks]] * 3
+    assert solve_ik(model, tasks, [0.25]).converged and velocity_step(model, [0.25], tasks).v[0] > 0.0
+    assert track(model, tasks, targets, [0.5]).converged.all()
+assert all_postures(model, [there]).q.shape[0] > 0
+"""
 
-def run_with(package: str | None, folder: Path) -> tuple[list[str], str]:
-    """Lines and log of PROGRAM when `robokin_kernel` has this source; None: the installed one."""
+
+def run_with(package: str | None, folder: Path, program: str = PROGRAM) -> tuple[list[str], str]:
+    """Lines and log of a program when `robokin_kernel` has this source; None: the installed one."""
     path = filter(None, (str(folder), os.environ.get("PYTHONPATH")))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
     environment.pop("ROBOKIN_BACKEND", None)
     if package is not None:
         (folder / "robokin_kernel").mkdir()
         (folder / "robokin_kernel" / "__init__.py").write_text(package, "utf-8")
-    command = [sys.executable, "-c", PROGRAM, str(TESTS)]
+    command = [sys.executable, "-c", program, str(TESTS)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines(), result.stderr
@@ -71,6 +81,11 @@ def test_the_installed_kernel_is_used(tmp_path):
     lines, log = run_with(None, tmp_path)
     assert lines == ["native", "0.25", "no error"]
     assert log == ""
+
+
+def test_solvers_do_without_a_kernel(tmp_path):
+    lines, _ = run_with(PACKAGES["missing"][0], tmp_path, PROGRAM + SOLVERS)
+    assert lines[0] == "numpy"
 
 
 LATER = "SIZE, SHA256 = 4, ''\n"
