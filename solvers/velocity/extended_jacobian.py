@@ -202,12 +202,12 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         """A (r, nv) in displacements with lengths over L. Searches come back to where they were, most of all where a
         target is too far, and A takes long: the last ones are kept."""
         known = state.kept.setdefault((self, "A"), {})
-        asked = reference, *state.targets
-        key = state.q.tobytes(), *map(id, asked)
+        question = reference, *state.targets
+        key = state.q.tobytes(), *map(id, question)
         if key not in known:
             if len(known) == KEPT:
                 del known[next(iter(known))]
-            known[key] = self._differences(state, reference), asked
+            known[key] = self._differences(state, reference), question
         return known[key][0]
 
     def _differences(self, state: State, reference: Array) -> Array:
