@@ -16,6 +16,7 @@ from .result import MethodRun
 # W of place and rotation [1/m^2, 1/rad^2]: the place alone; then a rotation that gives way to it, more and more, since
 # long steps leave the place a little.
 PLACE, PLACE_FIRST = np.repeat((1.0, 0.0), 3), (np.repeat((1e3, 1.0), 3), np.repeat((1e8, 1.0), 3))
+HELD = 0.8  # of what is missing: where a step leaves more, joints at their limits go back once, to the other posture
 STALLED, PATIENCE = 0.99, 5  # steps that do not lessen what is missing by 1 %
 
 
@@ -24,7 +25,8 @@ class NewtonRaphson:
     """q + J_b^+ log(T^-1 T_target), until |v| < eps_v [m] and |w| < eps_w [rad].
 
     The step is damped by `damping` times the square of what is missing, is of at most `max_step` [rad, m] a joint, and
-    is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on.
+    is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on. Where such
+    ends hold the arm, it goes back from them once.
     A rotation that is not met in `max_iterations`, or comes no nearer, relaxes: the place is kept, and the rotation
     comes as near as it can from there.
     """
@@ -36,7 +38,7 @@ class NewtonRaphson:
     max_iterations: int = 20
 
     def descend(self, arm: ArmTip, q: Array, T_target: Array) -> MethodRun:
-        path, least = [q], [np.inf]
+        path, least, stopped = [q], [np.inf], list[Array]()
         while True:
             twist = se3.log(se3.inverse(arm.pose(q)) @ T_target)  # of the tip, in its own frame
             if self._is_met(twist):
@@ -44,8 +46,13 @@ class NewtonRaphson:
             least.append(min(least[-1], float(np.linalg.norm(twist))))
             stalls = len(least) > PATIENCE + 1 and least[-1] > STALLED * least[-1 - PATIENCE]
             if stalls or len(path) > self.max_iterations:
-                return self._relaxed(arm, path, T_target)
-            q = arm.clamped(q + self._step(arm, q, twist))
+                return self._relaxed(arm, stopped or path, T_target)
+            step = self._step(arm, q, twist)
+            missing = twist - arm.body_jacobian(q) @ step
+            q = arm.clamped(q + step)
+            inwards = np.where(q <= arm.lower, self.max_step, np.where(q >= arm.upper, -self.max_step, 0.0))
+            if not stopped and inwards.any() and np.linalg.norm(missing) > HELD * np.linalg.norm(twist):
+                stopped, q, least = path[:], arm.clamped(q + inwards), [np.inf]
             path.append(q)
 
     def _is_met(self, twist: Array) -> bool:

@@ -63,6 +63,23 @@ def test_newton_takes_at_most_ten_steps_beside_the_start():
         assert result.converged and result.iterations <= 10
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ([-1.283, 1.131, -1.487, -0.057, -1.123], [-1.57, 0.865, -1.025, -0.602, -1.171]),
+        ([-1.156, 0.432, -1.484, 0.767, -1.204], [-1.57, 0.607, -1.326, 0.204, -1.57]),
+        ([-0.485, -1.439, -1.538, 0.879, -1.419], [0.046, -1.45, -1.4, 0.415, -0.985]),
+        ([0.513, -0.595, -1.536, 0.035, -1.487], [-0.034, -0.798, -1.158, -0.39, -1.462]),
+    ],
+)
+def test_newton_goes_back_from_limits_that_hold_it(start, end):
+    """The nearest posture of the pose is beyond a limit; another one is not."""
+    model = library_robot("desk_arm")
+    result = solve_by("newton_raphson", model, "tool", forward_kinematics(model, np.array(end))["tool"], start)
+    assert result.converged and result.iterations <= 10
+    assert all(model.limits.contain(q) for q in result.path)
+
+
 def test_newtons_steps_are_no_longer_than_is_asked():
     model = library_robot("desk_arm")
     q0, T = np.full(model.nq, -0.8), forward_kinematics(model, np.full(model.nq, 0.8))["tool"]
