@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import bpy
 import gpu
 import numpy as np
+from mathutils import Matrix
 
 from ...properties.handlers import going_on
 from ...properties.results.change_marks import MARKS
@@ -51,7 +53,8 @@ class Grip(Protocol):
 
 class Shown:
     """What a group shows of its handles, of which each gizmo is one. parts: of all handles, which the gizmo that is
-    drawn first draws for all of them.   is_due: none of them has been drawn in this redraw."""
+    drawn first draws for all of them.   is_due: none of them has been drawn in this redraw.   size: [pixels] of the
+    region.   scale: of the user interface."""
 
     def __init__(
         self,
@@ -59,23 +62,24 @@ class Shown:
         parts: Sequence[Placed] = (),
         perspective: Array = IDENTITY,
         size: tuple[int, int] = (1, 1),
+        scale: float = 1.0,
     ) -> None:
         self.handles, self.parts, self.is_due = handles, parts, True
-        self._perspective, self._size = perspective, size
+        self.size, self.scale, self._perspective = size, scale, perspective
         self._grips: list[Array] | None = None
-        self._batches: dict[int | None, Batches] = {}
+        self._batches: dict[int | None, list[Batches]] = {}
         self._last: tuple[tuple[float, float], float, int | None] | None = None
 
-    def batches(self, index: int | None) -> Batches:
+    def batches(self, index: int | None) -> list[Batches]:
         """Batches of one handle, or of all; made where they are first drawn."""
         if index not in self._batches:
-            self._batches[index] = Batches(self.parts if index is None else self.handles[index].parts)
+            self._batches[index] = batches(self.parts if index is None else self.handles[index].parts)
         return self._batches[index]
 
     def under(self, place: tuple[float, float], near: float) -> int | None:
         """Index of the handle that the mouse is over: found once for all gizmos that ask, where one does."""
         if self._grips is None:
-            self._grips = [seen(handle.grip, self._perspective, *self._size) for handle in self.handles]
+            self._grips = [seen(handle.grip, self._perspective, *self.size) for handle in self.handles]
         if self._last is None or self._last[:2] != (place, near):
             self._last = place, near, under(self._grips, place, near)
         return self._last[2]
@@ -129,61 +133,66 @@ class ROBOKIN_GT_handle(bpy.types.Gizmo):
             try:
                 if content.shown.is_due:
                     content.shown.is_due = False
-                    _draw(context, content.shown.batches(None))
+                    _draw(content.shown, None)
                 if is_highlight:
                     bright = (*context.preferences.themes[0].user_interface.gizmo_hi, 1.0)
-                    _draw(context, content.shown.batches(content.index), bright)
+                    _draw(content.shown, content.index, bright)
             finally:
                 gpu.state.blend_set("NONE")
 
 
-@lru_cache(maxsize=128)
-def vertices_of(pieces: Pieces) -> tuple[tuple[Array, Array] | None, ...]:
-    """(lines, triangles), made once for the same pieces."""
-    return vertices(pieces.lines), vertices(pieces.triangles)
+class Batches(NamedTuple):
+    """Shapes in one frame, as a graphics card draws them. matrix: of the frame.   width: [pixels] of lines."""
+
+    matrix: Matrix
+    width: float
+    lines: gpu.types.GPUBatch | None
+    triangles: gpu.types.GPUBatch | None
 
 
-class Batches:
-    """Parts in the world, as a graphics card draws them. lines: (width, batch).   triangles: (0, batch)."""
-
-    def __init__(self, parts: Sequence[Placed]) -> None:
-        found: dict[float, list[tuple[Array, Array]]] = {0.0: []}
-        for part in parts:
-            lines, triangles = vertices_of(part.pieces)
-            R, t = part.frame[:3, :3].T.astype(np.float32), part.frame[:3, 3].astype(np.float32)
-            for own, width in ((triangles, 0.0), (lines, part.width)):
-                if own is not None:
-                    found.setdefault(width, []).append((own[0] @ R + t, own[1]))
-        made = [(width, self._made("LINES" if width else "TRIS", own)) for width, own in found.items() if own]
-        self.lines = [each for each in made if each[0]]
-        self.triangles = [each for each in made if not each[0]]
-
-    @staticmethod
-    def _made(kind: str, own: list[tuple[Array, Array]]) -> gpu.types.GPUBatch:
-        return batch_of(kind, *map(np.concatenate, zip(*own, strict=True)))
+@lru_cache(maxsize=64)
+def batches_of(shapes: tuple[Pieces, ...]) -> tuple[gpu.types.GPUBatch | None, ...]:
+    """(lines, triangles) of shapes in one frame, made once for the same ones: what moves is placed by a matrix."""
+    whole = Pieces()
+    for each in shapes:
+        whole.add(each)
+    found = vertices(whole.lines), vertices(whole.triangles)
+    return tuple(own and batch_of(kind, *own) for kind, own in zip(("LINES", "TRIS"), found, strict=True))
 
 
-def _draw(context: bpy.types.Context, batches: Batches, color: tuple[float, ...] | None = None) -> None:
-    """Dark lines below all others, triangles, lines. color: of all lines, which are wider with one."""
-    scale, size = context.preferences.system.ui_scale, (context.region.width, context.region.height)
-    wider = WIDER if color else 0.0
-    for name, drawn, more, tint in (
-        ("POLYLINE_UNIFORM_COLOR", batches.lines, wider + RIM, DARK),
-        ("SMOOTH_COLOR", batches.triangles, 0.0, None),
-        ("POLYLINE_UNIFORM_COLOR" if color else "POLYLINE_SMOOTH_COLOR", batches.lines, wider, color),
+def batches(parts: Sequence[Placed]) -> list[Batches]:
+    """Parts in a row that have the same frame are drawn in one batch."""
+    found = []
+    for (_, width), own in groupby(parts, key=lambda part: (id(part.frame), part.width)):
+        row = list(own)
+        found.append(Batches(Matrix(row[0].frame.tolist()), width, *batches_of(tuple(part.pieces for part in row))))
+    return found
+
+
+def _draw(shown: Shown, index: int | None, color: tuple[float, ...] | None = None) -> None:
+    """Dark lines below all others, triangles, lines, of one handle or of all. color: of all lines, which are wider with
+    one."""
+    drawn, wider = shown.batches(index), WIDER if color else 0.0
+    for name, more, tint in (
+        ("POLYLINE_UNIFORM_COLOR", wider + RIM, DARK),
+        ("SMOOTH_COLOR", None, None),
+        ("POLYLINE_UNIFORM_COLOR" if color else "POLYLINE_SMOOTH_COLOR", wider, color),
     ):
-        if not drawn:
-            continue
         shader = gpu.shader.from_builtin(name)
         shader.bind()
-        if drawn is batches.lines:
-            shader.uniform_float("viewportSize", size)
+        if more is not None:
+            shader.uniform_float("viewportSize", shown.size)
         if tint is not None:
             shader.uniform_float("color", tint)
-        for width, batch in drawn:
-            if width:
-                shader.uniform_float("lineWidth", (width + more) * scale)
-            batch.draw(shader)
+        for each in drawn:
+            batch = each.triangles if more is None else each.lines
+            if batch is None:
+                continue
+            if more is not None:
+                shader.uniform_float("lineWidth", (each.width + more) * shown.scale)
+            with gpu.matrix.push_pop():
+                gpu.matrix.multiply_matrix(each.matrix)
+                batch.draw(shader)
 
 
 class HandleGroup:
@@ -226,20 +235,20 @@ class HandleGroup:
 
     def _prepare(self, context: bpy.types.Context) -> None:
         shown, region = self.shown(context), context.region
-        perspective = np.array(context.region_data.perspective_matrix, float)
-        scale = context.preferences.system.ui_scale
-        key = MARKS.scene, shown, region.width, region.height, scale, perspective.tobytes()
+        size, scale = (region.width, region.height), context.preferences.system.ui_scale
+        matrix = context.region_data.perspective_matrix.copy()
+        key = MARKS.scene, shown, size, scale, matrix
         self.content.is_due = True
         if key == self.key:
             return
-        self.key = key
+        self.key, perspective = key, np.array(matrix, float)
         handles: Sequence[Grip] = []
         if shown is not None:
             try:
-                handles = self.handles(context, robot_view(context.object), perspective, region.width / scale)
+                handles = self.handles(context, robot_view(context.object), perspective, size[0] / scale)
             except RobokinError:  # the panel says why it cannot be read
                 handles = []
-        self.content = Shown(handles, self.parts(handles), perspective, (region.width, region.height))
+        self.content = Shown(handles, self.parts(handles), perspective, size, scale)
         for i, (gizmo, content) in enumerate(self.own):
             if i < len(handles) or content.handle is not None:
                 gizmo.show(content, self.content)

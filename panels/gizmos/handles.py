@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,12 @@ class Handle:
 
     @property
     def operates(self) -> tuple[str, dict[str, Any]]:
-        return "robokin.drag_joint", {"freedom": self.freedom, "end": self.end}
+        return _drag(self.freedom, self.end)
+
+
+@cache
+def _drag(freedom: int, end: str) -> tuple[str, dict[str, Any]]:
+    return "robokin.drag_joint", {"freedom": freedom, "end": end}
 
 
 def joint_handles(view: RobotView, joint: int, pixel: float) -> list[Handle]:
@@ -64,8 +70,7 @@ def joint_handles(view: RobotView, joint: int, pixel: float) -> list[Handle]:
     where the joint is."""
     structure = view.structure
     assert structure is not None
-    nodes = np.flatnonzero(structure.joint == joint).tolist()
-    motions = [MotionPrimitive(structure.robot.model.tree.motion[node]) for node in nodes]
+    nodes, motions = structure.motions[joint]
     found: list[Handle] = []
     has_limits = structure.robot.model.joints[joint].mimic is None
     for i, (node, motion) in enumerate(zip(nodes, motions, strict=True)):
@@ -209,9 +214,8 @@ def _slide(
 
 
 def _about_z(angle: float) -> Array:
-    turned = np.eye(4)
-    turned[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    return turned
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 
 
 @lru_cache(maxsize=8)

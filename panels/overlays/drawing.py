@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import insort
+from bisect import bisect, insort
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
@@ -18,7 +18,7 @@ from ...properties.handlers import going_on
 from ..shapes.on_screen import seen
 from .batches import batch_of
 from .pieces import Label
-from .scene_view import SceneOverlays, shows_anything
+from .scene_view import SceneOverlays
 
 WIDTH = 1.8  # of lines, in pixels of a screen of usual resolution
 SIZE = 11  # of letters
@@ -27,6 +27,7 @@ LIGHT, DARKER = 0.6, 0.4  # background from which on colors are drawn darker, an
 NAVIGATION = 50  # pixels that the buttons of navigation take at the right
 NOWHERE = math.inf, -math.inf
 _SIDES = ("TOOLS", "UI")
+_TWO_TRIANGLES = [[0, 2], [1, 2], [1, 3], [0, 2], [1, 3], [0, 3]]  # corners, of left, right, low, high
 
 _handles: list[Any] = []
 _shown = SceneOverlays()
@@ -41,29 +42,22 @@ def overlays() -> SceneOverlays:
 
 def _draw_shapes() -> None:
     context = bpy.context
-    if not _is_shown(context):
+    if not (bpy.data.armatures and context.space_data.overlay.show_overlays):
         return
     with going_on("drawing overlays"):
         _shown.look(context)
+        if not _shown.is_any:
+            return
         is_light = _begun["is_light"] = _is_light(context)
         if _batches["version"] != _shown.version or _batches["is_light"] != is_light:
             _make_batches(is_light)
-        settings = context.scene.robokin.overlays
         gpu.state.blend_set("ALPHA")
-        gpu.state.depth_test_set("NONE" if settings.xray else "LESS_EQUAL")
+        gpu.state.depth_test_set("NONE" if context.scene.robokin.overlays.xray else "LESS_EQUAL")
         try:
             _draw_batches(context)
         finally:
             gpu.state.depth_test_set("NONE")
             gpu.state.blend_set("NONE")
-
-
-def _is_shown(context: bpy.types.Context) -> bool:
-    return (
-        len(bpy.data.armatures) > 0
-        and context.space_data.overlay.show_overlays
-        and shows_anything(context.scene.robokin.overlays)
-    )
 
 
 def _is_light(context: bpy.types.Context) -> bool:
@@ -78,13 +72,17 @@ def _is_light(context: bpy.types.Context) -> bool:
 def _make_batches(is_light: bool) -> None:
     _batches.clear()
     _batches.update(version=_shown.version, is_light=is_light)
-    tint = np.array((DARKER, DARKER, DARKER, 1.0) if is_light else (1.0,) * 4, np.float32)
+    tint = np.array((DARKER, DARKER, DARKER, 1.0), np.float32)
     for name, shader, kind, prepared in (
         ("triangles", "SMOOTH_COLOR", "TRIS", _shown.triangles),
         ("lines", "POLYLINE_SMOOTH_COLOR", "LINES", _shown.lines),
     ):
         if prepared is not None:
-            _batches[name] = gpu.shader.from_builtin(shader), batch_of(kind, prepared[0], prepared[1] * tint)
+            points, colors = prepared
+            _batches[name] = (
+                gpu.shader.from_builtin(shader),
+                batch_of(kind, points, colors * tint if is_light else colors),
+            )
 
 
 def _draw_batches(context: bpy.types.Context) -> None:
@@ -102,12 +100,11 @@ def _draw_batches(context: bpy.types.Context) -> None:
 
 def _draw_plates(placed: list[tuple[Label, float, float, float]], scale: float, shade: float) -> None:
     """Below labels, which are read on what is as light as their color too."""
-    points: list[tuple[float, float]] = []
-    for _, x, y, width in placed:
-        left, right, low, high = x - 4.0 * scale, x + width + 4.0 * scale, y - 4.0 * scale, y + SIZE * scale
-        points += [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
-    corners, tints = np.zeros((len(points), 3), np.float32), np.empty((len(points), 4), np.float32)
-    corners[:, :2], tints[:] = points, (shade, shade, shade, PLATE)
+    gap, high = 4.0 * scale, SIZE * scale
+    sides = np.array([(x - gap, x + width + gap, y - gap, y + high) for _, x, y, width in placed])
+    corners = np.zeros((6 * len(placed), 3), np.float32)
+    corners[:, :2] = sides[:, _TWO_TRIANGLES].reshape(-1, 2)
+    tints = np.full((len(corners), 4), (shade, shade, shade, PLATE), np.float32)
     program = gpu.shader.from_builtin("SMOOTH_COLOR")
     gpu.state.blend_set("ALPHA")
     program.bind()
@@ -143,13 +140,14 @@ def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float
     taken: list[tuple[float, float, float]] = []
     least, most = _uncovered(context)
     region, perspective = context.region, np.array(context.region_data.perspective_matrix, float)
-    points = np.array([(label.point, label.tail or label.point) for label in _shown.labels]).reshape(-1, 3)
-    places = seen(points, perspective, region.width, region.height).reshape(-1, 2, 2).tolist()
-    low, high, size = Vector((least, 0.0)), Vector((most, region.height)), SIZE * scale
-    for label, ends in zip(_shown.labels, places, strict=True):
+    tall, size, gap = region.height, SIZE * scale, 8.0 * scale
+    points = np.array([end for label in _shown.labels for end in (label.point, label.tail or label.point)])
+    places = seen(points, perspective, region.width, tall).tolist()
+    low, high = Vector((least, 0.0)), Vector((most, tall))
+    for label, *ends in zip(_shown.labels, places[::2], places[1::2], strict=True):
         width = blf.dimensions(0, label.text)[0]
         before = [Vector(end) for end in (ends if label.tail else ends[:1]) if end[0] == end[0]]  # the view
-        place = label_place(before, (width, size), low, high, 8.0 * scale)
+        place = label_place(before, (width, size), low, high, gap)
         if place is not None:
             found.append((label, *_free(*place, width, 1.3 * size, taken), width))
     return found
@@ -216,8 +214,10 @@ def _free(
     x: float, y: float, width: float, height: float, taken: list[tuple[float, float, float]]
 ) -> tuple[float, float]:
     """The place of a label, moved up past labels that are placed already. taken: (y, left, right) of these, sorted."""
-    for at, left, right in taken:
-        if left < x + width and x < right and abs(at - y) < height:
+    for at, left, right in taken[bisect(taken, (y - 1.1 * height,)) :]:  # those before are too low
+        if at - y >= height:
+            break
+        if left < x + width and x < right and y - at < height:
             y = at + height
     insort(taken, (y, x, x + width))
     return x, y

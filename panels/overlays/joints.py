@@ -10,7 +10,7 @@ from ...robokin.arrays import Array
 from ..shapes import colors
 from ..shapes.joints import KNOB_EDGES, limit_arc, nearness, radius_at, rail, swing_cone
 from ..shapes.lines import arrow
-from .pieces import Pieces
+from .pieces import Color, Label, Pieces
 from .robot_view import RobotView, Structure
 
 SLIDER = 0.2 * KNOB_EDGES  # what moves on a rail; 1 is the size of the joint
@@ -19,19 +19,31 @@ OUTSIDE = 1.18  # of its ring: how far out the range of a joint is drawn
 
 
 class Carried:
-    """Segments that go with nodes. owner: (m,) the node of each segment."""
+    """Segments that go with nodes. shapes: (m, 2, 3) in the frame of each node."""
 
     def __init__(self, shapes: dict[int, Array]) -> None:
-        self.segments = np.concatenate(list(shapes.values())) if shapes else np.zeros((0, 2, 3))
-        counts = [len(shape) for shape in shapes.values()]
-        self.owner = np.repeat(np.array(list(shapes), int), counts)
+        self._shapes = shapes
+        self._shown: bytes | None = None
 
     def at(self, frames: Array, shown: Array) -> tuple[Array, Array]:
-        """(segments (m', 2, 3), their owners), of the nodes that are shown, where the nodes' frames (n, 4, 4) are."""
-        chosen = shown[self.owner]
-        owner = self.owner[chosen]
-        at = frames[owner]
-        return self.segments[chosen] @ at[:, :3, :3].swapaxes(1, 2) + at[:, None, :3, 3], owner
+        """(segments (m, 2, 3), the node of each (m,)), of the nodes that are shown, where the nodes' frames (n, 4, 4)
+        are."""
+        if shown.tobytes() != self._shown:
+            self._choose(shown)
+        ends = self._ends @ frames[self._nodes, :3].swapaxes(1, 2)
+        return ends.reshape(-1, 2, 3)[self._places], self._owners
+
+    def _choose(self, shown: Array) -> None:
+        """Each node gets as many places as the one with most segments, so that one product carries all."""
+        own = {node: shape for node, shape in self._shapes.items() if shown[node]}
+        counts = np.array([len(shape) for shape in own.values()], int)
+        most = counts.max(initial=0)
+        is_one = np.arange(most) < counts[:, None]
+        ends = np.ones((len(own), most, 2, 4))
+        ends[is_one, :, :3] = np.concatenate([np.zeros((0, 2, 3)), *own.values()])
+        self._nodes, self._places = np.array(list(own), int), np.flatnonzero(is_one)
+        self._ends, self._owners = ends.reshape(len(own), 2 * most, 4), np.repeat(self._nodes, counts)
+        self._shown = shown.tobytes()
 
 
 class JointOverlays:
@@ -41,12 +53,12 @@ class JointOverlays:
         self._structure = structure
         self._axes = Carried(self._each(_axis))
         self._ranges = Carried(self._each(_range) | self._cones())
-        tree = structure.robot.model.tree
         single = structure.turns | structure.slides
         self._needles = np.flatnonzero(structure.turns)
-        self._sliders = np.flatnonzero(structure.slides)
+        sliding = np.flatnonzero(structure.slides).tolist()
+        self._sliders = Carried({node: structure.sizes[node] * SLIDER for node in sliding})
         first = {int(joint): node for node, joint in reversed(list(enumerate(structure.joint)))}
-        self._named = [(joint, node) for joint, node in first.items() if tree.n_nodes]
+        self._named = np.array(list(first.values()), int)
         self._single = single
 
     def _each(self, shape: Callable[[Structure, int], Array]) -> dict[int, Array]:
@@ -66,40 +78,36 @@ class JointOverlays:
         return Pieces([(segments, colors.AXIS)])
 
     def names(self, view: RobotView, shown: Array) -> Pieces:
-        found, names = Pieces(), self._structure.names
-        for joint, node in self._named:
-            if shown[node]:
-                found.label(names[joint], view.before[node, :3, 3], colors.NEEDLE)
-        return found
+        nodes = self._named[shown[self._named]]
+        at = self._structure
+        names = [at.names[joint] for joint in at.joint[nodes].tolist()]
+        places = view.before[nodes, :3, 3].tolist()
+        return Pieces(labels=[Label(name, place, colors.NEEDLE) for name, place in zip(names, places, strict=True)])
 
     def limits(self, view: RobotView, shown: Array) -> Pieces:
         at = self._structure
         values = at.values(view.q)
         near = np.where(self._single, nearness(values, at.lower, at.upper, at.margin), 0.0)
-        tints = colors.blend(colors.RANGE, colors.BAD, near)
         segments, owner = self._ranges.at(view.before, shown)
-        found = Pieces([(segments, tints[owner])])
+        found = Pieces([(segments, _reddened(colors.RANGE, near, owner))])
         turning = self._needles[shown[self._needles]]
         if len(turning):
-            found.lines.append(
-                (self._needle(view, turning, values), np.array(colors.blend(colors.NEEDLE, colors.BAD, near[turning])))
-            )
-        sliding = self._sliders[shown[self._sliders]]
-        if len(sliding):
-            frames = view.nodes[sliding]
-            local = at.sizes[sliding, None, None, None] * SLIDER
-            own = local @ frames[:, None, :3, :3].swapaxes(2, 3) + frames[:, None, None, :3, 3]
-            tint = np.repeat(colors.blend(colors.NEEDLE, colors.BAD, near[sliding]), len(SLIDER), axis=0)
-            found.lines.append((own.reshape(-1, 2, 3), tint))
+            found.lines.append((self._needle(view, turning, values), _reddened(colors.NEEDLE, near, turning)))
+        segments, owner = self._sliders.at(view.nodes, shown)
+        found.lines.append((segments, _reddened(colors.NEEDLE, near, owner)))
         return found
 
     def _needle(self, view: RobotView, nodes: Array, values: Array) -> Array:
         """(n, 2, 3) from the middle to the range, where each joint stands."""
         at, own = self._structure, values[nodes]
         radius = OUTSIDE * at.sizes[nodes] * radius_at(own, at.lower[nodes], at.upper[nodes])
-        frames = view.before[nodes, :3]
-        needle = frames[..., 0] * (radius * np.cos(own))[:, None] + frames[..., 1] * (radius * np.sin(own))[:, None]
-        return _NEEDLE * needle[:, None] + frames[:, None, :, 3]
+        needle = view.nodes[nodes, :3, 0] * radius[:, None]  # which has turned with the joint
+        return _NEEDLE * needle[:, None] + view.before[nodes, None, :3, 3]
+
+
+def _reddened(color: Color, near: Array, nodes: Array) -> Array | Color:
+    """The colour of each of some nodes (m,), of which all (n,) are so near to their limits; one where none is near."""
+    return colors.blend(color, colors.BAD, near)[nodes] if near.any() else color
 
 
 def _axis(structure: Structure, node: int) -> Array:

@@ -20,8 +20,7 @@ class ManipulabilityOverlay:
         model = structure.robot.model
         self._tree = model.tree
         self._tools = [model.link_index(link) for link in tool_links(model)]
-        base = model.slots[0].v
-        self._moving = np.setdiff1d(np.arange(model.nv), np.arange(base.start, base.stop))
+        self._first = model.slots[0].v.stop  # of the coordinates that are not the base's
 
     def pieces(self, view: RobotView, scale: float) -> Pieces:
         """scale: [s] length of a semi-axis for each length per second."""
@@ -29,8 +28,8 @@ class ManipulabilityOverlay:
             return Pieces()
         jacobian, tree = get_backend("auto").frame_jacobian, self._tree
         J = np.array([jacobian(tree, view.q, tool, Reference.LOCAL_WORLD_ALIGNED)[:3] for tool in self._tools])
-        axes = scale * semi_axes(view.world[:3, :3] @ J[..., self._moving])
+        axes = scale * semi_axes(view.world[:3, :3] @ J[..., self._first :])
         centers = view.links[self._tools, None, None, :3, 3]
-        longest = np.stack((-axes[..., 2], axes[..., 2]), axis=1)
+        longest = axes[:, None, :, 2] * [[-1.0], [1.0]]
         ellipsoids = ((centers + rings(axes)).reshape(-1, 2, 3), colors.ELLIPSOID)
         return Pieces([ellipsoids, (centers[:, 0] + longest, colors.faded(colors.ELLIPSOID, 0.6))])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,17 +14,13 @@ from ...robokin.arrays import Array
 Color = tuple[float, ...]
 
 
-Point = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """Beside a point. tail: the other end of the arrow that ends there; the label lies beyond it, never on it."""
 
     text: str
-    point: Point
+    point: Sequence[float]
     color: Color
-    tail: Point | None = None
+    tail: Sequence[float] | None = None
 
 
 @dataclass(eq=False)
@@ -34,7 +32,7 @@ class Pieces:
     labels: list[Label] = field(default_factory=list)
 
     def label(self, text: str, point: Array, color: Color, tail: Array | None = None) -> None:
-        self.labels.append(Label(text, _point(point), color, None if tail is None else _point(tail)))
+        self.labels.append(Label(text, point.tolist(), color, None if tail is None else tail.tolist()))
 
     def add(self, other: Pieces) -> None:
         self.lines += other.lines
@@ -45,10 +43,6 @@ class Pieces:
         """Whether the segments and triangles are the same ones, made once, as the other's."""
         own, others = [*self.lines, None, *self.triangles], [*other.lines, None, *other.triangles]
         return len(own) == len(others) and all(map(operator.is_, own, others))
-
-
-def _point(at: Array) -> Point:
-    return float(at[0]), float(at[1]), float(at[2])
 
 
 def vertices(pieces: list[tuple[Array, Array | Color]]) -> tuple[Array, Array] | None:

@@ -54,6 +54,13 @@ class Structure:
         return np.where(self.turns | self.slides, tree.scale * q[tree.iq] + tree.offset, 0.0)
 
     @cached_property
+    def motions(self) -> list[tuple[list[int], list[MotionPrimitive]]]:
+        """The nodes of each joint of the model, and how they move."""
+        own = [np.flatnonzero(self.joint == joint) for joint in range(len(self.names))]
+        kinds = self.robot.model.tree.motion
+        return [(nodes.tolist(), [MotionPrimitive(kind) for kind in kinds[nodes]]) for nodes in own]
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.robot.model.joints)
 

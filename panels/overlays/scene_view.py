@@ -61,8 +61,10 @@ class RobotOverlays:
         self._parts: dict[str, object] = {}
         self._still: tuple[tuple, Pieces] | None = None
 
-    def prepare(self, obj: bpy.types.Object, context: bpy.types.Context, settings: bpy.types.PropertyGroup) -> Pieces:
-        """Raises RobokinError."""
+    def prepare(
+        self, obj: bpy.types.Object, context: bpy.types.Context, settings: bpy.types.PropertyGroup, read: tuple
+    ) -> Pieces:
+        """read: of the settings. Raises RobokinError."""
         self._view = robot_view(obj)
         is_moved, self._count = self._view.count != self._count, self._view.count
         structure = self._view.structure
@@ -72,7 +74,7 @@ class RobotOverlays:
             self._parts.clear()
         with binding_held(obj, structure.robot):
             chosen = self._chosen(obj, settings)
-            key = (_READ(settings), chosen)
+            key = read, chosen
             shapes = self._parts.get("collisions")
             if is_moved or self._still is None or self._still[0] != key or (shapes and not shapes.is_complete):
                 self._still = key, self._of_pose(obj, settings, chosen)
@@ -146,6 +148,11 @@ class SceneOverlays:
         self._key: tuple | None = None
         self._pieces = Pieces()
 
+    @property
+    def is_any(self) -> bool:
+        """Whether there is something to draw."""
+        return bool(self.labels) or self.lines is not None or self.triangles is not None
+
     def look(self, context: bpy.types.Context) -> None:
         """Prepare what is drawn anew, once for each change of the scene."""
         settings = context.scene.robokin.overlays
@@ -153,12 +160,13 @@ class SceneOverlays:
         uid = 0 if active is None else active.session_uid
         mode = "" if active is None else active.mode
         counts = readouts.motion_count(), readouts.moves_count(), readouts.broken_count()
-        key = MARKS.scene, counts, context.scene.session_uid, uid, mode, _READ(settings)
+        read = _READ(settings)
+        key = MARKS.scene, counts, context.scene.session_uid, uid, mode, read
         if key == self._key:
             return
         self._key = key
         self.count += 1
-        pieces = self._prepared(context, settings) if shows_anything(settings) else Pieces()
+        pieces = self._prepared(context, settings, read) if shows_anything(settings) else Pieces()
         self.labels = pieces.labels
         if not pieces.are_those_of(self._pieces):
             self._pieces = pieces
@@ -172,7 +180,7 @@ class SceneOverlays:
         self.version += 1
         forget_views()
 
-    def _prepared(self, context: bpy.types.Context, settings: bpy.types.PropertyGroup) -> Pieces:
+    def _prepared(self, context: bpy.types.Context, settings: bpy.types.PropertyGroup, read: tuple) -> Pieces:
         found = Pieces()
         robots = robots_of(context)
         if settings.selected_only:
@@ -186,7 +194,7 @@ class SceneOverlays:
             own = self._robots.setdefault(obj.session_uid, RobotOverlays())
             with going_on("preparing overlays"):
                 try:
-                    found.add(own.prepare(obj, context, settings))
+                    found.add(own.prepare(obj, context, settings, read))
                 except RobokinError:  # the panel says why it cannot be read
                     del self._robots[obj.session_uid]
         return found

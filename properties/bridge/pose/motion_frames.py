@@ -25,9 +25,10 @@ def _at_zero(tree: Tree) -> Array:
 
 def motion_frames(tree: Tree, q: Array, world: Array) -> tuple[Array, Array]:
     """(n, 4, 4) before and (n, 4, 4) after the motions of the n nodes, at q (nq,). world: (4, 4) of the root frame."""
-    after = world @ matrices(get_backend("auto").node_placements(tree, q))
-    parents = np.concatenate((after, world[None]))[tree.parent]  # ROOT is the last one
-    return parents @ _at_zero(tree), after
+    frames = np.empty((tree.n_nodes + 1, 4, 4))
+    after, frames[-1] = frames[:-1], world  # ROOT is the last one
+    np.matmul(world, matrices(get_backend("auto").node_placements(tree, q)), out=after)
+    return frames[tree.parent] @ _at_zero(tree), after
 
 
 assert ROOT == -1  # which `motion_frames` takes as the last entry

@@ -85,6 +85,32 @@ def test_a_robot_that_moves_has_the_same_shapes_in_other_frames(scene):
     assert np.abs(np.array(pixels) - [handle.grip[-1] for handle in before]).max(axis=1).min() > 1e-3
 
 
+def test_a_robot_that_moves_is_drawn_with_the_same_batches(scene, monkeypatch):
+    """What the graphics card has is placed by a matrix; only the sector that the joint has swept is another."""
+    obj, made = add_robot(), []
+    monkeypatch.setattr(handle_gizmo, "batch_of", lambda kind, points, colors: made.append(kind) or (points, colors))
+    handle_gizmo.batches_of.cache_clear()
+    drawn = []
+    for step in (0.0, 0.1):
+        obj.pose.bones["panda_joint2"].rotation_euler[1] += step
+        obj.pose.bones["panda_joint4"].rotation_euler[1] += step
+        handles = handles_of(obj, "panda_joint4")
+        made.clear()
+        parts = [part for handle in handles for part in handle.parts]
+        drawn.append(Shown(handles, parts).batches(None))
+    handle_gizmo.batches_of.cache_clear()
+    assert made == ["TRIS"]
+    assert sum(len(each.triangles[0]) for each in drawn[1]) == sum(
+        3 * len(shape) for part in parts for shape, _ in part.pieces.triangles
+    )
+    for part in parts:
+        ends = part.pieces.triangles[0][0].reshape(-1, 3) @ part.frame[:3, :3].T + part.frame[:3, 3]
+        placed = [np.array(each.matrix) for each in drawn[1]]
+        found = [each.triangles[0] @ T[:3, :3].T + T[:3, 3] for each, T in zip(drawn[1], placed, strict=True)]
+        apart = np.linalg.norm(np.concatenate(found)[:, None] - ends, axis=2).min(axis=0)
+        assert apart.max() < 1e-5
+
+
 def test_every_kind_of_joint_has_its_handles(scene):
     for obj in (build(row_of_joints()), add_robot("tiago", "wheeled")):
         for joint, bone in zip(binding(obj).model.joints, binding(obj).bones, strict=True):

@@ -84,3 +84,18 @@ def test_labels_that_are_all_behind_the_view_have_no_plates(scene, monkeypatch):
     monkeypatch.setattr(drawing, "_draw_plates", lambda *arguments: drawn.append(arguments))
     drawing._draw_labels()
     assert drawing._begun == {} and drawn == []
+
+
+def test_a_label_is_moved_up_past_all_that_it_would_lie_on():
+    rng = np.random.default_rng(11)
+    for _ in range(50):
+        taken, placed, height = [], [], rng.uniform(5.0, 40.0)
+        for x, y, width in rng.uniform((0.0, 0.0, 10.0), (300.0, 200.0, 120.0), (25, 3)).tolist():
+            found = drawing._free(x, y, width, height, taken)
+            wanted = y
+            for at, left, right in sorted(placed):
+                if left < x + width and x < right and abs(at - wanted) < height:
+                    wanted = at + height
+            assert found == (x, wanted)
+            placed.append((wanted, x, x + width))
+        assert taken == sorted(placed)

@@ -11,7 +11,8 @@ import pytest
 import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
-from robokin_addon.panels.overlays import drawing, popover, timeline
+from robokin_addon.panels.overlays import drawing, popover, scene_view, timeline
+from robokin_addon.panels.overlays.joints import Carried
 from robokin_addon.panels.overlays.robot_view import RobotView, forget_views, robot_view
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
 from robokin_addon.panels.shapes import colors
@@ -319,6 +320,31 @@ def test_handles_and_overlays_look_at_a_robot_once_for_each_change(overlays, mon
     fresh = SceneOverlays()
     fresh.look(bpy.context)
     assert abs(drawn - segments(fresh)).max() < 1e-6
+
+
+def test_settings_are_read_once_for_all_robots(overlays, monkeypatch):
+    robots, reads, real = [add_robot(), add_robot()], [], scene_view._READ
+    show("axes", "limits")
+    look(overlays)
+    monkeypatch.setattr(scene_view, "_READ", lambda settings: (reads.append(settings), real(settings))[1])
+    for robot in robots:
+        robot.pose.bones["panda_joint2"].rotation_euler[1] += 0.25
+    look(overlays)
+    assert len(reads) == 1
+
+
+def test_segments_go_with_their_nodes_whichever_are_shown():
+    rng = np.random.default_rng(3)
+    shapes = {node: rng.normal(size=(count, 2, 3)) for node, count in ((4, 7), (1, 1), (0, 0), (6, 3), (2, 7))}
+    carried = Carried(shapes)
+    for _ in range(20):
+        frames, shown = rng.normal(size=(7, 4, 4)), rng.random(7) < 0.5
+        segments, owner = carried.at(frames, shown)
+        own = [(node, shape) for node, shape in shapes.items() if shown[node]]
+        assert owner.tolist() == [node for node, shape in own for _ in shape]
+        plain = [shape @ frames[node, :3, :3].T + frames[node, :3, 3] for node, shape in own]
+        assert segments == pytest.approx(np.concatenate([np.zeros((0, 2, 3)), *plain]), abs=1e-12)
+    assert Carried({}).at(np.zeros((0, 4, 4)), np.zeros(0, bool))[0].shape == (0, 2, 3)
 
 
 def test_nothing_is_drawn_without_a_window_and_the_add_on_can_be_loaded_anew(overlays):
