@@ -27,7 +27,7 @@ class ROBOKIN_UL_criteria(bpy.types.UIList):
             cost.ui_units_x = 2.4  # the rest is the name's
             readout = ROBOKIN_UL_criteria.shown[index]
             cost.active = readout.is_present
-            text = "" if readout.cost is None else f"{readout.cost:.3g}"
+            text = "" if readout.cost is None else f"{readout.cost + 0.0:.3g}"  # no -0
             cost.label(text=text, icon="ERROR" if readout.problem else "NONE")
         row.prop(item, "enabled", text="")
 

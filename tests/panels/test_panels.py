@@ -403,16 +403,6 @@ def test_a_robot_without_a_table_says_why(panda):
     assert "follows 'panda_finger_joint1'" in " ".join(labels)
 
 
-def test_criteria_show_costs_and_what_pulls(panda):
-    bpy.ops.robokin.criterion_add(kind="GRAVITY_TORQUE")
-    drawn = draw()["ROBOKIN_PT_criteria"]
-    assert {"mode", "kind", "weight", "gain"} <= set(drawn["props"]) and "time" not in drawn["props"]
-    assert any(label.startswith("panda_joint") for label in drawn["labels"])
-    assert any(label.startswith(("+", "-")) for label in drawn["labels"])
-    bpy.ops.robokin.criterion_add(kind="SMOOTH")
-    assert "time" in draw()["ROBOKIN_PT_criteria"]["props"]
-
-
 def test_constraints_on_joints_are_reported_and_may_be_converted(panda):
     constraint = panda.pose.bones[TOOL].constraints.new("COPY_LOCATION")
     drawn = draw()["ROBOKIN_PT_robot"]
