@@ -14,34 +14,41 @@ typedef struct rk_pair {
 } rk_pair;
 
 /* A point of M, from the origin, and the points of A and of B that it is the difference of, each from the origin of its
-   shape, so that two that are near are told apart as well as in small shapes; in the axes of the world. */
+   shape, so that two that are near are told apart as well as in small shapes; in the axes of the world. of_a, of_b: the
+   points of their hulls that these are beside, on their discs. */
 typedef struct rk_difference_point {
   double a[3], b[3], m[3];
+  int32_t of_a, of_b;
 } rk_difference_point;
 
-/* The point of a shape that is farthest along n (not 0), in the axes of the world, from the shape's origin. */
-static inline void rk_support(const rk_shape *s, const double R[9], const double n[3], double out[3]) {
-  double own[3], far[3];
+/* The point of a shape that is farthest along n (not 0), in the axes of the world, from the shape's origin; *point: of
+   the hull, chosen where it is negative. */
+static inline void rk_support(const rk_shape *s, const double R[9], const double n[3], int32_t *point, double out[3]) {
+  double own[3], far[3], most = -__builtin_inf();
   rk_rotate_back(R, n, own);
-  int32_t best = 0;
-  double most = rk_dot3(s->points, own);
-  for (int32_t i = 1; i < s->n_points; i++) {
+  for (int32_t i = 0, is_chosen = *point >= 0; !is_chosen && i < s->n_points; i++) {
     const double along = rk_dot3(s->points + 3 * i, own);
-    if (along > most) most = along, best = i;
+    if (i == 0 || along > most) most = along, *point = i;
   }
-  rk_copy(far, s->points + 3 * best, 3);
+  rk_copy(far, s->points + 3 * *point, 3);
   const double across = rk_sqrt(own[0] * own[0] + own[1] * own[1]);
   if (s->disc > 0.0 && across > 0.0)
     for (int k = 0; k < 2; k++) far[k] += s->disc * (own[k] / across);
   rk_rotate(R, far, out);
 }
 
+/* The point of M that is farthest along n, of those beside the points of the hulls that `out` has. */
+static inline void rk_turn_on_discs(const rk_pair *p, const double n[3], rk_difference_point *out) {
+  const double back[3] = {-n[0], -n[1], -n[2]};
+  rk_support(p->a, p->Ta, n, &out->of_a, out->a);
+  rk_support(p->b, p->Tb, back, &out->of_b, out->b);
+  for (int k = 0; k < 3; k++) out->m[k] = (out->a[k] - out->b[k]) - p->shift[k];
+}
+
 /* The point of M that is farthest along n. */
 static inline void rk_difference_support(const rk_pair *p, const double n[3], rk_difference_point *out) {
-  const double back[3] = {-n[0], -n[1], -n[2]};
-  rk_support(p->a, p->Ta, n, out->a);
-  rk_support(p->b, p->Tb, back, out->b);
-  for (int k = 0; k < 3; k++) out->m[k] = (out->a[k] - out->b[k]) - p->shift[k];
+  out->of_a = out->of_b = -1;
+  rk_turn_on_discs(p, n, out);
 }
 
 /* How far M reaches along the unit vector n: by that much B is to go along n to be free. */

@@ -42,9 +42,18 @@ class Pair:
 
     def support(self, n: Array) -> Array:
         """(3, 3) the point of M that is farthest along n."""
-        far_a = self.Ra @ _farthest(self.a, self.Ra.T @ n)
-        far_b = self.Rb @ _farthest(self.b, self.Rb.T @ -n)
+        return self.corner(n) + self.rim(n)
+
+    def corner(self, n: Array) -> Array:
+        """`support` without the discs."""
+        far_a = self.Ra @ self.a.points[np.argmax(self.a.points @ (self.Ra.T @ n))]
+        far_b = self.Rb @ self.b.points[np.argmax(self.b.points @ (self.Rb.T @ -n))]
         return np.stack((far_a, far_b, far_a - far_b - self.shift))
+
+    def rim(self, n: Array) -> Array:
+        """What the discs add to `corner`."""
+        far_a, far_b = self.Ra @ _rim(self.a, self.Ra.T @ n), self.Rb @ _rim(self.b, self.Rb.T @ -n)
+        return np.stack((far_a, far_b, far_a - far_b))
 
     def reach(self, n: Array) -> float:
         """How far M reaches along the unit vector n: by that much B is to go along n to be free."""
@@ -63,9 +72,6 @@ def _extents(core: Core, n: Array) -> Array:
     return (n @ core.points.T).max(axis=1) + core.disc * np.hypot(n[:, 0], n[:, 1])
 
 
-def _farthest(core: Core, n: Array) -> Array:
-    far = core.points[np.argmax(core.points @ n)].copy()
+def _rim(core: Core, n: Array) -> Array:
     across = np.hypot(n[0], n[1])
-    if core.disc > 0.0 and across > 0.0:
-        far[:2] += core.disc * n[:2] / across
-    return far
+    return core.disc * np.array([n[0], n[1], 0.0]) / across if across > 0.0 else np.zeros(3)
