@@ -65,7 +65,7 @@ typedef struct nearest_face {
   double share[4], v[3], worst;
 } nearest_face;
 
-/* By how much the worst of the corners is nearer than x, along x. */
+/* How much nearer the worst of the corners is than x, along x. */
 INLINED double shortfall(const simplex *s, const double x[3]) {
   double worst = 0.0;
   for (int c = 0; c < s->count; c++) {

@@ -12,6 +12,10 @@
    size, is at the bounds; to what the bounds of a program are known. */
 static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
 
+/* A wall: no step of this level has left it; it does not hold the last minimum back; it does, at its lower or its
+   upper side. */
+enum { WAITS = 2, FREE = 0, LOW = 1, HIGH = -1 };
+
 /* Movable ones of the `all` unknowns have bounds that differ; the first n of `index` are those that rows so far or damping
    move: the others come in when they are needed, which keeps the programs of the first levels small. basis: of those n,
    the first r directions are used up. W[rows][n], order[rows], A[rows][rows], V[rows][rows], beta[rows]: of one level.
@@ -25,14 +29,14 @@ typedef struct descent {
   int32_t *index, *order, *kept, *bounded; /* bounded: places in `index`, of coordinates with bounds */
   int32_t *is_held;                      /* [n] at a bound for good */
   rk_reflectors basis;
-  int32_t n_turned; /* reflectors that `unit` [all][all], the unit vectors in the basis, has had */
-  double *unit;
   int32_t seen, *turned_by; /* rows so far; reflectors that each of `turned` [rows][all], the rows in the basis, has had */
   double *turned;
   double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
   double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
   int32_t *waits; /* [rows] bands that no step has left so far: no program has them, no coordinate comes in for them */
+  int32_t *wall_state; /* [n_bounded + n_kept] of bounds and kept rows */
+  int32_t n_walls, *wall; /* those that a program has, as its first constraints */
   double *program, *other_program; /* workspaces of one each */
 } descent;
 
@@ -51,6 +55,14 @@ static inline double size_of(const descent *s, const double *x) {
   return length > 1.0 ? length : 1.0;
 }
 
+/* What single coordinates of x are small against. */
+static inline double largest_of(const descent *s, const double *x) {
+  double largest = 1.0;
+  for (int32_t i = 0; i < s->all; i++)
+    if (__builtin_fabs(x[i]) > largest) largest = __builtin_fabs(x[i]);
+  return largest;
+}
+
 /* What a row's value lacks. */
 static inline double residual(const descent *s, const double *row, const double *x, double lower, double upper) {
   const double value = rk_dot(s->all, row, x);
@@ -66,10 +78,7 @@ static inline int is_far(const descent *s, const double *row, const double *x, d
    that wait. */
 static inline int is_inside(const descent *s, int32_t first, int32_t last) {
   const double *x = s->trial;
-  double largest = 1.0;
-  for (int32_t i = 0; i < s->all; i++)
-    if (__builtin_fabs(x[i]) > largest) largest = __builtin_fabs(x[i]);
-  const double slop = RK_TOUCHED * largest;
+  const double slop = RK_TOUCHED * largest_of(s, x);
   for (int32_t i = 0; i < s->all; i++)
     if (x[i] < s->lo[i] - slop || x[i] > s->hi[i] + slop) return 0;
   for (int32_t k = 0; k < s->n_kept; k++)
@@ -122,13 +131,10 @@ static inline void see(descent *s, int32_t last) {
   }
 }
 
-static inline void turn_unit_vectors(descent *s, int32_t count) {
-  const int64_t all = s->all;
-  if (s->n_turned == 0)
-    for (int64_t i = 0; i < all * all; i++) s->unit[i] = i % (all + 1) == 0 ? 1.0 : 0.0;
-  for (int32_t bound = 0; bound < s->n_bounded; bound++)
-    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->bounded[bound] * all);
-  s->n_turned = count;
+/* The unit vector of a coordinate's place in the basis of the first `count` reflectors. */
+static inline void turned_unit(const descent *s, int32_t i, int32_t count, double *out) {
+  for (int32_t k = 0; k < s->n; k++) out[k] = k == i ? 1.0 : 0.0;
+  rk_into_basis(&s->basis, 0, count, out);
 }
 
 /* x = trial, but of coordinates that are held at a bound. */
@@ -136,6 +142,17 @@ static inline void accept(descent *s) {
   for (int32_t i = 0; i < s->n; i++) {
     const int32_t k = s->index[i];
     if (!s->is_held[i]) s->x[k] = rk_clamp(s->trial[k], s->lo[k], s->hi[k]);
+  }
+}
+
+/* Z[n - r][all]: the directions that are left. */
+static inline void form_directions(const descent *s) {
+  for (int32_t i = s->r; i < s->n; i++) {
+    double *z = s->Z + (int64_t)(i - s->r) * s->all;
+    for (int32_t at = 0; at < s->all; at++) s->step[at] = z[at] = 0.0;
+    s->step[i] = 1.0;
+    rk_out_of_basis(&s->basis, s->r, s->step);
+    for (int32_t at = 0; at < s->n; at++) z[s->index[at]] = s->step[at];
   }
 }
 
@@ -159,44 +176,48 @@ static inline double *constrain_row(const descent *s, rk_projection *p, int32_t 
   return normal;
 }
 
-/* A program of n - r unknowns and slacks, with the bounds and the kept rows as constraints. */
+/* A program of n - r unknowns and slacks, with the bounds and the kept rows that do not wait as constraints. */
 static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   const int64_t unknowns = s->n - s->r + slacks;
-  rk_projection p = rk_projection_lay_out(unknowns, s->n_bounded + s->n_kept + slacks, s->program);
+  s->n_walls = 0;
+  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++)
+    if (s->wall_state[i] != WAITS) s->wall[s->n_walls++] = i;
+  rk_projection p = rk_projection_lay_out(unknowns, s->n_walls + slacks, s->program);
   for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
+  for (int32_t c = 0; c < s->n_walls; c++) p.guess[c] = s->wall_state[s->wall[c]];
   p.p = 0;
-  turn_unit_vectors(s, s->r + rank);
-  for (int32_t bound = 0; bound < s->n_bounded; bound++) {
-    const int32_t i = s->bounded[bound], k = s->index[i];
-    double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
-    rotated(s, rank, s->unit + (int64_t)i * s->all, normal);
-    forget_rounding(s, 1.0, normal);
-  }
-  for (int32_t k = 0; k < s->n_kept; k++) { /* of length 1, as bounds are: the tolerance is that of x */
-    const double length = length_of(s, row_of(s, s->kept[k])), size = length > 0.0 ? length : 1.0;
-    const int32_t c = p.p;
-    double *normal = constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);
-    for (int32_t i = 0; i < s->n - s->r; i++) normal[i] /= size;
-    p.low[c] /= size, p.high[c] /= size;
+  for (int32_t c = 0; c < s->n_walls; c++) {
+    const int32_t kept = s->wall[c] - s->n_bounded;
+    if (kept < 0) {
+      const int32_t i = s->bounded[s->wall[c]], k = s->index[i];
+      double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
+      turned_unit(s, i, s->r + rank, s->step);
+      rotated(s, rank, s->step, normal);
+      forget_rounding(s, 1.0, normal);
+    } else { /* of length 1, as bounds are: the tolerance is that of x */
+      const double length = length_of(s, row_of(s, s->kept[kept])), size = length > 0.0 ? length : 1.0;
+      double *normal = constrain_row(s, &p, rank, s->kept[kept], s->kept_lower[kept], s->kept_upper[kept]);
+      for (int32_t i = 0; i < s->n - s->r; i++) normal[i] /= size;
+      p.low[c] /= size, p.high[c] /= size;
+    }
   }
   return p;
-}
-
-/* What single coordinates are small against. */
-static inline double largest_of(const descent *s) {
-  double largest = 1.0;
-  for (int32_t i = 0; i < s->all; i++)
-    if (__builtin_fabs(s->x[i]) > largest) largest = __builtin_fabs(s->x[i]);
-  return largest;
 }
 
 /* To the bounds' own rounding first, since x is moved into them. */
 static inline int solve(const descent *s, rk_projection *p) {
   for (int k = 0; k < 2; k++) {
-    p->tolerance = RK_ROUNDING[k] * largest_of(s);
+    p->tolerance = RK_ROUNDING[k] * largest_of(s, s->x);
     if (rk_project_from_zero(p) == RK_QP_OPTIMAL) return 1;
   }
   return 0;
+}
+
+/* Remembers what holds the minimum of a program back, as the guess for the next. */
+static inline void remember(descent *s, const rk_projection *p) {
+  for (int32_t c = 0; c < p->p; c++) p->guess[c] = FREE;
+  for (int32_t j = 0; j < p->k; j++) p->guess[p->number[j]] = p->sign[j] > 0.0 ? LOW : HIGH;
+  for (int32_t c = 0; c < s->n_walls; c++) s->wall_state[s->wall[c]] = p->guess[c];
 }
 
 /* Coordinate i of those that are left out comes in. */
@@ -204,7 +225,10 @@ static inline void include(descent *s, int32_t i) {
   const int32_t k = s->index[i], n = s->n++;
   s->index[i] = s->index[n], s->index[n] = k;
   s->is_held[n] = 0;
-  if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) s->bounded[s->n_bounded++] = n;
+  if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) {
+    for (int32_t j = s->n_bounded + s->n_kept; j > s->n_bounded; j--) s->wall_state[j] = s->wall_state[j - 1];
+    s->wall_state[s->n_bounded] = WAITS, s->bounded[s->n_bounded++] = n;
+  }
   s->basis.n = s->n;
   for (int32_t row = 0; row < s->seen; row++) s->turned[(int64_t)row * s->all + n] = row_of(s, row)[k];
 }
@@ -213,21 +237,45 @@ static inline void keep_row(descent *s, int32_t row) {
   const double lower = s->levels->lower[row], upper = s->levels->upper[row], value = rk_dot(s->all, row_of(s, row), s->x);
   s->kept_lower[s->n_kept] = value < lower ? value : lower;
   s->kept_upper[s->n_kept] = value > upper ? value : upper;
+  s->wall_state[s->n_bounded + s->n_kept] = FREE;
   s->kept[s->n_kept++] = row;
 }
 
-/* Bands that x keeps wait. */
+/* Whether some rows or the damping see coordinate k. */
+static inline int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, double damping) {
+  for (int32_t row = first; row < last; row++)
+    if (!s->waits[row] && row_of(s, row)[k] != 0.0) return 1;
+  return damping > 0.0 && s->x[k] != 0.0;
+}
+
+/* Bands that x keeps wait, and all walls. */
 static inline void let_wait(descent *s, int32_t first, int32_t last) {
+  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++) s->wall_state[i] = WAITS;
   for (int32_t row = first; row < last; row++)
     s->waits[row] = !is_equation(s, row) && !is_far(s, row_of(s, row), s->x, s->levels->lower[row],
                                                     s->levels->upper[row], RK_TOUCHED);
 }
 
+/* Walls that wait and that `trial` leaves wait no more. Returns whether there were any. */
+static inline int wake_walls(descent *s) {
+  const double slop = RK_TOUCHED * largest_of(s, s->trial);
+  int found = 0;
+  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++) {
+    const int32_t kept = i - s->n_bounded, k = kept < 0 ? s->index[s->bounded[i]] : 0;
+    if (s->wall_state[i] != WAITS) continue;
+    if (kept < 0 ? s->trial[k] < s->lo[k] - slop || s->trial[k] > s->hi[k] + slop
+                 : is_far(s, row_of(s, s->kept[kept]), s->trial, s->kept_lower[kept], s->kept_upper[kept], RK_TOUCHED))
+      s->wall_state[i] = FREE, found = 1;
+  }
+  return found;
+}
+
 /* Bands that wait and that `trial` leaves wait no more, those before `first` are kept, and the coordinates that they see
-   come in. A minimum that leaves none of them is the minimum with all of them. Returns whether there were any. */
+   come in; walls likewise. A minimum that leaves none of them is the minimum with all of them. Returns whether there
+   were any. */
 static inline int wake(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t before = s->n - s->r;
-  int found = 0;
+  int found = wake_walls(s);
   for (int32_t row = 0; row < last; row++) {
     const double *J = row_of(s, row);
     if (!s->waits[row] || !is_far(s, J, s->trial, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED)) continue;

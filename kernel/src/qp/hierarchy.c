@@ -11,8 +11,15 @@ static const double PIVOT_TOLERANCE = 1e-12, DIAGONAL_SHIFT = 1e-8, PIVOT_NOISE 
 static const double MULTIPLIER_TOLERANCE = 1e-6, PUSH_TOLERANCE = 1e-12;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
+/* Whether the j-th active constraint holds the minimum of a program back, and is not only touched. */
+static int presses(const descent *s, const rk_projection *p, int32_t j) {
+  double strongest = 0.0;
+  for (int32_t i = 0; i < p->k; i++) strongest = rk_max(strongest, p->u[i] * p->length[p->number[i]]);
+  return p->u[j] > MULTIPLIER_TOLERANCE * s->largest && p->u[j] * p->length[p->number[j]] > PUSH_TOLERANCE * strongest;
+}
+
 /* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
-   program's solution stays: `least` leaves that to rounding. */
+   program's solution stays, with what presses on it (complementarity): `least` leaves that to rounding. */
 static void move_least(descent *s, const rk_projection *p, int32_t rank) {
   const int32_t f = s->n - s->r, m = f - rank;
   rk_projection own = rk_projection_lay_out(m, p->p, s->other_program);
@@ -23,49 +30,58 @@ static void move_least(descent *s, const rk_projection *p, int32_t rank) {
     own.low[c] = p->low[c] - there, own.high[c] = p->high[c] - there;
     for (int32_t i = 0; i < m; i++) own.N[(int64_t)c * m + i] = normal[rank + i];
   }
+  for (int32_t j = 0; j < p->k; j++) {
+    const int32_t c = p->number[j];
+    if (!presses(s, p, j)) continue;
+    own.guess[c] = p->sign[j] > 0.0 ? 1 : -1;
+    own.low[c] = own.high[c] = p->sign[j] > 0.0 ? own.low[c] : own.high[c];
+  }
   if (!solve(s, &own)) return;
   for (int32_t i = 0; i < m; i++) s->point[rank + i] = own.y[i] * s->scale[rank + i];
 }
 
-/* point: the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds. Returns
-   the program, with what is active there. */
-static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last, double damping) {
+/* A weight of a level below it is taken for as much, so that its programs have one minimum. */
+static double least_weight(const descent *s) { return REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0); }
+
+/* point: about the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds and
+   rows that do not wait. Returns the program, with what is active there; an empty one where x can only stay. */
+static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
   const int32_t f = s->n - s->r;
   int32_t slacks = 0, bands = 0;
   for (int32_t row = first; row < last; row++) slacks += is_band(s, row), bands += !is_equation(s, row);
   rk_projection p = begin(s, rank, slacks);
   for (int32_t row = first, slack = f; row < last; row++)
-    if (is_band(s, row)) {
-      constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
-    }
+    if (is_band(s, row)) constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
   s->largest = bands ? 1.0 : 0.0;
-  for (int32_t i = 0; i < f; i++) s->largest = s->weight[i] > s->largest ? s->weight[i] : s->largest;
-  const double least = REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0);
-  int eased = 0;
+  for (int32_t i = 0; i < f; i++) s->largest = rk_max(s->weight[i], s->largest);
   for (int32_t i = 0; i < p.n; i++) {
-    const double weight = i < f ? s->weight[i] : 1.0, whole = rk_sqrt(weight > least ? weight : least);
-    eased |= weight < least;
-    s->scale[i] = 1.0 / whole;
-    p.y0[i] = i < f ? weight * s->target[i] * s->scale[i] : 0.0;
-    s->point[i] = 0.0;
+    s->scale[i] = 1.0 / rk_sqrt(rk_max(i < f ? s->weight[i] : 1.0, least_weight(s)));
+    p.y0[i] = i < f ? s->weight[i] * s->target[i] * s->scale[i] : 0.0;
   }
   for (int32_t c = 0; c < p.p; c++)
     for (int32_t i = 0; i < p.n; i++) p.N[(int64_t)c * p.n + i] *= s->scale[i];
-  int found = solve(s, &p);
-  for (int pass = 0; found; pass++) {
-    for (int32_t i = 0; i < f; i++) {
-      const double weight = s->weight[i];
-      s->point[i] = p.y[i] * s->scale[i];
-      if (weight < least) p.y0[i] = (weight * s->target[i] + (least - weight) * s->point[i]) * s->scale[i];
-    }
-    if (pass || !eased) {
-      if (damping == 0.0 && rank < f) move_least(s, &p, rank);
-      return p;
-    }
-    found = rk_project_again(&p) == RK_QP_OPTIMAL || solve(s, &p);
-  }
-  p.k = 0;
+  const int found = solve(s, &p);
+  for (int32_t i = 0; i < f; i++) s->point[i] = found ? p.y[i] * s->scale[i] : 0.0;
+  if (!found) return (rk_projection){0};
+  remember(s, &p);
   return p;
+}
+
+/* point: from about the minimum of a program to it. */
+static void finish(descent *s, rk_projection *p, int32_t rank, double damping) {
+  const int32_t f = s->n - s->r;
+  int eased = 0;
+  for (int32_t i = 0; i < f; i++) {
+    const double rest = rk_max(least_weight(s) - s->weight[i], 0.0);
+    eased |= rest > 0.0;
+    p->y0[i] += rest * s->point[i] * s->scale[i];
+  }
+  if (eased && rk_project_again(p) != RK_QP_OPTIMAL && !solve(s, p)) {
+    p->k = 0;
+    return;
+  }
+  for (int32_t i = 0; i < f; i++) s->point[i] = p->y[i] * s->scale[i];
+  if (damping == 0.0 && rank < f) move_least(s, p, rank);
 }
 
 /* The row of a bound or a kept row in the basis, of length 1; x is at the bound where it is held. Returns 0
@@ -74,8 +90,8 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
   if (constraint < s->n_bounded) {
     const int32_t i = s->bounded[constraint], k = s->index[i];
     const double side = at_low ? s->lo[k] : s->hi[k];
-    if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s))) return 0;
-    for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->all + at];
+    if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s, s->x))) return 0;
+    turned_unit(s, i, s->r, row);
     s->x[k] = side;
     s->is_held[i] = 1;
     return 1;
@@ -92,15 +108,9 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
    (complementarity), so they are held there. x is at the minimum, found by the program `p`. */
 static void hold(descent *s, const rk_projection *p) {
   int32_t added = 0, count_left = 0;
-  double strongest = 0.0;
-  for (int32_t j = 0; j < p->k; j++) {
-    const double push = p->u[j] * p->length[p->number[j]];
-    strongest = push > strongest ? push : strongest;
-  }
   for (int32_t j = 0; j < p->k; j++)
-    if (p->u[j] > MULTIPLIER_TOLERANCE * s->largest && p->u[j] * p->length[p->number[j]] > PUSH_TOLERANCE * strongest &&
-        p->number[j] < s->n_bounded + s->n_kept)
-      added += hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)added * s->n);
+    if (p->number[j] < s->n_walls && presses(s, p, j))
+      added += hold_one(s, s->wall[p->number[j]], p->sign[j] > 0.0, s->W + (int64_t)added * s->n);
   for (int32_t bound = 0; bound < s->n_bounded; bound++)
     if (!s->is_held[s->bounded[bound]]) s->bounded[count_left++] = s->bounded[bound];
   s->n_bounded = count_left, count_left = 0;
@@ -165,12 +175,6 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   return rank;
 }
 
-static int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, double damping) {
-  for (int32_t row = first; row < last; row++)
-    if (!s->waits[row] && row_of(s, row)[k] != 0.0) return 1;
-  return damping > 0.0 && s->x[k] != 0.0;
-}
-
 static void meet(descent *s, int32_t first, int32_t last, double damping) {
   let_wait(s, first, last);
   for (int32_t i = s->n; i < s->movable; i++)
@@ -179,13 +183,19 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   rk_projection p;
-  do {
+  for (int is_met = 0; !is_met;) {
     p = (rk_projection){0};
     move_along(s, rank, s->target);
-    if (is_inside(s, first, last)) continue;
-    p = meet_inside(s, rank, first, last, damping);
-    move_along(s, rank, s->point);
-  } while (wake(s, first, last, damping));
+    if (!is_inside(s, first, last)) {
+      wake_walls(s);
+      p = meet_inside(s, rank, first, last);
+      move_along(s, rank, s->point);
+      if (wake(s, first, last, damping)) continue;
+      if (p.n) finish(s, &p, rank, damping);
+      move_along(s, rank, s->point);
+    }
+    is_met = !wake(s, first, last, damping);
+  }
   accept(s);
   s->r += rank;
   if (damping == 0.0) hold(s, &p); /* else what is as good may be longer */
@@ -225,21 +235,11 @@ static int factor_what_is_left(descent *s, int32_t f, double rounding, double *s
   return definite;
 }
 
-/* Z[n - r][all]: the directions that are left. */
-static void form_directions(const descent *s) {
-  for (int32_t i = s->r; i < s->n; i++) {
-    double *z = s->Z + (int64_t)(i - s->r) * s->all;
-    for (int32_t at = 0; at < s->all; at++) s->step[at] = z[at] = 0.0;
-    s->step[i] = 1.0;
-    rk_out_of_basis(&s->basis, s->r, s->step);
-    for (int32_t at = 0; at < s->n; at++) z[s->index[at]] = s->step[at];
-  }
-}
-
 /* The minimum of 1/2 x'Hx + g'x in what freedom is left. */
 static int minimise(descent *s, const double *H, const double *g) {
   const int32_t all = s->all;
   while (s->n < s->movable) include(s, s->n);
+  let_wait(s, 0, 0);
   const int32_t f = s->n - s->r;
   if (f == 0) return 1;
   form_directions(s);
@@ -265,10 +265,12 @@ static int minimise(descent *s, const double *H, const double *g) {
   do {
     move_along(s, 0, s->point);
     if (is_inside(s, 0, 0)) continue;
+    wake_walls(s);
     rk_projection p = begin(s, 0, 0);
     for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
     for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
     if (!solve(s, &p)) return 1; /* staying keeps all that is above */
+    remember(s, &p);
     rk_solve_lower_transposed(f, s->L, p.y);
     move_along(s, 0, p.y);
   } while (wake(s, s->seen, s->seen, 0.0));
@@ -280,7 +282,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 5 * a * a + 16 * a + 2 * a * b + 2 * b * b + 10 * b + 2 * largest_program(a, b);
+  return 4 * a * a + 17 * a + 2 * a * b + 2 * b * b + 11 * b + 2 * largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -293,7 +295,6 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.basis.stride = n;
   s.H = work, work += a * a;
   s.L = work, work += a * a;
-  s.unit = work, work += a * a;
   s.trial = work, work += a;
   s.step = work, work += a;
   s.slope = work, work += a;
@@ -308,11 +309,12 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.A = work, work += b * b;
   s.V = work, work += b * b;
   s.beta = work, work += b;
-  s.order = (int32_t *)work, work += a + b;
+  s.order = (int32_t *)work, s.wall = s.order + a + b, work += a + b;
   s.kept = (int32_t *)work, s.waits = s.kept + b, work += b;
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
   s.turned_by = (int32_t *)work, work += b;
+  s.wall_state = (int32_t *)work, work += a + b;
   s.turned = work, work += a * b;
   s.program = work, work += largest_program(a, b);
   s.other_program = work;

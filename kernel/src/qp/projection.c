@@ -27,8 +27,9 @@ rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work) {
   s.high = work, work += p;
   s.length = work, work += p;
   s.safe = work, work += p;
-  s.flag = (int32_t *)work, work += p;
+  s.flag = (int32_t *)work, s.guess = s.flag + p, work += p;
   s.N = work;
+  for (int64_t c = 0; c < p; c++) s.guess[c] = 0;
   return s;
 }
 
@@ -268,10 +269,10 @@ int32_t rk_project_again(rk_projection *s) {
 int32_t rk_project_from_zero(rk_projection *s) {
   if (!start(s)) return RK_QP_INFEASIBLE;
   for (int32_t c = 0; c < s->p; c++) {
-    if (s->flag[c] != IDLE || (s->low[c] <= -TOUCHED && s->high[c] >= TOUCHED)) continue;
+    if (s->flag[c] != IDLE || (!s->guess[c] && s->low[c] <= -TOUCHED && s->high[c] >= TOUCHED)) continue;
     const double *normal = s->N + (int64_t)c * s->n, value = rk_dot(s->n, normal, s->y);
-    const int at_low = s->low[c] > -TOUCHED && s->low[c] - value > noise(s, c, s->low[c]);
-    const int at_high = s->high[c] < TOUCHED && value - s->high[c] > noise(s, c, s->high[c]);
+    const int at_low = s->guess[c] ? s->guess[c] > 0 : s->low[c] > -TOUCHED && s->low[c] - value > noise(s, c, s->low[c]);
+    const int at_high = s->guess[c] ? !at_low : s->high[c] < TOUCHED && value - s->high[c] > noise(s, c, s->high[c]);
     if (!at_low && !at_high) continue;
     const double sign = at_low ? 1.0 : -1.0, squared = split(s, normal, sign), share = CLEARLY * s->length[c];
     if (s->k < s->n && squared > share * share) append(s, c, sign, rk_sqrt(squared));

@@ -62,8 +62,8 @@ def nearest(p: Pair, enough: float = np.inf) -> Nearest:
 
 
 def _turned(p: Pair, simplex: Array, n: Array) -> Array | None:
-    """The corners turned on their discs to where M ends along n, the direction of least reach across their points of the
-    hulls, after one step of Newton's method from this n on. The reach of a unit vector has the gradient x, the point
+    """The corners turned on their discs to where M ends along n, the direction of least reach across their points on
+    hulls, after one step of Newton's method from this n. The reach of a unit vector has the gradient x, the point
     there, and the Hessian distance + radius / sine t t' with the tangent t of each rim. None: there is no such step."""
     discs = [(shape.disc, R[:, 2]) for shape, R in ((p.a, p.Ra), (p.b, p.Rb)) if shape.disc > 0.0]
     if not discs:
@@ -106,8 +106,8 @@ def look_back(p: Pair, away: float, n: Array) -> tuple[Array, Array | None]:
 
 
 def _reduced(simplex: Array) -> tuple[Array, Array, float]:
-    """The face of a simplex (k, 2, 3, 3) that has its point nearest to the origin, the shares of its corners, and how far
-    that is. Of the points of all faces the nearest one is v with v (v - corner) least for the worst corner; that tells
+    """The face of a simplex (k, 2, 3, 3) that has its point nearest to the origin, the shares of its corners, how far
+    it is. Of the points of all faces the nearest one is v with v (v - corner) least for the worst corner; that tells
     also those apart that are as far to the last digit."""
     points = simplex.sum(axis=1)
     best, least = (simplex[:1], np.ones(1), np.inf), np.inf
