@@ -1,10 +1,13 @@
-"""A frame of the tracker, and a step, with and without avoidance: the Talos with 30 shapes among 20 obstacles.
+"""A frame of the tracker, and a step, with and without avoidance: robots with 30 shapes among 20 obstacles.
 
-`python benchmarks/avoidance.py [--frames 100] [--rounds 3]`. A hand follows a line, the feet are pinned. "far": nothing
+`python benchmarks/avoidance.py [--frames 100] [--rounds 3]`. The Talos: a hand follows a line, the feet are pinned. "far": nothing
 is near, so a frame is the plain one, and a look at how the robot would stop. "near": a wall is on the hand's way, so
 frames are solved with the clearance before all tasks. "out of reach": frames that the robot cannot meet, without a
 clearance. A step is towards the end of the line; "pressed" is where the hand presses on the wall, beside the step
 without the clearance from there. All take turns, by the processor's time; the fastest of the rounds counts.
+
+The G1 with hands, 44 joints: a step among obstacles 12 to 45 cm from its links, in ten scenes. The hand is asked for
+a centimetre, or for more than the joints' limits on speed let it have.
 """
 
 from __future__ import annotations
@@ -15,18 +18,18 @@ import time
 
 import checkout
 import numpy as np
-from robot_files import robot_file
+from robot_files import ROBOTS, robot_file
 
 checkout.load()
 
 from robokin_addon.robokin import RobotModel, load_urdf  # noqa: E402
-from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Obstacle, Sphere  # noqa: E402
+from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Cylinder, Obstacle, Sphere  # noqa: E402
 from robokin_addon.robokin.kinematics import forward_kinematics  # noqa: E402
 from robokin_addon.robokin.model.geometry import Geometry  # noqa: E402
 from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Task, velocity_step  # noqa: E402
 from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of  # noqa: E402
 
-SHAPES, OBSTACLES, STEPS = 30, 20, 100
+SHAPES, OBSTACLES, STEPS, CROWDS = 30, 20, 100, 10
 HAND, FEET = "gripper_left_base_link", ("left_sole_link", "right_sole_link")
 DT = 1.0 / 50.0
 
@@ -56,6 +59,36 @@ def scene(model: RobotModel, q: np.ndarray, is_near: bool) -> CollisionModel:
         found[0] = Obstacle("wall", Box((0.02, 1.0, 1.0)), T)
     touching = [contact.names for contact in CollisionModel(model).contacts(q[None])]
     return CollisionModel(model, found, touching)
+
+
+def crowd(model: RobotModel, q: np.ndarray, seed: int) -> CollisionModel:
+    """Obstacles 12 to 45 cm from links chosen by chance; what they touch is left out."""
+    rng, frames = np.random.default_rng(seed), forward_kinematics(model, q)
+    links = [link.name for link in model.links if link.collisions]
+    found = []
+    for number in range(OBSTACLES):
+        T = np.eye(4)
+        T[:3, 3] = frames[links[rng.integers(len(links))]][:3, 3] + rng.uniform(0.12, 0.45) * _direction(rng)
+        shape = (Sphere(0.08), Box((0.1, 0.15, 0.2)), Capsule(0.05, 0.2), Cylinder(0.06, 0.2))[number % 4]
+        found.append(Obstacle(f"obstacle {number}", shape, T))
+    touching = [contact.names for contact in CollisionModel(model, found).contacts(q[None])]
+    return CollisionModel(model, found, touching)
+
+
+def among_crowds(rounds: int) -> None:
+    model = shaped(load_urdf(str(robot_file("g1")), root="floating"))
+    q, (hand, *feet) = model.limits.middle(model.neutral()), ROBOTS["g1"][1]
+    frames = forward_kinematics(model, q)
+    print(f"{model.name}: {len(list(model.moving_joints))} joints, {SHAPES} shapes, {OBSTACLES} obstacles near links")
+    for way in (0.01, 0.25):
+        goal = PositionTask(hand, frames[hand][:3, 3] + np.array([way, 0.0, 0.0]), priority=2)
+        plain: list[Task] = [*(PinTask(foot, frames[foot]) for foot in feet), goal]
+        ratios = []
+        for seed in range(CROWDS):
+            own = [*plain, ClearanceTask(crowd(model, q, seed))]
+            seconds = np.min([(_step(model, q, own), _step(model, q, plain)) for _ in range(rounds)], axis=0)
+            ratios.append(seconds[0] / seconds[1])
+        print(f"{way:4.2f} m       {np.median(ratios):6.1f} times a step, {max(ratios):6.1f} at most")
 
 
 def _direction(rng: np.random.Generator) -> np.ndarray:
@@ -104,6 +137,7 @@ def main() -> None:
         rounds = [(_step(model, there, own), _step(model, there, cases["without"])) for _ in range(arguments.rounds)]
         with_, without = np.min(rounds, axis=0)
         print(f"{name:12} {1e3 * with_:8.3f} ms a step,  {with_ / without:6.1f} times")
+    among_crowds(arguments.rounds)
 
 
 def _step(model: RobotModel, q: np.ndarray, tasks: list[Task]) -> float:

@@ -14,6 +14,11 @@ ROBOTS = {
         ["gripper_left_base_link", "gripper_right_base_link", "left_sole_link", "right_sole_link"],
         True,
     ),
+    "g1": (
+        "g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf",
+        ["left_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link"],
+        True,
+    ),
 }
 
 
