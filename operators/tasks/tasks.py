@@ -103,7 +103,7 @@ class ROBOKIN_OT_task_add(NewTaskOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         robot = binding(obj)
-        tip = self.given("tip", possible_tips(obj, robot)[0])
+        self.tip = tip = self.tip or possible_tips(obj, robot)[0]
         if self.kind == "JOINT" and tip in robot.link_of_bone and (joint := _moving_joint(robot, tip)):
             tip = robot.bone_of_link[joint.child]
         pose = tip_pose(obj, robot, tip)
@@ -223,7 +223,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
         if not kind.target:
             raise RobokinError(f"a task of type {kind.label} has no target: use Add Task")
         robot = binding(obj)
-        tip = self.given("tip", possible_tips(obj, robot)[0])
+        self.tip = tip = self.tip or possible_tips(obj, robot)[0]
         pose = tip_pose(obj, robot, tip)
         if not self.properties.is_property_set("kind"):
             self.kind = "POSE" if moves_without_turning(robot.model, robot.link_of_bone[tip]) else "POSITION"

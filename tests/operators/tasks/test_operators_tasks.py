@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.operators.common import RobotOperator
 from robokin_addon.operators.tasks.tasks import ROBOKIN_OT_target_add, ROBOKIN_OT_task_add
 from support.blender.panels import FakeLayout, draw
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
@@ -322,6 +320,12 @@ def test_a_joint_value_asked_of_a_fixed_tool_is_that_of_the_joint_that_moves_it(
 def test_what_is_adjusted_afterwards_names_the_tip_that_was_taken(robot, operator):
     stand = SimpleNamespace(kind="POSE", tip="", other="", report=lambda *_: None, _warn_of_same_tip=lambda obj: None)
     stand.properties = SimpleNamespace(is_property_set=lambda name: name == "kind")
-    stand.given = partial(RobotOperator.given, stand)
     assert operator.run(stand, bpy.context, robot) == {"FINISHED"}
     assert stand.tip == TOOL
+
+
+@pytest.mark.parametrize("operator", ["task_add", "target_add"])
+def test_an_empty_tip_is_the_tool(robot, operator):
+    """Also a tip that is given and empty, as after its field was cleared."""
+    assert getattr(bpy.ops.robokin, operator)(kind="POSE", tip="") == {"FINISHED"}
+    assert robot.robokin.tasks[0].tip == TOOL
