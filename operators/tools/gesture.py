@@ -49,7 +49,7 @@ def settle(context: bpy.types.Context, obj: bpy.types.Object) -> None:
 
 class Gesture(RobotOperator):
     """Mixin: `begin` takes hold of something, `pose` says where it is to be now, `header_text` describes it. Repeated,
-    it makes the pose again that was kept.
+    it makes the pose again that was kept, of the same robot alone.
 
     mouse: (2,) pixels of the region, where it is.   first: (2,) where it was when the gesture began.
     """
@@ -63,6 +63,7 @@ class Gesture(RobotOperator):
     )
     hints = ""
     _kept: Array | None = None  # (nq,)
+    _kept_of = 0  # session_uid of the robot whose pose that is: a reference to it would not outlive an undo step
 
     if TYPE_CHECKING:
 
@@ -90,6 +91,8 @@ class Gesture(RobotOperator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         if self._kept is None:
             raise RobokinError(f"{self.bl_label} is a gesture of the mouse: it needs a window")
+        if self._kept_of != obj.session_uid:
+            raise RobokinError(f"{self.bl_label}: the pose that was kept is of another robot than {obj.name!r}")
         with posing_paused():
             write_configuration(obj, self._kept)
             settle(context, obj)
@@ -211,7 +214,7 @@ class Gesture(RobotOperator):
 
     def _keep(self, context: bpy.types.Context) -> set[str]:
         self._follow(context)
-        self._kept = read_configuration(self._robot)
+        self._kept, self._kept_of = read_configuration(self._robot), self._robot.session_uid
         return self.run(context, self._robot)
 
     def kept(self, context: bpy.types.Context) -> None:

@@ -210,7 +210,7 @@ def test_a_gesture_repeated_makes_the_pose_again_that_was_kept(robot):
     q = read_configuration(robot)
     wanted, kept = q.copy(), []
     wanted[3] -= 0.2
-    stand = SimpleNamespace(bl_label="Grab Link", _kept=wanted, kept=kept.append)
+    stand = SimpleNamespace(_kept=wanted, _kept_of=robot.session_uid, kept=kept.append)
     assert Gesture.run(stand, bpy.context, robot) == {"FINISHED"}
     np.testing.assert_allclose(read_configuration(robot), wanted, atol=1e-6)
     assert kept and {"REGISTER", "UNDO"} <= Gesture.bl_options
