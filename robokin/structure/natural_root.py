@@ -17,7 +17,7 @@ from .bodies import Bodies, rigid_bodies
 LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
 Y, Z = 1, 2
 _ROTOR = re.compile("rotor|propeller", re.IGNORECASE)
-_FLIES = re.compile("copter|drone|flying|quadrotor|hexarotor", re.IGNORECASE)
+_FLIES = re.compile("(?:^|[^a-z])(?:[a-z]*copter|drone|flying|quadrotor|hexarotor)(?:$|[^a-z])", re.IGNORECASE)
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
 
 
@@ -36,12 +36,12 @@ def natural_root(model: RobotModel) -> str:
 
 
 def _flies(model: RobotModel) -> bool:
-    """Whether its root body carries three rotors or more, or it is called after what flies."""
+    """Whether its root body carries three rotors or more, or a whole word of its name, or of its root
+    link's, is that of what flies: a tool may be named after a drone too."""
     of = rigid_bodies(model).of
     own = (joint for joint in model.joints[1:] if of[str(joint.parent)] == model.root_link.name)
-    names = (model.name, *(link.name for link in model.links))
     rotors = sum(bool(_ROTOR.search(f"{joint.name} {joint.child}")) for joint in own)
-    return rotors > 2 or any(map(_FLIES.search, names))
+    return rotors > 2 or any(map(_FLIES.search, (model.name, model.root_link.name)))
 
 
 def wheels(model: RobotModel) -> tuple[str, ...]:

@@ -88,3 +88,20 @@ def test_steered_and_sprung_wheels_carry_a_base_too():
             Joint(f"drive_{i}", "continuous", f"arm_{i}", f"tyre_{i}", axis=(0, 1, 0)),
         ]
     assert natural_root(RobotModel("r", links, joints)) == "planar"
+
+
+@pytest.mark.parametrize(
+    ("robot", "root", "tool", "kind"),
+    [
+        ("arm", "base", "dronecam_mount", "fixed"),
+        ("arm", "base", "flying_probe", "fixed"),
+        ("arm", "base", "drone", "fixed"),
+        ("dronecam_arm", "base", "tool", "fixed"),
+        ("my_quadcopter", "base", "tool", "floating"),
+        ("Drone2", "base", "tool", "floating"),
+        ("arm", "hexarotor_base", "tool", "floating"),
+    ],
+)
+def test_a_robot_flies_by_whole_words_of_its_own_name_or_its_root_link_s(robot, root, tool, kind):
+    joint = Joint("j", "revolute", root, tool, lower=-1.0, upper=1.0)
+    assert natural_root(RobotModel(robot, [Link(root), Link(tool)], [joint])) == kind
