@@ -1,10 +1,10 @@
 """A frame of the tracker, and a step, with and without avoidance: robots with 30 shapes among 20 obstacles.
 
-`python benchmarks/avoidance.py [--frames 100] [--rounds 3]`. The Talos: a hand follows a line, the feet are pinned. "far": nothing
-is near, so a frame is the plain one, and a look at how the robot would stop. "near": a wall is on the hand's way, so
-frames are solved with the clearance before all tasks. "out of reach": frames that the robot cannot meet, without a
-clearance. A step is towards the end of the line; "pressed" is where the hand presses on the wall, beside the step
-without the clearance from there. All take turns, by the processor's time; the fastest of the rounds counts.
+`python benchmarks/avoidance.py [--frames 100] [--rounds 3]`. The Talos: a hand follows a line, the feet are pinned.
+"far": nothing is near, so a frame is the plain one, and a look at how the robot would stop. "near": a wall is on the
+hand's way, so frames are solved with the clearance before all tasks. "out of reach": frames that the robot cannot meet,
+without a clearance. A step is towards the end of the line; "pressed" is where the hand presses on the wall, beside the
+step without the clearance from there. All take turns, by the processor's time; the fastest of the rounds counts.
 
 The G1 with hands, 44 joints: a step among obstacles 12 to 45 cm from its links, in ten scenes. The hand is asked for
 a centimetre, or for more than the joints' limits on speed let it have.
