@@ -15,6 +15,7 @@ from .pair import Pair
 MOST_ROUNDS = 256
 MOST_IDLE = 4  # rounds that bring nothing the last digit shows
 ROUNDS = 3  # of the shares in a simplex
+LEAST = 1e-150  # length of a vector that has a direction
 FLAT = 1e-20  # square of the sine of an angle that is none
 COAXIAL = 1e-8  # sine of the angle to a disc's axis along which it is flat
 
@@ -72,8 +73,13 @@ def _turned(p: Pair, simplex: Array, n: Array) -> Array | None:
     axes = np.empty((0, 3))
     for edge in corners[1:, 2] - corners[0, 2]:
         axes = _with_axis(axes, edge, FLAT * float(edge @ edge))
-    axes = _with_axis(axes, n, 0.0)
-    n, across = axes[-1], np.eye(3) - axes.T @ axes
+    n = n - axes.T @ (axes @ n)
+    length = np.linalg.norm(n)
+    if not length > LEAST:
+        return None
+    n = n / length
+    axes = np.concatenate((axes, n[None]))
+    across = np.eye(3) - axes.T @ axes
     x = corners[0, 2] + p.rim(n)[2]
     H = -float(x @ n) * np.eye(3)
     if not H[0, 0] > 0.0:
@@ -92,7 +98,8 @@ def _turned(p: Pair, simplex: Array, n: Array) -> Array | None:
 def _with_axis(axes: Array, x: Array, least: float) -> Array:
     """Unit vectors (k, 3), and across them one more along x, if the square of what x has there is more than `least`."""
     own = x - axes.T @ (axes @ x)
-    return np.concatenate((axes, own[None] / np.linalg.norm(own))) if own @ own > least else axes
+    length = np.linalg.norm(own)
+    return np.concatenate((axes, own[None] / length)) if own @ own > least and length > LEAST else axes
 
 
 def look_back(p: Pair, away: float, n: Array) -> tuple[Array, Array | None]:
@@ -100,7 +107,7 @@ def look_back(p: Pair, away: float, n: Array) -> tuple[Array, Array | None]:
     to the other; None: they are one. Both are as exact as they get, however near M is to the origin."""
     points = nearest(p.moved(away * n)).points
     length = np.linalg.norm(points[2])
-    toward = -points[2] / length if length > 0.0 else None
+    toward = -points[2] / length if length > LEAST else None
     points[2] += away * n
     return points, toward
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin.collision import Cylinder
+from robokin_addon.robokin.collision import Box, Cylinder, distance
 from robokin_addon.robokin.collision.core import core
 from robokin_addon.robokin.collision.reference.distances import SURE
 from robokin_addon.robokin.collision.reference.nearest import nearest
@@ -25,3 +25,14 @@ def test_a_disc_takes_few_steps_and_leaves_no_doubt(monkeypatch: pytest.MonkeyPa
         found = nearest(p)
         assert found.distance - found.low <= SURE * p.size
     assert np.median([looks.count(p) for p in set(looks)]) <= 6
+
+
+@pytest.mark.parametrize("other", [Cylinder(1.0, 1.0), Cylinder(0.5, 1.0), Box((1.0, 1.0, 1.0))])
+@pytest.mark.parametrize("z", [0.0, 0.5, 1.0])
+def test_a_corner_at_the_very_origin_is_no_step_for_either_backend(other: object, z: float) -> None:
+    """Points that coincide have no direction to turn discs by: shapes that touch, or are deep in one another."""
+    for x in (0.0, 0.25, 0.5, 1.0, 2.0):
+        for y in (-0.25, 0.0, 0.5, 1.0):
+            pair = Cylinder(1.0, 1.0), at(), other, at(x, y, z)
+            native, numpy = (distance(*pair, backend=name).value for name in ("native", "numpy"))
+            assert numpy == pytest.approx(native, abs=1e-12), (x, y)
