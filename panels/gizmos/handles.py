@@ -36,6 +36,7 @@ LEAST = 55.0  # [pixels] radius of the smallest handle
 KNOB = 0.085  # of the radius: half the size of a knob
 TINTS = ((0.95, 0.36, 0.36, 0.95), (0.5, 0.82, 0.3, 0.95), (0.35, 0.6, 1.0, 0.95))  # of several freedoms
 BEYOND = 0.3  # of the radius: from the end of a rail to the knob of its limit, so that the value is free at its limit
+REDDER = 32  # steps in which what is near its limit turns red, so that few shapes are made while it does
 SECTORS = 256  # of a turn, in which what a joint has swept is shown: shapes are kept, and only placed at each redraw
 LOWER, VALUE, UPPER = "LOWER", "VALUE", "UPPER"
 _X_TO_Z = np.array([[0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
@@ -112,7 +113,8 @@ def _tint(structure: Structure, node: int, value: float, tint: Color) -> Color:
     lower, upper, margin = (float(each[node]) for each in (structure.lower, structure.upper, structure.margin))
     if min(value - lower, upper - value) >= margin:
         return tint
-    return tuple(colors.blend(tint, colors.BAD, nearness(value, lower, upper, margin)).tolist())
+    share = np.round(REDDER * nearness(value, lower, upper, margin)) / REDDER
+    return tuple(colors.blend(tint, colors.BAD, share).tolist())
 
 
 @lru_cache(maxsize=64)
@@ -156,7 +158,7 @@ def _bow(lower: float, upper: float) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _needle(reach: float) -> Pieces:
+def _needle(reach: float = 1.0) -> Pieces:
     """Along X."""
     own = Pieces([(np.array([[[0.0, 0.0, 0.0], [reach, 0.0, 0.0]]]), colors.NEEDLE)])
     own.add(_knob(colors.NEEDLE, (reach, 0.0, 0.0)))
@@ -177,40 +179,66 @@ def _turn(
     value = _value(view, structure, node)
     frame = _unit_frame(view.before[node], radius / view.scale())
     tint = _tint(structure, node, value, tint)
-    turned = frame @ _about_z(value)
-    reach = float(radius_at(value, lower, upper))
-    parts = [Placed(frame, _range(lower, upper, tint)), Placed(turned, _needle(reach))]
+    turned = _unit_frame(frame @ _about_z(value), float(radius_at(value, lower, upper)))
+    parts = [Placed(frame, _range(lower, upper, tint)), Placed(turned, _needle())]
     sectors = round(value * SECTORS / TURN)
     if 0 < abs(sectors) < SECTORS:
         parts.append(Placed(frame, _swept(sectors, tint)))
-    outer = np.array([[0.5 * reach, 0.0, 0.0], [reach, 0.0, 0.0]])  # the link at the axis is left to tools
+    outer = np.array([[0.5, 0.0, 0.0], [1.0, 0.0, 0.0]])  # the link at the axis is left to tools
     rows = (frame, _bow(lower, upper)), (turned, outer)
     found = [Handle(i + 1, VALUE, parts, rows)]
     return found + _limit_knobs(i, frame, _ends(lower, upper), tint) if has_limits else found
 
 
+@lru_cache(maxsize=64)
+def _arrows(tint: Color) -> Pieces:
+    """To both sides along Z."""
+    start, end = np.zeros(3), np.array([0.0, 0.0, 1.0])
+    return Pieces([(np.concatenate((arrow(start, end, 0.2), arrow(start, -end, 0.2))), tint)])
+
+
+@lru_cache(maxsize=64)
+def _rail(tint: Color) -> tuple[Pieces, Pieces]:
+    """The stroke of a slide, along Z from 0 to 1, and the mark of one of its limits."""
+    stroke, *bars = rail(0.0, 1.0, 0.4)
+    mark = np.array(bars[:2])
+    return Pieces([(stroke[None], tint)]), Pieces([(mark, tint)])
+
+
+def _along_z(frame: Array, z: float) -> Array:
+    """(4, 4) frame moved by z of its own."""
+    moved = frame.copy()
+    moved[:3, 3] += z * frame[:3, 2]
+    return moved
+
+
 def _slide(
     view: RobotView, structure: Structure, node: int, i: int, radius: float, tint: Color, has_limits: bool
 ) -> list[Handle]:
+    """Shapes of size 1, each in a frame of its own, are the same ones at every place and size."""
     lower, upper = float(structure.lower[node]), float(structure.upper[node])
     value = _value(view, structure, node)
     tint = _tint(structure, node, value, tint)
     frame, size = view.before[node], radius / view.scale()
-    here = np.array([0.0, 0.0, value])
     knobs = _unit_frame(frame, size)
+    at = _along_z(knobs, value / size)
     if not (np.isfinite(lower) and np.isfinite(upper)):
-        ends = here + np.array([[0.0, 0.0, -size], [0.0, 0.0, size]])
-        shape = np.concatenate((arrow(here, ends[1], 0.2), arrow(here, ends[0], 0.2)))
+        ends = value - size, value + size
+        shown = [Placed(at, _arrows(tint))]
     else:
-        ends = np.array([[0.0, 0.0, lower], [0.0, 0.0, upper]])
-        shape = rail(lower, upper, 0.4 * size)
-    at = knobs.copy()
-    at[:3, 3] += knobs[:3, :3] @ here / size
-    parts = Placed(frame, Pieces([(shape, tint)])), Placed(at, _knob(colors.NEEDLE))
-    found = [Handle(i + 1, VALUE, parts, ((frame, np.array([ends[0], here, ends[1]])),))]
-    outside = lower / size - BEYOND, upper / size + BEYOND
-    points = [(0.0, 0.0, at) if np.isfinite(at) else None for at in outside]
-    return found + _limit_knobs(i, knobs, points, tint) if has_limits else found
+        ends = lower, upper
+        stroke, mark = _rail(tint)
+        whole = _along_z(frame, lower)
+        whole[:3, 2] *= upper - lower
+        shown = [Placed(whole, stroke), *(Placed(_along_z(knobs, end / size), mark) for end in ends)]
+    row = np.array([[0.0, 0.0, z] for z in (ends[0], value, ends[1])])
+    found = [Handle(i + 1, VALUE, (*shown, Placed(at, _knob(colors.NEEDLE))), ((frame, row),))]
+    if has_limits:
+        for end, limit in (LOWER, lower / size - BEYOND), (UPPER, upper / size + BEYOND):
+            if np.isfinite(limit):
+                beyond = _along_z(knobs, limit)
+                found.append(Handle(i + 1, end, (Placed(beyond, _knob(tint)),), ((beyond, np.zeros((1, 3))),)))
+    return found
 
 
 def _about_z(angle: float) -> Array:

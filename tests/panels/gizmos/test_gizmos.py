@@ -15,10 +15,12 @@ from robokin_addon.panels.overlays.robot_view import RobotView
 from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.on_screen import distance_to, pixel_size, seen, under
 from robokin_addon.properties.bridge import binding
+from robokin_addon.robokin.model.joint_types import MotionPrimitive
 from support.blender.scene_robots import add_robot, build
 from support.joint_row import row_of_joints
 
 PIXEL = 1e-4
+TURNS = MotionPrimitive.ROTATION, MotionPrimitive.HELICAL
 
 
 def view_of(obj):
@@ -109,6 +111,45 @@ def test_a_robot_that_moves_is_drawn_with_the_same_batches(scene, monkeypatch):
         found = [each.triangles[0] @ T[:3, :3].T + T[:3, 3] for each, T in zip(drawn[1], placed, strict=True)]
         apart = np.linalg.norm(np.concatenate(found)[:, None] - ends, axis=2).min(axis=0)
         assert apart.max() < 1e-5
+
+
+def test_no_kind_of_joint_is_given_to_the_graphics_card_again(scene, monkeypatch):
+    """Not where the robot stays; where it moves and is seen from elsewhere, only sectors that joints have swept."""
+    made, shifts, pixels = [], (0.0, 0.0, 0.02), (PIXEL, PIXEL, 60.0 * PIXEL)
+    monkeypatch.setattr(handle_gizmo, "batch_of", lambda kind, points, colors: made.append(kind) or (points, colors))
+    wide = build(row_of_joints())
+    wide.data.bones["revolute"].robokin.upper = 3.0 * np.pi  # its needle ends on a spiral
+    for obj in (wide, add_robot("tiago", "wheeled")):
+        view = view_of(obj)
+        monkeypatch.setattr(view.structure, "margin", np.full(len(view.structure.margin), -np.inf))  # none turns red
+        for index, joint in enumerate(view.structure.robot.model.joints):
+            handle_gizmo.batches_of.cache_clear()
+            for redraw, (shift, pixel) in enumerate(zip(shifts, pixels, strict=True)):
+                view.q = view.q + shift
+                made.clear()
+                handles = joint_handles(view, index, pixel)
+                Shown(handles, [part for handle in handles for part in handle.parts]).batches(None)
+                if redraw:
+                    turns = sum(motion in TURNS for motion in view.structure.motions[index][1])
+                    assert made == [] or (shift and set(made) == {"TRIS"} and len(made) <= turns), (joint.type, redraw)
+            view.q = view.q - sum(shifts)
+    handle_gizmo.batches_of.cache_clear()
+
+
+def test_the_rail_of_a_slide_goes_from_limit_to_limit_at_every_size(scene):
+    robot = add_robot()
+    joint = binding(robot).joint_of_bone["panda_finger_joint1"]
+    for pixel in (PIXEL, 0.01):
+        (value,) = (each for each in handles_of(robot, "panda_finger_joint1", pixel) if each.end == "VALUE")
+        points = [
+            shape.reshape(-1, 3) @ part.frame[:3, :3].T + part.frame[:3, 3]
+            for part in value.parts[:-1]
+            for shape, _ in part.pieces.lines
+        ]
+        low, high = value.grip[0], value.grip[-1]
+        along = (np.concatenate(points) - low) @ (high - low) / ((high - low) @ (high - low))
+        assert np.linalg.norm(high - low) == pytest.approx(float(joint.upper[0] - joint.lower[0]), rel=1e-4)
+        assert along.min() == pytest.approx(0.0, abs=1e-5) and along.max() == pytest.approx(1.0, abs=1e-5)
 
 
 def test_every_kind_of_joint_has_its_handles(scene):
