@@ -270,6 +270,12 @@ static inline int wake_walls(descent *s) {
   return found;
 }
 
+/* Where many walls press, a turn for each few of them would cost more than they all do at once. */
+static inline void wake_all_walls(const descent *s) {
+  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++)
+    if (s->wall_state[i] == WAITS) s->wall_state[i] = FREE;
+}
+
 /* Bands that wait and that `trial` leaves wait no more, those before `first` are kept, and the coordinates that they see
    come in; walls likewise. A minimum that leaves none of them is the minimum with all of them. Returns whether there
    were any. */

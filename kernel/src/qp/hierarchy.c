@@ -183,7 +183,8 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   rk_projection p;
-  for (int is_met = 0; !is_met;) {
+  for (int is_met = 0, turn = 0; !is_met; turn++) {
+    if (turn == 2) wake_all_walls(s);
     p = (rk_projection){0};
     move_along(s, rank, s->target);
     if (!is_inside(s, first, last)) {
