@@ -42,11 +42,16 @@ def overlays() -> SceneOverlays:
 
 def _draw_shapes() -> None:
     context = bpy.context
-    if not (bpy.data.armatures and context.space_data.overlay.show_overlays):
+    if not bpy.data.armatures:
+        if _batches["version"] >= 0:  # the last robot is gone
+            _forget()
+        return
+    if not context.space_data.overlay.show_overlays:
         return
     with going_on("drawing overlays"):
         _shown.look(context)
         if not _shown.is_any:
+            _forget_batches()
             return
         is_light = _begun["is_light"] = _is_light(context)
         if _batches["version"] != _shown.version or _batches["is_light"] != is_light:
@@ -67,6 +72,16 @@ def _is_light(context: bpy.types.Context) -> bool:
     if shading.type in ("SOLID", "WIREFRAME") and shading.background_type == "VIEWPORT":
         color = shading.background_color
     return sum(color[:3]) / 3.0 > LIGHT
+
+
+def _forget_batches() -> None:
+    _batches.clear()
+    _batches.update(version=-1, is_light=False)
+
+
+def _forget() -> None:
+    _forget_batches()
+    _shown.forget()
 
 
 def _make_batches(is_light: bool) -> None:
@@ -232,6 +247,4 @@ def register() -> None:
 def unregister() -> None:
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    _batches.clear()
-    _batches.update(version=-1, is_light=False)
-    _shown.forget()
+    _forget()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
 from robokin_addon.panels.overlays import drawing
+from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
+from support.blender.scene_robots import add_robot
 
 
 def region(kind, x, width, alignment):
@@ -99,3 +102,46 @@ def test_a_label_is_moved_up_past_all_that_it_would_lie_on():
             assert found == (x, wanted)
             placed.append((wanted, x, x + width))
         assert taken == sorted(placed)
+
+
+@pytest.mark.parametrize("how", ["show", "axes", "hidden", "object", "armature"])
+def test_nothing_is_kept_of_what_is_no_longer_shown(scene, monkeypatch, how):
+    obj, settings = add_robot(), scene.robokin.overlays
+    settings.show = settings.axes = True
+    for name in set(PARTS) - {"axes"}:
+        setattr(settings, name, False)
+    overlay, done = SimpleNamespace(show_overlays=True), lambda *arguments: None
+    context = SimpleNamespace(
+        scene=scene, view_layer=bpy.context.view_layer, space_data=SimpleNamespace(overlay=overlay)
+    )
+    state = SimpleNamespace(blend_set=done, depth_test_set=done)
+    fakes = {
+        "bpy": SimpleNamespace(context=context, data=bpy.data),
+        "gpu": SimpleNamespace(shader=SimpleNamespace(from_builtin=done), state=state),
+        "_shown": SceneOverlays(),
+        "_batches": {"version": -1, "is_light": False},
+        "_begun": {},
+        "_is_light": lambda context: False,
+        "_draw_batches": done,
+        "batch_of": lambda *arguments: arguments,
+    }
+    for name, fake in fakes.items():
+        monkeypatch.setattr(drawing, name, fake)
+    bpy.context.view_layer.update()
+    drawing._draw_shapes()
+    assert "lines" in drawing._batches
+    if how in ("show", "axes"):
+        setattr(settings, how, False)
+    elif how == "hidden":
+        obj.hide_set(True)
+    elif how == "object":
+        bpy.data.objects.remove(obj)
+    else:
+        bpy.data.armatures.remove(obj.data)
+    bpy.context.view_layer.update()
+    drawing._draw_shapes()
+    assert drawing._batches == {"version": -1, "is_light": False} and drawing._shown.lines is None
+    if how in ("show", "axes"):
+        setattr(settings, how, True)
+        drawing._draw_shapes()
+        assert "lines" in drawing._batches
