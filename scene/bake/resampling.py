@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from itertools import pairwise
 
 import bpy
 import numpy as np
@@ -90,9 +91,10 @@ def broken_limits(found: Sequence[Violation], frames: Sequence[float], remedy: s
     """One line on limits that samples at these frames break: where, the first, and what mends it; or none."""
     if not found:
         return []
-    broken = sorted({round(frames[each.frame]) for each in found})
-    starts = [frame for frame in broken if frame - 1 not in broken]
-    ends = [frame for frame in broken if frame + 1 not in broken]
+    sampled = sorted({round(frame) for frame in frames})  # those one after the other here are consecutive at any step
+    broken = {round(frames[each.frame]) for each in found}
+    starts = [b for a, b in pairwise([None, *sampled]) if b in broken and a not in broken]
+    ends = [a for a, b in pairwise([*sampled, None]) if a in broken and b not in broken]
     spans = [f"{a} to {b}" if b > a else f"{a}" for a, b in zip(starts, ends, strict=True)]
     where = ", ".join(spans[:MOST_SPANS]) + (f" and {len(spans) - MOST_SPANS} more" if len(spans) > MOST_SPANS else "")
     return [f"limits are broken at frame {where}, first the {found[0].sentence()}: {remedy}"]

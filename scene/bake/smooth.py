@@ -56,7 +56,8 @@ class SmoothResult:
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         own = {"broken_before": self.before, "broken_after": self.after, "deviation": self.deviation}
-        return {"frames": len(self.frames), **own, "joint": self.joint, **self.result.to_dict()}
+        own |= {"joint": self.joint, "broken": list(self.broken)}
+        return {"frames": len(self.frames), **own, **self.result.to_dict()}
 
 
 def smooth_steps(

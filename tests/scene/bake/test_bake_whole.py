@@ -115,7 +115,7 @@ def test_smooth_repairs_keys_that_break_limits(scene, tmp_path, capfd):
     assert main(["smooth", str(path), "--time", "0.1", "--json", str(report)]) == 0
     told = json.loads(report.read_text("utf-8"))
     assert told["broken_before"] > 0 == told["broken_after"] and told["is_optimal"]
-    assert main(["smooth", str(path), "--frames", "3:3"]) == 2
+    assert told["broken"] == [] and main(["smooth", str(path), "--frames", "3:3"]) == 2
 
 
 def test_smooth_of_a_robot_that_stands_still_says_so(scene, capfd):
