@@ -202,7 +202,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         """A (r, nv) in displacements with lengths over L. Searches come back to where they were, most of all where a
         target is too far, and A takes long: the last ones are kept."""
         known = state.kept.setdefault((self, "A"), {})
-        question = reference, *state.targets
+        question = reference, *state.tasks, *state.targets
         key = state.q.tobytes(), *map(id, question)
         if key not in known:
             if len(known) == KEPT:

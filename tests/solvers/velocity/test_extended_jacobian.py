@@ -376,3 +376,15 @@ def test_a_pose_that_is_asked_again_is_differentiated_once(monkeypatch: pytest.M
     assert asked == 1 and np.array_equal(first, again)
     for question in ((q0 + 0.1, near, kept), (q0, far, kept), (q0, near, other)):
         assert rows(*question)[1] > 2 * model.nv, question
+
+
+def test_tasks_of_one_target_that_count_in_turn_are_other_questions() -> None:
+    model, own, at = library_robot("panda"), ExtendedJacobian([JointSprings()]), np.array([0.4, 0.1, 0.5])
+    q0 = model.limits.middle(model.neutral())
+    levels = TaskLevels(model, [PositionTask("tool", at), PositionTask("link_5", at), own], "auto")
+    aim = levels.tasks[0].checked_target(at)
+    first, second = (levels.state(q0, [aim, aim, None], DT, influence=shares) for shares in ([1, 0, 1], [0, 1, 1]))
+    kept = own.starting_target(first)
+    fresh = own._differences(second, kept.reference)
+    assert abs(fresh - own.rows(first, kept).J * first.scale).max() > 0.1
+    assert np.array_equal(own.rows(second, kept).J * second.scale, fresh)
