@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -13,6 +15,7 @@ from robokin_addon.operators.solve.smooth import ROBOKIN_OT_smooth
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import set_frame
+from robokin_addon.scene.bake.resampling import broken_limits
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.progress import finish
@@ -206,3 +209,18 @@ def test_soft_tasks_cost_and_hold_nothing(scene, tmp_path):
     assert main([*bake, "--soft", "Beside=0"]) == 1  # hard: they cannot both be met
     assert main([*bake, "--soft", "Nobody=1"]) == main([*bake, "--soft", "Beside"]) == 2
     assert main(["bake", str(path), "--mode", "frames", "--soft", "Beside=1"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("frames", "broken", "where"),
+    [
+        ([1, 2, 3, 4, 5], [0, 1, 2, 4], "1 to 3, 5"),
+        ([1, 3, 5, 7, 9], [0, 1, 2, 3, 4], "1 to 9"),
+        ([1, 3, 5, 7, 9], [0, 2, 3], "1, 5 to 7"),
+        ([1, 1.2, 1.4, 1.6, 1.8, 2, 3, 4], [1, 2, 3, 7], "1 to 2, 4"),
+        ([*range(1, 20, 2)], [0, 2, 4, 6, 8], "1, 5, 9 and 2 more"),
+    ],
+)
+def test_samples_one_after_the_other_are_one_span(frames: Sequence[float], broken: Sequence[int], where: str) -> None:
+    found = [SimpleNamespace(frame=i, sentence=lambda: "speed") for i in broken]
+    assert broken_limits(found, frames, "mend it") == [f"limits are broken at frame {where}, first the speed: mend it"]
