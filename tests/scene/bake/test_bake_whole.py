@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import bpy
 import numpy as np
+import pytest
 from robokin_addon.cli import main
 from robokin_addon.operators.solve.bake import ROBOKIN_OT_bake
 from robokin_addon.operators.solve.smooth import ROBOKIN_OT_smooth
