@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.errors import ModelError, TaskError
+from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, checked_model
 from ..criteria import Criterion, checked_criteria
 from ..ik.problem import part_names
@@ -141,8 +141,6 @@ def optimize_steps(
     gravity: (3,) [m/s^2] in the root frame, of the cost "torque"; the Earth's along -z unless given.
     `Stop`, thrown into it, ends it with the best so far.
     """
-    if not model.nv:
-        raise ModelError(f"{model.name!r} has no joints that move: there is no motion to find the optimum of")
     first, dt = parts[0].result, parts[0].result.dt
     levels = [TaskLevels(model, part.tasks, backend) for part in parts]
     length = max([level.length for level in levels])

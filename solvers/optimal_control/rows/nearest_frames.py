@@ -32,7 +32,7 @@ def nearest(
     found, (frames, n), index = np.zeros_like(still), still.shape, np.flatnonzero(missed)
     step = np.zeros(still.shape)
     above = [block for block in above if block.bend is not None and block.J.shape[1] == 1]
-    if not len(index) or any(block.bend is None or block.J.shape[1] > 1 for block in blocks):
+    if not len(index) or not n or any(block.bend is None or block.J.shape[1] > 1 for block in blocks):
         return found, step
     g, H, moving = np.zeros((frames, n)), np.zeros((frames, 1, n, n)), np.zeros((frames, n), bool)
     for block in blocks:

@@ -201,10 +201,12 @@ def test_bad_input_is_one_line():
 
 
 @pytest.mark.parametrize("cost", ["acceleration", "kinetic_energy"])
-def test_what_does_not_move_has_no_motion(cost):
+def test_what_does_not_move_meets_or_misses(cost):
     stone = RobotModel("stone", [Link("stone", 1.0)], [])
-    with pytest.raises(RobokinError, match="'stone' has no joints that move"):
-        optimize_motion(stone, [PositionTask("stone", (0.0, 0.0, 1.0))], [[(0.0, 0.0, 1.0)]] * 3, cost=cost)
+    for height in (0.0, 1.0):
+        target = (0.0, 0.0, height)
+        motion = optimize_motion(stone, [PositionTask("stone", target)], [[target]] * 3, cost=cost)
+        assert motion.is_optimal and motion.converged.tolist() == [height == 0.0] * 3
 
 
 @pytest.mark.parametrize("cost", ["acceleration", "jerk", "kinetic_energy", "torque"])
