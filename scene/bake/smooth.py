@@ -55,9 +55,9 @@ class SmoothResult:
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
-        own = {"broken_before": self.before, "broken_after": self.after, "deviation": self.deviation}
-        own |= {"joint": self.joint, "broken": list(self.broken)}
-        return {"frames": len(self.frames), **own, **self.result.to_dict()}
+        counts = {"frames": len(self.frames), "broken_before": self.before, "broken_after": self.after}
+        own = {"deviation": self.deviation, "joint": self.joint, "broken": list(self.broken)}
+        return {**counts, **own, **self.result.to_dict()}
 
 
 def smooth_steps(
