@@ -177,7 +177,11 @@ class StepLimits:
 
 def keyed_velocity(model: RobotModel, dt: float) -> Array:
     """(nv,) what velocities from frame to frame may be so that linear keys keep the model's limits between them too: a
-    quaternion that goes straight turns its ball fastest half-way, by θ from frame to frame at 4 tan(θ / 4) / dt."""
+    quaternion that goes straight turns its ball fastest half-way, by θ from frame to frame at 4 tan(θ / 4) / dt.
+
+    A floating joint goes straight in its parent, while its own axes turn by θ / 2 to both sides of the mean: its
+    lengths have the share of their limits with which none is passed when all others are at theirs, half at least.
+    """
     found, tree = np.array(model.velocity), model.tree
     for motion, end in zip(tree.motion, tree.iv, strict=True):
         if motion in (Elementary.BALL, Elementary.FREE):
@@ -185,7 +189,18 @@ def keyed_velocity(model: RobotModel, dt: float) -> Array:
             own = slice(first, first + 3)
             quarter = min(float(np.linalg.norm(np.minimum(found[own] * (0.25 * dt), 1.0))), 1.0)  # θ of at most π
             found[own] *= np.arctan(quarter) / quarter if quarter > 0.0 else 1.0
+            if motion == Elementary.FREE and np.isfinite(found[end : end + 6]).all():
+                found[end:first] *= _sliding_share(found[end:first], dt * found[own])
     return found
+
+
+def _sliding_share(speed: Array, turn: Array) -> float:
+    """speed, turn: (3,) at most, along the axes and about them from frame to frame. From the mean axes to those at the
+    ends of a frame a speed v changes by at most n x v sin(θ / 2) and (n n' - 1) v θ² / 6, of turns θ about n."""
+    across = 0.5 * (np.roll(turn, 1) * np.roll(speed, -1) + np.roll(turn, -1) * np.roll(speed, 1))
+    across += turn / 6.0 * (turn @ speed - turn * speed)
+    moves = speed > 0.0
+    return max(float((speed / (speed + across))[moves].min(initial=1.0)), 0.5)
 
 
 def dof_coordinates(model: RobotModel) -> Array:

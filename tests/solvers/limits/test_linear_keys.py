@@ -49,6 +49,35 @@ def test_a_ball_that_follows(kind: str, speed: object, backend: str) -> None:
         assert share.max() >= 0.98, "as fast as it may"
 
 
+def fastest_slide(q: np.ndarray) -> np.ndarray:
+    """(3,) the largest speeds along its own axes of a floating joint q (F, 7) that goes straight from key to key."""
+    found = np.zeros(3)
+    for a, b in pairwise(q):
+        s = np.linspace(0.0, 1.0, 101)[:, None]
+        between = a[3:] + s * (np.copysign(1.0, a[3:] @ b[3:]) * b[3:] - a[3:])
+        R = quaternion.to_matrix(between / np.linalg.norm(between, axis=1, keepdims=True))
+        found = np.maximum(found, abs((b[:3] - a[:3]) / DT @ R).max(axis=0))
+    return found
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("turn", [0.5, 3.0, 8.0, [1.0, 0.2, 6.0]])
+@pytest.mark.parametrize("slide", [0.4, [1.0, 0.8, 1.2]])
+def test_a_floating_joint_that_slides_and_turns(slide: object, turn: object, backend: str) -> None:
+    slides, turns = np.broadcast_to(slide, 3), np.broadcast_to(turn, 3)
+    model = turning("floating", [*slides, *turns])
+    rng, share = np.random.default_rng(3), np.zeros(3)
+    for _ in range(4):
+        goal = np.eye(4)
+        goal[:3, :3] = quaternion.to_matrix(quaternion.exp(rng.uniform(-2.0, 2.0, 3)))
+        goal[:3, 3] = rng.uniform(-9.0, 9.0, 3)
+        targets = np.tile(goal, (FRAMES, 1, 1, 1))
+        targets[0] = np.eye(4)
+        found = track(model, [PoseTask("l", np.eye(4))], targets, model.neutral(), dt=DT, backend=backend)
+        share = np.maximum(share, fastest_slide(found.q) / slides)
+    assert share.max() <= 1.0 + 1e-6
+
+
 @pytest.mark.parametrize("speed", [0.3, 14.0])
 def test_a_whole_motion_of_a_ball(speed: float) -> None:
     model = turning("spherical", speed)
