@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -12,6 +12,7 @@ from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from ...robokin.configuration import unit_quaternions
 from ...robokin.structure.tool_links import end_links
 from ...robokin.units import counted, small_length
 from ...solvers import Motion, check_motion
@@ -30,14 +31,15 @@ from .frames import fcurves
 from .undone import whole_or_undone
 
 _SAME_FRAME = 1e-3
+_PARTS = 8  # of a frame that are looked at
 _CLOSER = 0.97  # bounds are drawn closer by a little more than what was too much
 
 
 @dataclass(frozen=True, eq=False)
 class ReduceResult:
     """before, after: frames with keys.   broken_before, broken_after: frames that break a limit.   position [m],
-    rotation [rad]: the most that a tool, or another end of the robot, is off, at frames and half-way between, of the
-    curves as they were written.   base_kept: a base that rolls has kept its motion, whose keys do not count."""
+    rotation [rad]: what no tool, and no other end of the robot, is off by more at any time, of the curves as they were
+    written.   base_kept: a base that rolls has kept its motion, whose keys do not count."""
 
     before: int
     after: int
@@ -86,10 +88,10 @@ def reduce_steps(
     if not before:
         raise RobokinError(f"{obj.name!r} has no keys in frames {first} to {last}: there is nothing to reduce")
     model, frames = robot.model, np.arange(first, last + 1)
-    times = np.arange(2 * len(frames) - 1) * 0.5 * frame_seconds(scene)
-    halves = (first + 0.5 * np.arange(len(times))).tolist()
-    shown = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.0, 0.4)
-    motion = Motion.of(model, times, shown).unwrapped()
+    parts = np.arange(_PARTS * (len(frames) - 1) + 1) / _PARTS
+    times, looked = parts[:: _PARTS // 2] * frame_seconds(scene), (first + parts).tolist()
+    shown = yield from scaled(_configurations(scene, obj, looked, robot), 0.0, 0.4)
+    motion = Motion.of(model, times, shown[:: _PARTS // 2]).unwrapped()
     links = end_links(model)
     reduced = yield from scaled(reduce_keys(motion, links, position, rotation), 0.4, 1.0)
     with whole_or_undone(obj):
@@ -99,17 +101,32 @@ def reduce_steps(
             _shape_keys(obj, robot, reduced, first, keys)
             _keep_keys(obj, robot, reduced, frames, motion.q[::2])
             show_curves(obj, scene.frame_current_final, robot)
-            written, new_action = finish(sample_configurations(scene, obj, halves, robot)), False
-            away, turned = (float(off.max()) for off in tool_errors(model, links, written, motion.q))
+            written, new_action = finish(_configurations(scene, obj, looked, robot)), False
+            away, turned = (_most(off) for off in tool_errors(model, links, written, shown))
             over = max(away / position, turned / rotation)
             if over <= 1.0 or len(reduced.keys) == len(frames):
                 break
             share *= _CLOSER / over
             reduced = finish(reduce_keys(motion, links, share * position, share * rotation))
-    both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
+    both = (Motion.of(model, times[::2], q[::_PARTS]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
     after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
     return ReduceResult(before, after, broken[0], broken[1], away, turned, bool(len(reduced.unreduced)))
+
+
+def _configurations(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
+) -> Generator[float, None, Array]:
+    """`sample_configurations`, with quaternions of length 1, which those between keys have not."""
+    return unit_quaternions(robot.model, (yield from sample_configurations(scene, obj, frames, robot)))
+
+
+def _most(off: Array) -> float:
+    """What the distances (S, links) stay below between the samples too: where they bend down within a frame they rise
+    above their samples by an eighth of the second difference at most. A third more is for bends that are uneven."""
+    within = np.stack([off[part : len(off) - _PARTS + part : _PARTS] for part in range(_PARTS + 1)])
+    down = np.maximum(-np.diff(within, 2, axis=0), 0.0) / 6.0
+    return float((np.maximum(within[1:-1], np.maximum(within[:-2], within[2:])) + down).max(initial=0.0))
 
 
 def _keep_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, frames: Array, Q: Array) -> None:
