@@ -54,6 +54,15 @@ class RollingBase:
         moved = moved + _turned(self.centre, before) - _turned(self.centre, after)
         return np.concatenate((base[..., :2] + moved, after[..., None]), axis=-1)
 
+    def turned(self, before: Array, after: Array) -> Array:
+        """(..., 2) [rad] by how much the wheels turn from `before` to `after` (..., 3) x, y, angle: the inverse of
+        `roll`, of bases that do not slip aside."""
+        turn = after[..., 2] - before[..., 2]
+        along = (self.heading(before[..., 2] + 0.5 * turn) * (self.axle(after) - self.axle(before))).sum(axis=-1)
+        distance = along / np.sinc(0.5 * turn / math.pi)
+        half = 0.5 * self.separation * turn
+        return np.stack((distance - half, distance + half), axis=-1) / self.rolled
+
     def axle(self, base: Array) -> Array:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""
         return base[..., :2] + _turned(self.centre, base[..., 2])

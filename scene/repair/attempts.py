@@ -126,14 +126,17 @@ class Repair:
         return (yield from costs_of_motion(self.robot.model, preferences, self.Q, self.dt))
 
     def _tried(self, i: int, j: int) -> Generator[float, None, _Attempt]:
-        """Yield now and then; return the best of following the frames i..j with the criteria, near the curves with
-        wheels as they turn there, with wheels that lead the base to where it is after them, and of passing evenly from
-        one end to the other."""
+        """Yield now and then; return the frames i..j with wheels that roll as the base goes there, where that is all it
+        takes; else the best of following them with the criteria, near the curves with wheels as they turn there, with
+        wheels that lead the base to where it is after them, and of passing evenly from one end to the other."""
         at, is_led = slice(i, j + 1), bool(self.targets.influence[i : j + 1].any())
         inside = np.array([self.model.limits.clamp(q) for q in self.Q[at]])
         even = self._passing(i, j) if is_led else inside
         tries: list[tuple[Sequence[Criterion] | None, Array | None, bool]] = [([], even, False)]
         if self.wheels:
+            alone = self._rolled(i, j)
+            if not alone.broken:
+                return alone
             tries[:0] = [([], inside, True), *(([], near.copy(), True) for near in (inside, even))]
             for _, near, _ in tries[1:3]:
                 near[:, self.wheels] = self._closed(i, j)
@@ -225,6 +228,15 @@ class Repair:
         shape = (3.0 - 2.0 * s) * s**2 * away
         shape += steps * self.dt * ((s - 2.0) * s**2 + s) * starts + steps * self.dt * (s - 1.0) * s**2 * ends
         return np.array([model.limits.clamp(integrate(model, first, each)) for each in shape])
+
+    def _rolled(self, i: int, j: int) -> _Attempt:
+        """All as it is but the wheels, which turn as each base goes in the frames i..j."""
+        Q = self.Q.copy()
+        for base in self.model.rolling_bases if i else ():
+            places, wheels = Q[i - 1 : j + 1, base.q : base.q + 3], list(base.wheel_q)
+            Q[i : j + 1, wheels] = Q[i - 1, wheels] + np.cumsum(base.turned(places[:-1], places[1:]), axis=0)
+        Q[i : j + 1] = rounded(self.obj, Q[i : j + 1], self.robot)
+        return _Attempt(Q, self.missed, self._passed(Q), slice(max(i - 1, 0), j + 1 + TAIL))
 
     def _closed(self, i: int, j: int) -> Array:
         """(j + 1 - i, wheels) how wheels turn that roll each base from the frame before i to the one after j: evenly

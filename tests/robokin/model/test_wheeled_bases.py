@@ -76,6 +76,7 @@ def test_rolling_is_the_integral_of_the_rows(heading):
         after[list(base.wheel_q)] += turned
         after[:3] = base.roll(q[:3], np.array(turned))
         assert slip(model, np.array([q, after]), 400) < 1e-9
+        np.testing.assert_allclose(base.turned(q[:3], after[:3]), turned, atol=1e-9)
         numeric = np.column_stack(
             [(base.roll(q[:3], turned + e) - base.roll(q[:3], turned - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
         )
