@@ -184,10 +184,11 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> Read:
     if not header or header[0].strip() != TIME:
         raise FileFormatError(path, 1, f"the first column must be {TIME!r}, not {(header or [''])[0]!r}")
     header = [name.strip() for name in header]
-    table = []
+    table, lines = [], []
     for line, row in rows:
         if not row:
             continue
+        lines.append(line)
         if len(row) != len(header):
             raise FileFormatError(path, line, f"{counted(len(row), 'value')} under {counted(len(header), 'column')}")
         try:
@@ -200,7 +201,15 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> Read:
     if len(columns) != len(header):
         twice = next(name for name in header if header.count(name) > 1)
         raise FileFormatError(path, 1, f"two columns are named {twice!r}")
+    own = {TIME, *(name for joint in model.joints if joint.nq for name in coordinate_names(joint))}
+    for name, values in columns.items():  # quantities may be none: where nothing presses there is no point
+        if name in own and not (finite := np.isfinite(values)).all():
+            raise FileFormatError(path, lines[int(np.argmin(finite))], f"{name!r} is not finite")
     times = columns.pop(TIME)
+    if (late := np.diff(times) <= 0.0).any():
+        sample = int(np.argmax(late)) + 1
+        text = f"times must increase: {times[sample]:g} s comes after {times[sample - 1]:g} s"
+        raise FileFormatError(path, lines[sample], text)
     return _of_columns(model, times, columns, path, 1)
 
 
@@ -243,6 +252,8 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Read:
         raise FileFormatError(path, None, f"is not JSON: {problem}") from None
     if not isinstance(data, dict) or not isinstance(data.get("positions"), dict) or "times" not in data:
         raise FileFormatError(path, None, 'must be an object with "times" and "positions"')
+    if not isinstance(data["times"], list):
+        raise FileFormatError(path, None, f'"times" must be a list of seconds, not {str(data["times"])[:60]!r}')
     values, others = {}, []
     names = {joint.name for joint in model.joints}
     for name, given in data["positions"].items():
@@ -251,9 +262,13 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Read:
             continue
         joint = model.joint(name)
         try:
-            array = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise FileFormatError(path, None, f"positions of {name!r} are not numbers, or not equally many") from None
+            array = np.array(given)
+        except ValueError:
+            array = np.array("")
+        if array.dtype.kind not in "iuf":
+            raise FileFormatError(path, None, f"positions of {name!r} are not numbers, or not equally many")
+        if not np.isfinite(array := array.astype(float)).all():
+            raise FileFormatError(path, None, f"positions of {name!r} are not finite")
         values[name] = array[:, None] if array.ndim == 1 else array
         if values[name].ndim != 2 or values[name].shape[1] != joint.nq:
             raise FileFormatError(path, None, f"joint {name!r} takes {counted(joint.nq, 'value')} per sample")
