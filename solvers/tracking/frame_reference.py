@@ -26,7 +26,6 @@ SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 IDLE = 1e-9  # of a row: what it hardly depends on
-FEW = 8  # joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it
 
 
 class TrackedRobot(Protocol):
@@ -243,33 +242,38 @@ class Frame:
             busy[list(base.wheel_v)] |= busy[base.v : base.v + 3].any()
         return busy
 
-    def spare(self, level: int, gaps: Array, behind: Array, most: float) -> None:
+    def spare(self, level: int, goal: Array, gaps: Array, behind: Array) -> None:
         """Take back names, (nv,) 1, of joints without which the levels up to this one are met, when all named ones are
-        free of limits on speed; unless they are more than `most`. The nearest goal need not be what the frame is to
-        come to, nor need all that are held back. gaps: (nv,) how far they are from the goal; those that are nearest are
-        taken back first."""
+        free of limits on speed. The nearest goal need not be what the frame is to come to, nor need all that are held
+        back. gaps: (nv,) how far they are from the goal; those that are nearest are taken back first."""
         plain = np.flatnonzero(behind.astype(bool) & (self._tracking.limits.coordinate >= 0))
         columns = plain[np.argsort(gaps[plain], kind="stable")].tolist()
-        if not 2 <= len(columns) <= most:
-            return
         # What is met, but too fast to brake, is late too.
-        if self._is_met_freeing([], level) or not self._is_met_freeing(columns, level):
+        if (
+            len(columns) < 2
+            or self._met_freeing([], level, goal)
+            or not (found := self._met_freeing(columns, level, goal))
+        ):
             return
-        freed, halves = set(columns), [columns[len(columns) // 2 :], columns[: len(columns) // 2]]
-        while halves:  # all of them at once, else one half after the other
-            if self._is_met_freeing(sorted(freed.difference(own := halves.pop())), level):
-                freed.difference_update(own)
-                behind[own] = 0
-            elif len(own) > 1:
-                halves += [own[len(own) // 2 :], own[: len(own) // 2]]
+        for column in columns:
+            if column in found[0]:
+                found = self._met_freeing([each for each in found[0] if each != column], level, found[1]) or found
+        behind[columns] = 0
+        behind[found[0]] = 1
 
-    def _is_met_freeing(self, columns: Sequence[int], level: int) -> bool:
-        """Whether the first levels up to this one are met in the frame when these joints are free of limits on
-        speed."""
-        lo, hi = (each.copy() for each in self._bounds)
+    def _met_freeing(self, columns: Sequence[int], level: int, start: Array) -> tuple[list[int], Array] | None:
+        """Where (nq,) the first levels up to this one are met in the frame when these joints are free of limits on
+        speed, and which of them go beyond those; None where they are not. From where the robot is, else from
+        `start`."""
+        tracking, (least, most) = self._tracking, self._bounds
+        lo, hi = least.copy(), most.copy()
         lo[columns], hi[columns] = -np.inf, np.inf
         inside = self._within(lo, hi)
-        return inside.run(self._tracking.q, level + 1, FRAME_STEPS)
+        if not any(inside.run(q, level + 1, FRAME_STEPS) for q in (tracking.q, start)):
+            return None
+        at = tracking.limits.coordinate
+        steps = {k: inside.best.q[at[k]] - tracking.q[at[k]] for k in columns}
+        return [k for k in columns if not least[k] <= steps[k] <= most[k]], inside.best.q
 
     def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep

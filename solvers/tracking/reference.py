@@ -17,7 +17,6 @@ allow: it is asked for anew in the next frame, from where that one begins, and n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -38,7 +37,7 @@ from ..limits.viability import braking_distance, braking_step, frames_to_stand, 
 from ..tasks import FrameTask
 from ..tasks.native import same_target
 from .data import LATE, TrackLimits, TrackOutcome, refuse_targets
-from .frame_reference import FEW, FRAME_STEPS, Frame
+from .frame_reference import FRAME_STEPS, Frame
 
 AT_GOAL = 1e-9  # [rad, m]
 NEARLY = 1e-3  # relative: what is as fast as may be
@@ -171,7 +170,7 @@ class ReferenceTracking:
             gaps = abs(reference.difference(self.data.tree, lost, there))
             behind[gaps > AT_GOAL] = 1
             if behind.any() and not are_velocities[found] and not self.keeps_clear:
-                here.spare(found, gaps, behind, FEW if preference is None else math.inf)
+                here.spare(found, lost, gaps, behind)
             if is_beyond or not behind.any():  # or of a path that comes back to where it was
                 fastest = self._fastest(at.q)
                 both = fastest & (behind == 1)

@@ -194,7 +194,6 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
                        : __builtin_inf();
   find_preference(t);
   const rk_preference preference = s->preference;
-  t->has_criteria = preference.H != 0;
   const double longest = preference.H ? -track->lasting : 0.0; /* of patience, for criteria */
   /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
   const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;

@@ -6,7 +6,6 @@
 #include "limits/rk_viability.h"
 
 enum { PULLS = 4 };
-enum { FEW = 8 }; /* joints, of which it is looked which need not be named; of more it takes long, but criteria may ask for it */
 static const double IDLE = 1e-9;   /* of a row: what it hardly depends on */
 static const double STANDING = 0.5; /* of a tolerance: by how much a level that stands may be off its goal */
 static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
@@ -225,49 +224,60 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may
   return at_goal;
 }
 
-/* Whether the first levels up to this one are met in the frame, inside the bounds as they are now. */
+/* Whether the first levels up to this one are met in the frame, inside the bounds as they are now: from where the robot is,
+   else from `straight`, where they were met last. */
 static int is_met_so(rk_tracking *t, int32_t level) {
   t->search.on = level + 1;
-  const int met = rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
+  const int met =
+      rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1) || rk_tracking_descend(t, t->straight, RK_FRAME_STEPS, 1);
   t->search.on = t->search.levels;
+  if (met) rk_copy(t->straight, t->search.best_q, t->track->ik->model->nq);
   return met;
 }
 
-/* No longer names joints, free of limits on speed, without which the levels are met as well: all at once, else one half
-   after the other. */
-static void take_back(rk_tracking *t, int32_t level, int32_t count, const int32_t *columns, int8_t *behind) {
-  for (int32_t k = 0; k < count; k++) rk_frame_bounds_hold(&t->frame, columns[k]);
-  if (is_met_so(t, level)) {
-    for (int32_t k = 0; k < count; k++) behind[columns[k]] = 0;
-    return;
+/* No longer names joints, free of limits on speed, that keep them where the levels were met last. */
+static void take_back(rk_tracking *t, int32_t count, const int32_t *columns, int8_t *behind) {
+  const rk_frame_bounds *f = &t->frame;
+  for (int32_t k = 0; k < count; k++) {
+    const int32_t column = columns[k], i = t->track->coordinate[column];
+    const double step = t->straight[i] - f->last[i];
+    if (!behind[column] || step < f->lo[column] || step > f->hi[column]) continue;
+    rk_frame_bounds_hold(f, column);
+    behind[column] = 0;
   }
-  for (int32_t k = 0; k < count; k++) rk_frame_bounds_free(&t->frame, columns[k]);
-  if (count == 1) return;
-  take_back(t, level, count / 2, columns, behind);
-  take_back(t, level, count - count / 2, columns + count / 2, behind);
 }
 
 /* The nearest goal need not be what the frame is to come to, nor all joints that are held back on the way there. pace: how far
    they are from it; those that are nearest are taken back first. */
 static void spare(rk_tracking *t, int32_t level, int8_t *behind) {
-  const int32_t nv = t->track->ik->model->nv;
+  const rk_model *m = t->track->ik->model;
   int32_t *columns = t->busy, count = 0;
-  for (int32_t k = 0; k < nv; k++) {
+  for (int32_t k = 0; k < m->nv; k++) {
     if (!behind[k] || t->track->coordinate[k] < 0) continue;
     int32_t at = count++;
     for (; at > 0 && __builtin_fabs(t->pace[columns[at - 1]]) > __builtin_fabs(t->pace[k]); at--)
       columns[at] = columns[at - 1];
     columns[at] = k;
   }
-  if (count < 2 || (count > FEW && !t->has_criteria)) return;
+  if (count < 2) return;
   const int32_t iterations = t->search.iterations; /* it costs nothing of the motion */
   t->placed = 0;
   t->search.preference.H = 0;
+  rk_copy(t->straight, t->goals + (int64_t)level * m->nq, m->nq);
   const int is_needed = !is_met_so(t, level); /* what is met, but too fast to brake, is late too */
   for (int32_t k = 0; k < count; k++) rk_frame_bounds_free(&t->frame, columns[k]);
   if (is_needed && is_met_so(t, level)) {
-    take_back(t, level, count / 2, columns, behind);
-    take_back(t, level, count - count / 2, columns + count / 2, behind);
+    take_back(t, count, columns, behind);
+    for (int32_t k = 0; k < count; k++) {
+      if (!behind[columns[k]]) continue;
+      rk_frame_bounds_hold(&t->frame, columns[k]);
+      if (is_met_so(t, level)) {
+        behind[columns[k]] = 0;
+        take_back(t, count, columns, behind);
+      } else {
+        rk_frame_bounds_free(&t->frame, columns[k]);
+      }
+    }
   }
   t->search.iterations = iterations;
 }

@@ -24,7 +24,6 @@ typedef struct rk_tracking {
   double *H, *g, *even, *none, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity, [nv] zeros */
   double *pulled, *straight; /* [nq] */
   int32_t *busy;             /* [nv] of the search: columns of levels that are late */
-  int has_criteria;
   int placed;                /* the tips are placed at the last configuration */
 } rk_tracking;
 
