@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from .result import MethodRun
 # W of place and rotation [1/m^2, 1/rad^2]: the place alone; then a rotation that gives way to it, more and more, since
 # long steps leave the place a little.
 PLACE, PLACE_FIRST = np.repeat((1.0, 0.0), 3), (np.repeat((1e3, 1.0), 3), np.repeat((1e8, 1.0), 3))
-HELD = 0.8  # of what is missing: where a step leaves more, joints at their limits go back once, to the other posture
+HELD = 0.8  # of what is missing: where a step leaves more, limits or a singularity hold the arm
 STALLED, PATIENCE = 0.99, 5  # steps that do not lessen what is missing by 1 %
 
 
@@ -25,8 +26,8 @@ class NewtonRaphson:
     """q + J_b^+ log(T^-1 T_target), until |v| < eps_v [m] and |w| < eps_w [rad].
 
     The step is damped by `damping` times the square of what is missing, is of at most `max_step` [rad, m] a joint, and
-    is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on. Where such
-    ends hold the arm, it goes back from them once.
+    is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on. Where that
+    holds the arm, it goes to the other posture of the pose, beyond a singularity.
     A rotation that is not met in `max_iterations`, or comes no nearer, relaxes: the place is kept, and the rotation
     comes as near as it can from there.
     """
@@ -47,21 +48,50 @@ class NewtonRaphson:
             stalls = len(least) > PATIENCE + 1 and least[-1] > STALLED * least[-1 - PATIENCE]
             if stalls or len(path) > self.max_iterations:
                 return self._relaxed(arm, stopped or path, T_target)
-            step = self._step(arm, q, twist)
-            missing = twist - arm.body_jacobian(q) @ step
-            q = arm.clamped(q + step)
-            inwards = np.where(q <= arm.lower, self.max_step, np.where(q >= arm.upper, -self.max_step, 0.0))
-            if not stopped and inwards.any() and np.linalg.norm(missing) > HELD * np.linalg.norm(twist):
-                stopped, q, least = path[:], arm.clamped(q + inwards), [np.inf]
+            missing = self._missing(arm, q, twist)
+            if missing > HELD * np.linalg.norm(twist):
+                beyond = self._beyond_singularity(arm, q, twist, missing, T_target)
+                if beyond is not None:
+                    stopped, least = stopped or path[:], [np.inf]
+                    pieces = max(math.ceil(abs(beyond - q).max() / self.max_step - 1e-9), 1)
+                    path += list(np.linspace(q, beyond, pieces + 1)[1:])
+                    q = path[-1]
+                    continue
+            q = arm.clamped(q + self._step(arm, q, twist, self.max_step))
             path.append(q)
+
+    def _missing(self, arm: ArmTip, q: Array, twist: Array) -> float:
+        """What a step of any length does not meet."""
+        return float(np.linalg.norm(twist - arm.body_jacobian(q) @ self._step(arm, q, twist, np.inf)))
+
+    def _beyond_singularity(self, arm: ArmTip, q: Array, twist: Array, missing: float, T_target: Array) -> Array | None:
+        """The other posture from which a step misses least, if less than from here.
+
+        Along a singular direction n with value s a pose is a fold: what is missing, e = s t + c t^2 / 2, has two roots,
+        one on each side of the singularity at t = -s / c. Newton goes to one of them, which limits may forbid.
+        """
+        found, h = None, 1e-5
+        U, values, V = np.linalg.svd(arm.body_jacobian(q), full_matrices=False)
+        for u, s, n in zip(U.T, values, V, strict=True):
+            c = u @ (arm.body_jacobian(q + h * n) - arm.body_jacobian(q - h * n)) @ n / (2.0 * h)
+            root = np.sqrt(max(s * s + 2.0 * c * (u @ twist), 0.0))
+            for t in (-s - root, -s + root):
+                if abs(t) >= abs(c) * np.pi:  # no fold near here
+                    continue
+                there = arm.clamped(q + t / c * n)
+                rest = se3.log(se3.inverse(arm.pose(there)) @ T_target)
+                still = self._missing(arm, there, rest)
+                if still < missing:
+                    found, missing = there, still
+        return found
 
     def _is_met(self, twist: Array) -> bool:
         return bool(np.linalg.norm(twist[:3]) < self.eps_v and np.linalg.norm(twist[3:]) < self.eps_w)
 
-    def _step(self, arm: ArmTip, q: Array, twist: Array) -> Array:
+    def _step(self, arm: ArmTip, q: Array, twist: Array, longest: float) -> Array:
         J = arm.body_jacobian(q)
         damped = J.T @ J + max(self.damping * (twist @ twist), 1e-12) * np.eye(len(q))
-        lower, upper = np.maximum(arm.lower - q, -self.max_step), np.minimum(arm.upper - q, self.max_step)
+        lower, upper = np.maximum(arm.lower - q, -longest), np.minimum(arm.upper - q, longest)
         return bounded_step(damped, J.T @ twist, lower, upper)[0]
 
     def _relaxed(self, arm: ArmTip, path: list[Array], T_target: Array) -> MethodRun:

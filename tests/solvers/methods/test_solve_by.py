@@ -70,10 +70,14 @@ def test_newton_takes_at_most_ten_steps_beside_the_start():
         ([-1.156, 0.432, -1.484, 0.767, -1.204], [-1.57, 0.607, -1.326, 0.204, -1.57]),
         ([-0.485, -1.439, -1.538, 0.879, -1.419], [0.046, -1.45, -1.4, 0.415, -0.985]),
         ([0.513, -0.595, -1.536, 0.035, -1.487], [-0.034, -0.798, -1.158, -0.39, -1.462]),
+        ([-1.374, -0.938, -1.449, 0.694, 1.281], [-1.47, -1.473, -1.231, 0.12, 1.571 - 1e-3]),
+        ([1.503, 0.514, 1.079, -0.789, 0.539], [1.468, 0.156, 1.54, -0.612, 0.133]),
+        ([1.239, 1.113, 1.099, -0.124, -0.033], [1.57, 0.745, 1.535, 0.419, 0.106]),
+        ([-0.592, 0.344, 1.325, -0.237, -0.82], [-0.147, 0.226, 1.546, -0.059, -0.648]),
     ],
 )
 def test_newton_goes_back_from_limits_that_hold_it(start, end):
-    """The nearest posture of the pose is beyond a limit; another one is not."""
+    """The nearest posture of the pose is beyond a limit, or the elbow is straight on the way; another one is not."""
     model = library_robot("desk_arm")
     result = solve_by("newton_raphson", model, "tool", forward_kinematics(model, np.array(end))["tool"], start)
     assert result.converged and result.iterations <= 10
