@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="laser: two beams draw two circles; door, door-pivoting: the arm opens a door; nut: from bolt to bolt",
     )
-    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (NAME.blend)")
     add_json(parser)
 
 
@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> bool:
 
         if arguments.example not in EXAMPLES:
             raise UnknownNameError("example", arguments.example, EXAMPLES)
+        arguments.output = arguments.output or f"{arguments.example}.blend"
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         with some_window():
             robot = EXAMPLES[arguments.example].make(bpy.context)

@@ -9,9 +9,10 @@ import pytest
 from robokin_addon.cli.main import main
 
 
-def test_the_door_is_baked_checked_and_written(tmp_path, capsys) -> None:
+def test_the_door_is_baked_checked_and_written(tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     written, report = tmp_path / "door.blend", tmp_path / "door.json"
-    assert main(["demo", "door", "-o", str(written), "--json", str(report)]) == 0
+    assert main(["demo", "door", "--json", str(report)]) == 0
     told = json.loads(report.read_text())
     assert told["failures"] == [] and told["violations"] == []
     assert max(told["slip"]) < 1e-6 and max(told["side_slip"]) < 1e-9  # it drives straight
