@@ -1,8 +1,8 @@
 """Second example of the paper: the platform drives straight through a door, which the arm turns about its hinge.
 
 Two tasks: the platform follows an object that is keyed along a line, and the hand follows the handle of the door, whose
-hinge is keyed. A rigid grasp asks for the handle's whole pose; one that may pivot for its place and for a hand that
-stays level.
+hinge is keyed. A rigid grasp asks for the handle's whole pose; one that may pivot for the place of its bar and for a
+hand that stays level.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .stage import Stage
 SECONDS = 12.0
 HINGE, LEAF, HEIGHT, THICK = 0.5, 0.96, 2.0, 0.04  # [m] the hinge beside the way; width, height, thickness of the leaf
 GRASP = 0.75, 0.95, 0.15  # [m] of the flange: from the hinge, above the ground, before the leaf
-BAR = 0.09  # [m] before the flange: the bar of the handle, between the fingers
+BAR = 0.08  # [m] before the flange: the bar of the handle, between the fingers, which may turn about it
 OPEN = math.radians(88.0), (0.5, 9.1)  # of the door, and when it begins and ends to turn [s]
 PLATFORM_PATH = (-0.75, 0.8), (1.0, SECONDS)  # of the platform [m], and when [s]
 
@@ -62,16 +62,17 @@ def make_door(context: bpy.types.Context, door: Door) -> bpy.types.Object:
     stage.task(robot, "Platform", "POSE", "base_link", platform_path)
     distance, height, before = GRASP
     # The hand's Z axis points at the leaf, its X axis down.
-    handle = stage.empty("Handle", hinge, (-before, -distance, height), (0.0, math.pi / 2.0, 0.0))
+    handle = stage.empty("Handle", hinge, (BAR - before, -distance, height), (0.0, math.pi / 2.0, 0.0))
     down = stage.empty("Down", None, (0.0, HINGE, HEIGHT), (math.pi, 0.0, 0.0))
     for name, kind, axis in door.tasks:
-        stage.task(robot, name, kind, "tool", down if kind == "AXIS" else handle, axis=axis)
+        grip = {} if kind == "AXIS" else {"offset_location": (0.0, 0.0, BAR * stage.unit)}
+        stage.task(robot, name, kind, "tool", down if kind == "AXIS" else handle, axis=axis, **grip)
     return stage.choose(robot)
 
 
 def _hand() -> list[Geometry]:
     """The hand on the flange: two fingers about an upright bar."""
-    fingers = [box((0.0, side * 0.03, 0.08), (0.02, 0.012, 0.07), DARK) for side in (1.0, -1.0)]
+    fingers = [box((0.0, side * 0.03, 0.07), (0.02, 0.012, 0.07), DARK) for side in (1.0, -1.0)]
     return [box((0.0, 0.0, 0.025), (0.05, 0.09, 0.05), STEEL), *fingers]
 
 

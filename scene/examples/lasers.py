@@ -38,7 +38,7 @@ START = {
 def make_lasers(context: bpy.types.Context) -> bpy.types.Object:
     """The scene at the 3D cursor; the robot. Raises RobokinError."""
     stage = Stage(context, "Two Laser Circles", SECONDS)
-    robot = stage.robot("mobile_arm", _lamps(), START)
+    robot = stage.robot("mobile_arm", _lamps(), START, light=_beams())
     stage.box("Wall", None, (WALL + 0.026, 0.0, 0.9), (0.05, 2.0, 1.8), (0.75, 0.77, 0.8))
     for name, side, (y, z), radius, turns, (begin, end), phase in CIRCLES:
         # The circle's own XY plane is the wall; its Z axis points at the robot.
@@ -63,15 +63,15 @@ def make_lasers(context: bpy.types.Context) -> bpy.types.Object:
 
 
 def _lamps() -> list[Geometry]:
-    """The lamps on the flange: a bar, and on it the two lamps with their beams."""
-    shapes = [rod((0.0, -MOUTH, 0.01), (0.0, MOUTH, 0.01), 0.012, STEEL)]
-    for side in (1.0, -1.0):
-        direction = 0.0, side * math.sin(TILT), math.cos(TILT)
-        mouth = 0.0, side * MOUTH, 0.02
-        shapes.append(rod(_along(mouth, direction, -0.03), _along(mouth, direction, 0.04), 0.012, DARK))
-        shapes.append(rod(mouth, _along(mouth, direction, 1.6), 0.003, BEAM))
-    return shapes
+    """The lamps on the flange: a bar, and on it the two lamps."""
+    lamps = [rod(_along(side, -0.03), _along(side, 0.04), 0.012, DARK) for side in (1.0, -1.0)]
+    return [rod((0.0, -MOUTH, 0.01), (0.0, MOUTH, 0.01), 0.012, STEEL), *lamps]
 
 
-def _along(point: tuple[float, ...], direction: tuple[float, ...], length: float) -> tuple[float, ...]:
-    return tuple(p + length * w for p, w in zip(point, direction, strict=True))
+def _beams() -> list[Geometry]:
+    return [rod(_along(side, 0.0), _along(side, 1.6), 0.003, BEAM) for side in (1.0, -1.0)]
+
+
+def _along(side: float, length: float) -> tuple[float, float, float]:
+    """The point of a beam so far from its mouth."""
+    return 0.0, side * (MOUTH + length * math.sin(TILT)), 0.02 + length * math.cos(TILT)

@@ -43,14 +43,17 @@ class Stage:
     def frame(self, seconds: float) -> int:
         return 1 + round(seconds / frame_seconds(self.scene))
 
-    def robot(self, name: str, tool: Sequence[Geometry], values: Mapping[str, JointValue]) -> bpy.types.Object:
+    def robot(
+        self, name: str, tool: Sequence[Geometry], values: Mapping[str, JointValue], light: Sequence[Geometry] = ()
+    ) -> bpy.types.Object:
         """A robot of the library with a tool on its flange, posed; the pose is stored as its posture `Start`.
 
-        Raises RobokinError.
+        Its links and its tool may touch nothing. light: of the tool, what may. Raises RobokinError.
         """
         model = library_robot(name)
-        flange = next(link for link in model.links if link.name == "tool")
-        obj, _ = import_robot(self.context, with_links(model, {"tool": replace(flange, visuals=tuple(tool))}))
+        links = {link.name: replace(link, collisions=link.visuals) for link in model.links}
+        links["tool"] = replace(links["tool"], visuals=(*tool, *light), collisions=tuple(tool))
+        obj, _ = import_robot(self.context, with_links(model, links))
         obj.parent = self.origin
         if ROBOTS[name].up == "y":
             obj.rotation_euler = (np.pi / 2.0, 0.0, 0.0)
@@ -65,14 +68,16 @@ class Stage:
         return self._place(bpy.data.objects.new(name, None), parent, at, turn)
 
     def box(self, name: str, parent: bpy.types.Object | None, at: Point, size: Point, color: Point) -> Any:
-        """size: (3,) [m] along the axes of its parent."""
+        """An obstacle; size: (3,) [m] along the axes of its parent."""
         x, y, z = (0.5 * self.unit * length for length in size)
         corners = [(i * x, j * y, k * z) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]
         sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(corners, [], sides)
         mesh.materials.append(_material(name, color))
-        return self._place(bpy.data.objects.new(name, mesh), parent, at, (0.0, 0.0, 0.0))
+        made = self._place(bpy.data.objects.new(name, mesh), parent, at, (0.0, 0.0, 0.0))
+        made.robokin.is_obstacle = True
+        return made
 
     def prism(self, name: str, parent: bpy.types.Object, at: Point, sides: int, size: Point, color: Point) -> Any:
         """A regular prism along the Z axis of its parent, many sides: a cylinder; size: radius and length [m]."""
