@@ -276,9 +276,12 @@ def broken_limits(robot: bpy.types.Object) -> float:
 
 def baked_apart(robot: bpy.types.Object) -> float | None:
     """How far the pose of a bake of the present frame is from what Live shows [rad, m]; None where there is nothing to
-    bake, or it has curves already, or misses a target. The bake is taken back."""
+    bake, or it has curves already, or misses a target, or fades: a bake counts that from its start. The bake is taken
+    back."""
     settings, frame = robot.robokin.solver, bpy.context.scene.frame_current
     data = robot.animation_data
+    if any(task.enabled and 0.0 < task.influence < 1.0 for task in robot.robokin.tasks):
+        return None
     if settings.status != "CONVERGED" or bpy.context.mode != "OBJECT" or (data is not None and data.action is not None):
         return None
     bpy.context.scene.frame_set(frame)  # keyed targets that were moved go back to their curves, as the bake sees them
