@@ -158,10 +158,10 @@ def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float
     tall, size, gap = region.height, SIZE * scale, 8.0 * scale
     points = np.array([end for label in _shown.labels for end in (label.point, label.tail or label.point)])
     places = seen(points, perspective, region.width, tall).tolist()
-    low, high = Vector((least, 0.0)), Vector((most, tall))
+    low, high = (least, 0.0), (most, float(tall))
     for label, *ends in zip(_shown.labels, places[::2], places[1::2], strict=True):
         width = blf.dimensions(0, label.text)[0]
-        before = [Vector(end) for end in (ends if label.tail else ends[:1]) if end[0] == end[0]]  # the view
+        before = [end for end in (ends if label.tail else ends[:1]) if end[0] == end[0]]  # the view
         place = label_place(before, (width, size), low, high, gap)
         if place is not None:
             found.append((label, *_free(*place, width, 1.3 * size, taken), width))
@@ -169,19 +169,27 @@ def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float
 
 
 def label_place(
-    ends: Sequence[Vector], size: tuple[float, float], low: Vector, high: Vector, gap: float
+    ends: Sequence[Sequence[float]],
+    size: tuple[float, float],
+    low: Sequence[float],
+    high: Sequence[float],
+    gap: float,
 ) -> tuple[float, float] | None:
     """Left and lower edge [pixels] of a label of a size, inside of a rectangle. ends: where it belongs, and the tail of
     the arrow that ends there, where there is one: it lies beyond the end, or beside the arrow where that has no room.
     None where nothing is seen inside, or too little."""
     if not ends:
         return None
-    at, step = ends[0], ends[0] - ends[-1]
+    wide, tall = size[0] + 2.0 * gap, 0.5 * size[1] + gap
+    if len(ends) == 1 and low[0] <= ends[0][0] <= high[0] - wide and low[1] + tall <= ends[0][1] <= high[1] - tall:
+        return ends[0][0] + gap, ends[0][1] - 0.5 * size[1]  # as most of them; what follows finds the same
+    at, low, high = Vector(ends[0]), Vector(low), Vector(high)
+    step = at - Vector(ends[-1])
     first, last = _inside(at, -step, low, high)
     if max(first, 0.0) > min(last, 1.0):
         return None
     end, along = at - max(first, 0.0) * step, step.normalized() if any(step) else Vector((1.0, 0.0))
-    room = Vector((0.5 * size[0] + gap, 0.5 * size[1] + gap))
+    room = Vector((0.5 * wide, tall))
     beyond, k = end.copy(), int(abs(along.x) < abs(along.y))
     beyond[k] += math.copysign(room[k], along[k])
     found = [] if _inside(beyond, Vector((0.0, 0.0)), low + room, high - room) == NOWHERE else [(0.0, beyond)]

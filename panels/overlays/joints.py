@@ -8,13 +8,12 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ..shapes import colors
-from ..shapes.joints import KNOB_EDGES, limit_arc, nearness, radius_at, rail, swing_cone
+from ..shapes.joints import KNOB_EDGES, TURN, limit_arc, nearness, radius_at, rail, swing_cone
 from ..shapes.lines import arrow
-from .pieces import Color, Label, Pieces
+from .pieces import Label, Pieces
 from .robot_view import RobotView, Structure
 
 SLIDER = 0.2 * KNOB_EDGES  # what moves on a rail; 1 is the size of the joint
-_NEEDLE = np.array([[0.35], [1.08]])  # from where to where it goes, of the radius
 OUTSIDE = 1.18  # of its ring: how far out the range of a joint is drawn
 
 
@@ -52,14 +51,14 @@ class JointOverlays:
     def __init__(self, structure: Structure) -> None:
         self._structure = structure
         self._axes = Carried(self._each(_axis))
-        self._ranges = Carried(self._each(_range) | self._cones())
-        single = structure.turns | structure.slides
-        self._needles = np.flatnonzero(structure.turns)
-        sliding = np.flatnonzero(structure.slides).tolist()
-        self._sliders = Carried({node: structure.sizes[node] * SLIDER for node in sliding})
+        count, turns = len(structure.joint), structure.turns
+        needles = {count + i: _needle(structure, i) for i in np.flatnonzero(turns).tolist()}
+        sliders = {count + i: structure.sizes[i] * SLIDER for i in np.flatnonzero(structure.slides).tolist()}
+        self._limits = Carried(self._each(_range) | self._cones() | needles | sliders)
+        self._tints = np.repeat(np.array([colors.RANGE, colors.NEEDLE]), count, axis=0)
+        self._growth = (radius_at(np.where(turns, TURN, 0.0), structure.lower, structure.upper) - 1.0) / TURN
         first = {int(joint): node for node, joint in reversed(list(enumerate(structure.joint)))}
         self._named = np.array(list(first.values()), int)
-        self._single = single
 
     def _each(self, shape: Callable[[Structure, int], Array]) -> dict[int, Array]:
         nodes = np.flatnonzero(self._structure.turns | self._structure.slides).tolist()
@@ -85,34 +84,25 @@ class JointOverlays:
         return Pieces(labels=[Label(name, place, colors.NEEDLE) for name, place in zip(names, places, strict=True)])
 
     def limits(self, view: RobotView, shown: Array) -> Pieces:
+        """Ranges are where the nodes were before they moved, needles and sliders where they are."""
         at = self._structure
         values = at.values(view.q)
-        near = np.where(self._single, nearness(values, at.lower, at.upper, at.margin), 0.0)
-        segments, owner = self._ranges.at(view.before, shown)
-        found = Pieces([(segments, _reddened(colors.RANGE, near, owner))])
-        turning = self._needles[shown[self._needles]]
-        if len(turning):
-            found.lines.append((self._needle(view, turning, values), _reddened(colors.NEEDLE, near, turning)))
-        segments, owner = self._sliders.at(view.nodes, shown)
-        found.lines.append((segments, _reddened(colors.NEEDLE, near, owner)))
-        return found
-
-    def _needle(self, view: RobotView, nodes: Array, values: Array) -> Array:
-        """(n, 2, 3) from the middle to the range, where each joint stands."""
-        at, own = self._structure, values[nodes]
-        radius = OUTSIDE * at.sizes[nodes] * radius_at(own, at.lower[nodes], at.upper[nodes])
-        needle = view.nodes[nodes, :3, 0] * radius[:, None]  # which has turned with the joint
-        return _NEEDLE * needle[:, None] + view.before[nodes, None, :3, 3]
-
-
-def _reddened(color: Color, near: Array, nodes: Array) -> Array | Color:
-    """The colour of each of some nodes (m,), of which all (n,) are so near to their limits; one where none is near."""
-    return colors.blend(color, colors.BAD, near)[nodes] if near.any() else color
+        near = nearness(values, at.lower, at.upper, at.margin)
+        after = view.nodes.copy()
+        after[:, :3, 0] *= 1.0 + (self._growth * values)[:, None]
+        after[at.turns, :3, 3] = view.before[at.turns, :3, 3]
+        segments, owner = self._limits.at(np.concatenate((view.before, after)), np.concatenate((shown, shown)))
+        return Pieces([(segments, colors.blend(self._tints, colors.BAD, np.concatenate((near, near)))[owner])])
 
 
 def _axis(structure: Structure, node: int) -> Array:
     size = structure.sizes[node]
     return arrow(np.array([0.0, 0.0, -0.6 * size]), np.array([0.0, 0.0, 2.0 * size]), 0.15)
+
+
+def _needle(structure: Structure, node: int) -> Array:
+    """From the middle to the range, along the X of a node, which turns with the joint."""
+    return OUTSIDE * structure.sizes[node] * np.array([[[0.35, 0.0, 0.0], [1.08, 0.0, 0.0]]])
 
 
 def _range(structure: Structure, node: int) -> Array:

@@ -13,13 +13,14 @@ from ...robokin.spatial.polygon import convex_hull
 from ...robokin.structure.bodies import rigid_bodies
 from ...robokin.structure.natural_root import feet
 from ..shapes import colors
-from ..shapes.lines import SPHERE, cross, dashes, polyline
+from ..shapes.lines import SPHERE, cross, dashes, joined, polyline
 from ..shapes.polygon import fan, inside
 from .pieces import Pieces
 from .robot_view import RobotView
 
 LEVEL = 0.1  # of a foot's size: corners that are no higher touch the ground
 MARK = 0.02  # of the robot's size: radius of the mark
+_BELOW = joined(cross(1.6), SPHERE[: len(SPHERE) // 3])  # on the ground; 1 is the radius
 
 
 class MassOverlay:
@@ -28,11 +29,12 @@ class MassOverlay:
     def __init__(self, obj: bpy.types.Object, view: RobotView, robot: Binding) -> None:
         self._robot = robot
         self._feet = _foot_corners(obj, robot, view)
+        self._has_mass = robot.model.total_mass > 0.0
         self._last: tuple[tuple[int, bytes | None], Pieces] | None = None
 
     def pieces(self, obj: bpy.types.Object, view: RobotView) -> Pieces:
         """Made anew only for another pose, or another polygon."""
-        if not self._robot.model.total_mass:
+        if not self._has_mass:
             return Pieces()
         polygon = readouts.support(obj)
         key = view.count, None if polygon is None else polygon.tobytes()
@@ -46,8 +48,9 @@ class MassOverlay:
         contacts = self._contacts(polygon, view)
         ground = float(contacts[:, 2].min()) if len(contacts) else 0.0
         below = np.array([center[0], center[1], ground])
-        size = MARK * float(np.ptp(view.links[:, :3, 3], axis=0).max(initial=view.scale() * 0.1))
-        ball = size * SPHERE
+        assert view.structure is not None
+        least = view.scale() * float(view.structure.sizes.max(initial=0.0) or 0.1)
+        size = MARK * float(np.ptp(view.links[:, :3, 3], axis=0).max(initial=least))
         tint = colors.MASS
         if len(contacts) > 2:
             hull = convex_hull(contacts[:, :2])
@@ -57,9 +60,8 @@ class MassOverlay:
             color = colors.GOOD if is_stable else colors.BAD
             found.triangles.append((fan(outline), colors.faded(color, 0.25)))
             found.lines.append((polyline(np.concatenate((outline, outline[:1]))), color))
-        found.lines.append((center + ball, tint))
+        found.lines.append((np.concatenate((center + size * SPHERE, below + size * _BELOW)), tint))
         found.lines.append((dashes(center, below), colors.faded(tint, 0.7)))
-        found.lines.append((below + np.concatenate((cross(1.6 * size), ball[: len(ball) // 3])), tint))
         return found
 
     def _contacts(self, polygon: Array | None, view: RobotView) -> Array:

@@ -38,8 +38,8 @@ def of_limit(kind: str) -> tuple[float, ...]:
     return _LIMITS.get(kind.removeprefix("tool "), PLAIN)
 
 
-def blend(first: tuple[float, ...], second: tuple[float, ...], share: Array) -> Array:
-    """(n, 4) between two colours, by shares (n,)."""
+def blend(first: Array | tuple[float, ...], second: tuple[float, ...], share: Array) -> Array:
+    """(n, 4) between two colours, of which the first may be one for each (n, 4), by shares (n,)."""
     share = np.asarray(share, float)[..., None]
     return (1.0 - share) * np.array(first) + share * np.array(second)
 

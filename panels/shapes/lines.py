@@ -63,7 +63,7 @@ def arrow(start: Array, end: Array, head: float = 0.2, longest: float = np.inf) 
 
 def dashes(start: Array, end: Array, count: int = 12) -> Array:
     """A dashed line."""
-    shares = np.linspace(0.0, 1.0, 2 * count)[:, None]
+    shares = np.arange(2 * count)[:, None] / (2 * count - 1)
     return (start + shares * (end - start)).reshape(count, 2, 3)
 
 
