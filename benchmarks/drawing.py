@@ -1,10 +1,12 @@
-"""What drawing costs in Blender's own window: pages of the sidebar, handles and overlays.
+"""What drawing costs in Blender's own window: pages of the sidebar, handles and overlays, and frames of a drag.
 
-`blender --factory-startup --python benchmarks/drawing.py -- ROBOT.urdf:TIP,TIP ...`, with the kernel installed; each
-tip is given a target. Times of the main thread in microseconds, medians of redraws: of a page all that Python does in
-it (polls, draws, lists, values of sliders), beside it the same of Blender's own panels and the whole redraw; of handles
-and overlays what is prepared, with nothing moved and with a robot that follows its target; beside it what the driver
-takes to draw batches and letters, which without a graphics card works on each vertex in the main thread.
+`blender --factory-startup --enable-event-simulate --python benchmarks/drawing.py -- ROBOT.urdf:TIP,TIP ...`, with the
+kernel installed; each tip is given a target, in a level of its own. Times of the main thread in microseconds, medians
+of redraws: of a page all that Python does in it (polls, draws, lists, values of sliders), beside it the same of
+Blender's own panels and the whole redraw; of handles and overlays what is prepared, with nothing moved and with a robot
+that follows its target; beside it what the driver takes to draw batches and letters, which without a graphics card
+works on each vertex in the main thread. Of a drag of the first target by the mouse: frames in a second, and what each
+takes.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from robokin_addon.properties.joint_values import joint_range  # noqa: E402
 from robokin_addon.properties.pages import PAGES  # noqa: E402
 
 REDRAWS = {"UI": 60, "WINDOW": 15}  # a view with meshes takes a second to draw without a graphics card
+SECONDS = 6.0  # of a drag
 OVERLAYS = ("axes", "names", "limits", "center_of_mass", "manipulability", "task_errors")
 spent: dict[str, float] = defaultdict(float)
 _running: list[str] = []
@@ -43,7 +46,16 @@ def timed(owner, name: str, group: str) -> None:
         return
     is_bound = isinstance(real, classmethod)
     function = real.__func__ if is_bound else real
+    counting = counted(function, group)
+    if not isinstance(owner, type):
+        setattr(owner, name, counting)
+        return
+    names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])  # Blender counts the arguments
+    whole = eval(f"lambda {names}: counting({names})", {"counting": counting})
+    setattr(owner, name, classmethod(whole) if is_bound else whole)
 
+
+def counted(function, group: str):
     def counting(*arguments):
         if _running and _running[-1] == group:
             return function(*arguments)
@@ -57,12 +69,7 @@ def timed(owner, name: str, group: str) -> None:
             if _running:
                 spent[_running[-1]] -= taken
 
-    if not isinstance(owner, type):
-        setattr(owner, name, counting)
-        return
-    names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])  # Blender counts the arguments
-    counted = eval(f"lambda {names}: counting({names})", {"counting": counting})
-    setattr(owner, name, classmethod(counted) if is_bound else counted)
+    return counting
 
 
 def count_all() -> None:
@@ -82,6 +89,10 @@ def count_all() -> None:
     timed(handle_gizmo.HandleGroup, "poll", "handles")
     timed(handle_gizmo.HandleGroup, "draw_prepare", "handles")
     timed(handle_gizmo.ROBOKIN_GT_handle, "draw", "handles")
+    for handlers in (bpy.app.handlers.depsgraph_update_post, bpy.app.handlers.frame_change_post):
+        for i, handler in enumerate(handlers):
+            if handler.__module__.startswith(robokin_addon.__name__):
+                handlers[i] = counted(handler, "handlers")
 
 
 def area() -> tuple:
@@ -102,8 +113,9 @@ def add(file: str, tips: list[str]) -> tuple[bpy.types.Object, bpy.types.Object]
         bpy.ops.robokin.import_urdf(filepath=file)
         obj = next(each for each in bpy.data.objects if each.type == "ARMATURE")
         bpy.context.view_layer.objects.active = obj
-        for tip in tips:
+        for level, tip in enumerate(tips, 1):
             bpy.ops.robokin.target_add(tip=binding(obj).bone_of_link[tip], kind="POSE")
+            obj.robokin.tasks[-1].priority = level
         bpy.context.view_layer.objects.active = obj
         bpy.ops.object.mode_set(mode="POSE")
         bone = obj.data.bones[binding(obj).bone_of_link[tips[0]]].parent_recursive[2]
@@ -130,6 +142,46 @@ def redraws(kind: str, move) -> dict[str, float]:
 
 def told(what: str, times: dict[str, float], *groups: str) -> None:
     print(f"{what:28s}" + "   ".join(f"{group} {times[group]:6.0f}" for group in groups), flush=True)
+
+
+def drag(obj: bpy.types.Object, target: bpy.types.Object, what: str):
+    """The mouse goes to and fro with G, once for each turn of Blender's loop."""
+    window, own = area()
+    with bpy.context.temp_override(window=window, area=own, region=region("WINDOW")):
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.object.select_all(action="DESELECT")
+    target.select_set(True)
+    bpy.context.view_layer.objects.active = target
+    x, y = own.x + own.width // 2, own.y + own.height // 2
+    drawn: list[tuple[float, float]] = []
+    handle = bpy.types.SpaceView3D.draw_handler_add(
+        lambda: drawn.append((time.perf_counter(), time.thread_time())), (), "WINDOW", "POST_PIXEL"
+    )
+    window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+    yield 0.5
+    for value in ("PRESS", "RELEASE"):
+        window.event_simulate(type="G", value=value, x=x, y=y)
+    yield 1.0
+    found, before, begun, i = defaultdict(list), 0, time.perf_counter(), 0
+    while time.perf_counter() - begun < SECONDS:
+        i += 1
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x + 40 - abs(i % 160 - 80), y=y)
+        yield 0.0
+        if len(drawn) > before:
+            before = len(drawn)
+            for group in ("handlers", "panels", "handles", "overlays"):
+                found[group].append(spent[group])
+            spent.clear()
+    for value in ("PRESS", "RELEASE"):
+        window.event_simulate(type="ESC", value=value, x=x, y=y)
+    bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    (first, own_first), (last, own_last) = drawn[0], drawn[-1]
+    times = {group: 1e6 * statistics.median(each) for group, each in found.items()}
+    times["main thread"] = 1e6 * (own_last - own_first) / (len(drawn) - 1)
+    print(f"  drag, {what}: {(len(drawn) - 1) / (last - first):.1f} frames a second", flush=True)
+    told("    of a frame", times, "handlers", "panels", "handles", "overlays", "main thread")
+    yield 0.5
+    bpy.context.view_layer.objects.active = obj
 
 
 def measure(file: str, tips: list[str]):
@@ -162,6 +214,14 @@ def measure(file: str, tips: list[str]):
                 setattr(settings, each, each in shown)
             yield 0.3
             told(f"  {name} {state}", redraws("WINDOW", move), "handles", "overlays", "driver", "whole redraw")
+    for each in OVERLAYS:
+        setattr(settings, each, False)
+    for hidden in (False, True):
+        for child in obj.children_recursive:
+            child.hide_viewport = hidden and child.type == "MESH"
+        for live in (True, False):
+            obj.robokin.live = live
+            yield from drag(obj, target, f"{'live' if live else 'not live'}, {'no meshes' if hidden else 'meshes'}")
 
 
 def all_of(files: list[str]):
