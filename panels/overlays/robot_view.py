@@ -105,7 +105,7 @@ class RobotView:
         self._key, self.q = key, q
         self.count += 1
         tree = self.structure.robot.model.tree
-        self.before, self.nodes = motion_frames(tree, q, self.world)
+        self.__dict__.pop("_frames", None)
         self.links = self.world @ get_backend("auto").frame_placements(tree, q)
         return True
 
@@ -127,6 +127,20 @@ class RobotView:
         self._arrays = PoseArrays(obj, robot)
         self.structure = Structure(obj, robot)
         return True
+
+    @cached_property
+    def _frames(self) -> tuple[Array, Array]:
+        """Found where they are first asked for: what is shown of tasks alone does not need them."""
+        assert self.structure is not None
+        return motion_frames(self.structure.robot.model.tree, self.q, self.world)
+
+    @property
+    def before(self) -> Array:
+        return self._frames[0]
+
+    @property
+    def nodes(self) -> Array:
+        return self._frames[1]
 
     def scale(self) -> float:
         """Blender units of the world in a metre of the robot."""

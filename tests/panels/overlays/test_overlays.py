@@ -12,6 +12,7 @@ import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, scene_view, timeline
+from robokin_addon.panels.overlays import robot_view as robot_view_module
 from robokin_addon.panels.overlays.joints import Carried
 from robokin_addon.panels.overlays.robot_view import RobotView, forget_views, robot_view
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
@@ -334,6 +335,21 @@ def test_handles_and_overlays_look_at_a_robot_once_for_each_change(overlays, mon
     fresh = SceneOverlays()
     fresh.look(bpy.context)
     assert abs(drawn - segments(fresh)).max() < 1e-6
+
+
+def test_frames_of_joints_are_found_only_for_what_shows_them(overlays, monkeypatch):
+    """Errors of tasks are shown by default: a drag pays for no more than these."""
+    robot = add_robot()
+    found = []
+    real = robot_view_module.motion_frames
+    monkeypatch.setattr(robot_view_module, "motion_frames", lambda *given: found.append(1) or real(*given))
+    for names, count in ((("task_errors", "center_of_mass"), 0), (("axes", "limits", "names"), 1)):
+        show(*names)
+        found.clear()
+        for turn in (0.1, 0.2):
+            robot.pose.bones["panda_joint4"].rotation_euler[1] -= turn
+            look(overlays)
+        assert len(found) == 2 * count
 
 
 def test_settings_are_read_once_for_all_robots(overlays, monkeypatch):
