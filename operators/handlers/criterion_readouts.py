@@ -13,6 +13,7 @@ from ...properties.bridge import Binding, binding_held, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import going_on
 from ...properties.results import readouts
+from ...properties.results.change_marks import MARKS
 from ...properties.results.readouts import CriterionReadout
 from ...robokin import RobokinError, difference
 from ...robokin.arrays import Array
@@ -34,9 +35,9 @@ WEAK = 1e-3  # of the strongest pull: what is weaker is not named
 
 SAME = 1e-6  # [rad, m] a pose that is no farther from that of the keys is theirs
 
-SLOW = 0.01  # [s] what takes longer does not make a redraw wait
+SLOW = 0.001  # [s] what takes longer does not make a redraw wait
 MOMENT = 0.02  # [s] between two looks at what is awaited
-PAUSE = 2.0  # times as long as it took before it is computed again
+PAUSE = 5.0  # times as long as it took before it is computed again
 
 _last: dict = {}
 
@@ -45,13 +46,20 @@ def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[
     """One for each criterion of the list, at the present pose, with the velocity that the keys give it; a pose that is
     not that of the keys is at rest. Computed anew only when something changed. may_wait: what was slow is shown as it
     was, and computed soon after."""
+    may_wait = may_wait and _draws()
+    scene = bpy.context.scene
+    of = MARKS.scene, scene.session_uid, scene.unit_settings.scale_length, obj.session_uid, *obj.robokin.criteria.keys()
+    if may_wait and _last.get("of") == of:
+        return _last["shown"]
     try:
         with binding_held(obj) as robot:
-            return _shown(obj, robot, may_wait and _draws())
+            shown = _shown(obj, robot, may_wait)
     except RobokinError as error:
         if isinstance(error, AwaitedError):
             _compute_soon(obj, MOMENT)
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
+    _last["of"] = of if shown is _last.get("shown") else None
+    return shown
 
 
 def _shown(obj: bpy.types.Object, robot: Binding, may_wait: bool) -> Sequence[CriterionReadout]:

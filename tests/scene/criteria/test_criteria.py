@@ -17,6 +17,7 @@ from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.criteria.solver_criteria import enabled_criteria
 from robokin_addon.solvers import criteria as solver_criteria
 from robokin_addon.solvers.criteria import Potential, State
+from support.blender.drawing import while_blender_draws
 from support.blender.scene_robots import READY, TOOL, add_robot, build
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.obstructed import planar_arm
@@ -349,7 +350,7 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     write_configuration(robot, q)
     (shown,) = criterion_readouts._shown(robot, binding(robot), may_wait=True)
     assert shown == replace(before, is_present=False) and before.is_present
-    assert timers == [2.0]
+    assert timers == [criterion_readouts.PAUSE]
     criterion_readouts._compute_waiting()
     monkeypatch.setattr(criterion_readouts, "SLOW", 0.5)
     (after,) = criterion_readouts._shown(robot, binding(robot), may_wait=True)
@@ -365,6 +366,25 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     other.robokin.criteria[0].weight = 3.0
     criterion_readouts._last["seconds"] = 1.0
     assert [shown.cost for shown in criterion_readouts._shown(other, binding(other), may_wait=True)] == [None, None]
+
+
+def test_a_redraw_in_which_nothing_has_changed_reads_nothing(robot, monkeypatch):
+    """Every field of all tasks and criteria was compared at each redraw of the panel."""
+    while_blender_draws(monkeypatch)
+    add(robot, "JOINT_SPRINGS")
+    contents, reads = criterion_readouts._contents, []
+    monkeypatch.setattr(criterion_readouts, "_contents", lambda *given: reads.append(1) or contents(*given))
+    bpy.context.view_layer.update()
+    (before,) = readouts.criteria(robot)
+    for _ in range(3):
+        assert readouts.criteria(robot) == [before]
+    assert len(reads) == 1
+    q = read_configuration(robot)
+    q[0] += 0.3
+    write_configuration(robot, q)
+    bpy.context.view_layer.update()
+    (after,) = readouts.criteria(robot)
+    assert len(reads) == 2 and after.cost != pytest.approx(before.cost, rel=1e-3)
 
 
 def test_away_from_obstacles_makes_room_where_they_stand(scene):
