@@ -12,7 +12,6 @@ import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, popover, scene_view, timeline
-from robokin_addon.panels.overlays import robot_view as robot_view_module
 from robokin_addon.panels.overlays.joints import Carried
 from robokin_addon.panels.overlays.robot_view import RobotView, forget_views, robot_view
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
@@ -22,7 +21,7 @@ from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
 from robokin_addon.properties.results import change_marks
 from robokin_addon.properties.results.stored_results import store_failures
-from robokin_addon.robokin import center_of_mass, frame_jacobian, read_urdf_text
+from robokin_addon.robokin import center_of_mass, frame_jacobian
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere
 from robokin_addon.robokin.model.geometry import Mesh, RoundedBox
 from robokin_addon.solvers import IKProblem
@@ -31,11 +30,6 @@ from support.blender.panels import FakeLayout
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, circle
 from support.problems.obstructed import planar_arm
 from support.robots import robot as robot_file
-
-_TWO_LINKS = """<robot name="two"><link name="a"><inertial><mass value="1"/>
-<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="b"/><link name="c"/>
-<joint name="ab" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0 {reach}"/></joint>
-<joint name="bc" type="continuous"><parent link="b"/><child link="c"/><origin xyz="0 0 {reach}"/></joint></robot>"""
 
 
 @pytest.fixture
@@ -127,15 +121,6 @@ def test_the_center_of_mass_and_the_ellipsoid_are_the_models(overlays):
     assert np.ptp(points, axis=0).max() <= 2.0 * 0.5 * np.linalg.svd(J)[1][0] + 1e-6
     longest = points[-2:]
     assert np.linalg.norm(longest[1] - longest[0]) == pytest.approx(np.linalg.svd(J)[1][0], rel=1e-5)
-
-
-@pytest.mark.parametrize("size", [0.02, 1.0, 30.0])
-def test_the_mark_of_the_center_of_mass_is_small_beside_the_robot(overlays, size):
-    """That of a hand of 2 cm was as large as its palm."""
-    build(read_urdf_text(_TWO_LINKS.format(reach=0.5 * size)))
-    show("center_of_mass")
-    ball = segments(look(overlays))[: 3 * ROUND]
-    assert 0.01 * size < np.ptp(ball, axis=(0, 1)).max() < 0.1 * size
 
 
 def test_an_arrow_leads_from_the_tip_to_a_target_that_is_missed(overlays):
@@ -335,21 +320,6 @@ def test_handles_and_overlays_look_at_a_robot_once_for_each_change(overlays, mon
     fresh = SceneOverlays()
     fresh.look(bpy.context)
     assert abs(drawn - segments(fresh)).max() < 1e-6
-
-
-def test_frames_of_joints_are_found_only_for_what_shows_them(overlays, monkeypatch):
-    """Errors of tasks are shown by default: a drag pays for no more than these."""
-    robot = add_robot()
-    found = []
-    real = robot_view_module.motion_frames
-    monkeypatch.setattr(robot_view_module, "motion_frames", lambda *given: found.append(1) or real(*given))
-    for names, count in ((("task_errors", "center_of_mass"), 0), (("axes", "limits", "names"), 1)):
-        show(*names)
-        found.clear()
-        for turn in (0.1, 0.2):
-            robot.pose.bones["panda_joint4"].rotation_euler[1] -= turn
-            look(overlays)
-        assert len(found) == 2 * count
 
 
 def test_settings_are_read_once_for_all_robots(overlays, monkeypatch):
