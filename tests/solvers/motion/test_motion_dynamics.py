@@ -25,6 +25,7 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.dynamics import Drives
 from robokin_addon.solvers import Motion, MotionDynamics, check_motion, retime
 from support.oracles.pinocchio_oracle import Oracle
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 G = np.array([0.0, 0.0, -9.81])
@@ -248,9 +249,31 @@ def test_check_tells_of_efforts() -> None:
     assert check_motion(limited(0.1 * abs(weight)), gravity=(0.0, 0.0, 0.0)).violations == ()
 
 
-@pytest.mark.parametrize("name", ["panda", "talos_reduced"])
+@pytest.mark.parametrize("root", ["fixed", "floating", "planar"])
+def test_drives_of_every_joint_type_count(root: str) -> None:
+    """Balls, slides, screws, mimics: Pinocchio's inverse dynamics, and each joint's own damping, friction and rotor."""
+    plain, rng = random_robot(3, root=root), np.random.default_rng(1)
+    own = [
+        replace(joint, damping=rng.uniform(0, 3), friction=rng.uniform(0, 2), rotor_inertia=rng.uniform(0, 0.5))
+        for joint in plain.joints
+        if joint.parent is not None
+    ]
+    model = RobotModel("driven", plain.links, own, root)
+    path, oracle = motion(model), Oracle.from_model(model)
+    found = MotionDynamics.of(path)
+    for k, (q, v, a) in enumerate(zip(path.q, path.v, path.a, strict=True)):
+        wanted = oracle.inverse_dynamics(q, v, a)
+        for joint in own:
+            at, (ratio, _) = model.slot(joint.name).v, model.mimic_map(joint.name)
+            force = joint.damping * ratio * v[at] + joint.friction * np.sign(ratio * v[at])
+            wanted[at] += ratio * (force + joint.rotor_inertia * ratio * a[at])
+        np.testing.assert_allclose(found.effort[k], wanted, atol=1e-9 * (1.0 + abs(wanted).max()))
+        np.testing.assert_allclose(found.power[k], wanted * v, atol=1e-9 * (1.0 + abs(wanted * v).max()))
+
+
+@pytest.mark.parametrize("name", ["panda", "talos_reduced", "every joint type"])
 def test_links_move_as_pinocchio_says(name) -> None:
-    model = load_urdf(robot(name), root="floating")
+    model = random_robot(2, root="planar") if " " in name else load_urdf(robot(name), root="floating")
     oracle, path = Oracle.from_model(model), motion(model)
     links = [model.link_names[-1], model.link_names[len(model.link_names) // 2]]
     columns = MotionDynamics.of(path).columns({"joints", "links"}, links)

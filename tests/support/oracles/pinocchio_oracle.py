@@ -91,7 +91,7 @@ class Oracle:
     def frame_motion(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray]:
         """(6,), (6,) twist and classical acceleration of the link's origin in the axes of the root frame."""
         B, frame, axes = self.B(q), self._frame(link), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        pin.forwardKinematics(self.pin_model, self.data, self.q(q), B @ v, B @ a)
+        pin.forwardKinematics(self.pin_model, self.data, self.q(q), B @ v, B @ a + self.B(q, v) @ v)
         twist = pin.getFrameVelocity(self.pin_model, self.data, frame, axes).vector
         return twist, pin.getFrameClassicalAcceleration(self.pin_model, self.data, frame, axes).vector
 
