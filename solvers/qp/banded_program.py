@@ -10,12 +10,20 @@ from .sparse_rows import SparseRows
 
 Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 of its column, what is left of its entry
 
-DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
+# By which equations give way at first, rows of length 1 and H of size 1, and at least: where they nearly follow from
+# sides that hold, they fall slowly, and so it falls to a FIRMER share.
+DELTA, LEAST_DELTA, FIRMER = 1e-5, 1e-10, 0.1
+SLOW = 0.1  # share of what equations lack: a step that leaves more makes them firmer
 # Added to H of size 1, as much as rounding makes it need: the first FEW, or all where sides are steep.
 RHOS = (1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 FEW = 2
 STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
-REFINEMENTS = 2  # of each step
+REFINEMENTS = 2  # of each step, unless it leaves less than this share
+EXACT = 1e-7
+
+
+def largest(x: Array) -> float:
+    return float(abs(x).max(initial=0.0))
 
 
 class NotConvexError(Exception):
@@ -85,6 +93,7 @@ class BandedProgram:
         self.room_low = 1.0 + abs(self.low)
         self.room_high = np.where(self.has_upper, 1.0 + abs(self.high), self.room_low)
         self.pairs = self._pairs()
+        self.delta = DELTA
 
     def _pairs(self) -> tuple[Array, Array, Array]:
         """Products of each two entries of a row: where their product goes in K, the product, and the row."""
@@ -157,17 +166,20 @@ class BandedProgram:
         last = (b[-1] - eliminated @ b[:-1]) / pivot
         return np.append(x - eliminated * last, last)
 
-    def solved(self, L: Factor, weight: Array, rx: Array, ry: Array) -> tuple[Array, Array]:
-        """(dx, dy) with (H + C'WC) dx - A'dy = rx and A dx = ry of the equations A, W of the others; weight is
-        1/DELTA of equations."""
+    def solved(self, L: Factor, weight: Array, rx: Array, ry: Array, refinements: int) -> tuple[Array, Array, float]:
+        """(dx, dy) with (H + C'WC) dx - A'dy = rx and A dx = ry of the equations A, W of the others; weight is that of
+        all rows. Last, what of ry it leaves, the largest."""
         inner = np.where(self.equal, 0.0, weight)
-        dx, dy = np.zeros(self.size), np.zeros(len(weight))
-        for _ in range(1 + REFINEMENTS):
-            Cx = self.along(dx)
-            missing = np.where(self.equal, ry - Cx, 0.0)
-            residual = rx - self.times(dx) + self.pushed(dy - inner * Cx)
-            residual += self.pushed(missing / DELTA)
-            step = self.substituted(L, residual)
-            dy += np.where(self.equal, (missing - self.along(step)) / DELTA, 0.0)
+        dx, dy, missing, residual = np.zeros(self.size), np.zeros(len(weight)), ry, rx
+        for turn in range(1 + refinements):
+            if turn:
+                Cx = self.along(dx)
+                missing = np.where(self.equal, ry - Cx, 0.0)
+                residual = rx - self.times(dx) + self.pushed(dy - inner * Cx)
+                if largest(residual) <= EXACT * largest(rx) and largest(missing) <= EXACT * largest(ry):
+                    break
+            step = self.substituted(L, residual + self.pushed(missing / self.delta))
+            missing = np.where(self.equal, missing - self.along(step), 0.0)
+            dy += missing / self.delta
             dx += step
-        return dx, dy
+        return dx, dy, largest(missing)

@@ -14,7 +14,18 @@ from collections.abc import Generator
 import numpy as np
 
 from ...robokin.arrays import Array
-from .banded_program import DELTA, STEEP, BandedProgram, Factor, NotConvexError
+from .banded_program import (
+    DELTA,
+    FIRMER,
+    LEAST_DELTA,
+    REFINEMENTS,
+    SLOW,
+    STEEP,
+    BandedProgram,
+    Factor,
+    NotConvexError,
+    largest,
+)
 from .banded_qp import BandedQP
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = 0, 1, 2, 3, 5
@@ -22,9 +33,12 @@ SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second 
 POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
 ACTIVE = 1e-4  # a side is active whose multiplier is more than this share of its slack
 CLOSEST = 0.995  # share of the way to the nearest bound that a step goes
+SHORT = 0.1  # a step, or one after which slacks times multipliers are more, is corrected less
+UNMOVED, GONE = 0.5, 1e-3  # a residual falls no more that stays, when the gap is this share of what it may be
 POLISHES = 12  # steps that settle the active sides, ...
-FALLING = 0.9  # ... while one moves x or the multipliers less than this share of the one before
-SETS = 8  # of active sides that are tried
+FALLING = 0.9  # ... while one moves x or the multipliers less than this share of the one before, ...
+RESTED = 1e-12  # ... and x by more than this
+SETS, VAIN = 8, 3  # of active sides that are tried, and in a row that gain next to nothing
 FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
 
@@ -87,14 +101,12 @@ class _Point:
         self.ru = np.where(p.has_upper, self.su - p.high + Cx, 0.0)
         self.mu = float(self.sl @ self.zl + self.su @ self.zu) / max(p.sides, 1)
 
-    @property
-    def residual(self) -> float:
-        """The largest of it, relative."""
+    def residuals(self) -> tuple[float, float, float]:
+        """The largest of rx, of the sides, and mu, relative."""
         p = self.p
         sides = (self.ry, p.room_low), (self.rl, p.room_low), (self.ru, p.room_high)
-        most = [float((abs(each) / room).max(initial=0.0)) for each, room in sides]
-        rx, force, Hx = (float(abs(each).max(initial=0.0)) for each in (self.rx, self.force, self.Hx))
-        return max(max(rx, self.mu) / max(p.size_g, force, Hx), *most)  # multipliers that cancel excuse no gap
+        forces = max(p.size_g, largest(self.force), largest(self.Hx))  # multipliers that cancel excuse no gap
+        return largest(self.rx) / forces, max(largest(each / room) for each, room in sides), self.mu / forces
 
     @property
     def shows_infeasible(self) -> bool:
@@ -107,14 +119,14 @@ class _Point:
     @property
     def weight(self) -> Array:
         """(m,) of the rows in Newton's matrix."""
-        return np.where(self.p.equal, 1.0 / DELTA, self.zl / self.sl + self.zu / self.su)
+        return np.where(self.p.equal, 1.0 / self.p.delta, self.zl / self.sl + self.zu / self.su)
 
-    def newton(self, L: Factor, weight: Array, cl: Array, cu: Array) -> tuple[Array, ...]:
+    def newton(self, L: Factor, weight: Array, cl: Array, cu: Array, refinements: int) -> tuple[Array, ...]:
         """Changes of x, y, sl, su, zl, zu with zl dsl + sl dzl = cl, and of the upper sides."""
         p, low, up = self.p, self.p.has_lower, self.p.has_upper
         push = np.where(low, (cl + self.zl * self.rl) / self.sl, 0.0)
         push -= np.where(up, (cu + self.zu * self.ru) / self.su, 0.0)
-        dx, dy = p.solved(L, weight, self.rx + p.pushed(push), self.ry)
+        dx, dy, self.left = p.solved(L, weight, self.rx + p.pushed(push), self.ry, refinements)
         Cdx = p.along(dx)
         dsl, dsu = np.where(low, Cdx - self.rl, 0.0), np.where(up, -Cdx - self.ru, 0.0)
         dzl = np.where(low, (cl - self.zl * dsl) / self.sl, 0.0)
@@ -126,32 +138,52 @@ class _Point:
         shrinking = changes < 0.0
         return float(min(1.0, np.min(-values[shrinking] / changes[shrinking], initial=np.inf)))
 
+    def _gap(self, change: tuple[Array, ...], t: float) -> float:
+        """mu after t of a change."""
+        _, _, dsl, dsu, dzl, dzu = change
+        lows, highs = (self.sl + t * dsl) @ (self.zl + t * dzl), (self.su + t * dsu) @ (self.zu + t * dzu)
+        return float(lows + highs) / max(self.p.sides, 1)
+
     def step(self, L: Factor, weight: Array) -> None:
         """Mehrotra's predictor and corrector."""
         sl, su, zl, zu = self.sl, self.su, self.zl, self.zu
-        change, t = self.newton(L, weight, -sl * zl, -su * zu), 1.0
+        change, t = self.newton(L, weight, -sl * zl, -su * zu, 0 if self.p.sides else REFINEMENTS), 1.0
         if self.p.sides:
             t, (_, _, dsl, dsu, dzl, dzu) = self.longest(change), change
-            after = float((sl + t * dsl) @ (zl + t * dzl) + (su + t * dsu) @ (zu + t * dzu)) / self.p.sides
-            centre = (max(after, 0.0) / self.mu) ** 3 * self.mu if self.mu > 0.0 else 0.0
-            change = self.newton(L, weight, centre - sl * zl - dsl * dzl, centre - su * zu - dsu * dzu)
-            t = min(1.0, CLOSEST * self.longest(change))
+            centre = (max(self._gap(change, t), 0.0) / self.mu) ** 3 * self.mu if self.mu > 0.0 else 0.0
+            # All of the correction may lead round and round (Cartis, "Some disadvantages of a Mehrotra-type primal-dual
+            # corrector interior point algorithm for linear programming", 2009).
+            for share in (1.0, t * t):
+                low, high = (
+                    centre - s * z - share * ds * dz for s, z, ds, dz in ((sl, zl, dsl, dzl), (su, zu, dsu, dzu))
+                )
+                change = self.newton(L, weight, low, high, REFINEMENTS)
+                t = min(1.0, CLOSEST * self.longest(change))
+                if t >= SHORT and self._gap(change, t) <= self.mu:
+                    break
         for name, by in zip(("x", "y", "sl", "su", "zl", "zu"), change, strict=True):
             setattr(self, name, getattr(self, name) + t * by)
+        if self.left > max(SLOW * largest(self.ry), POLISHED):
+            self.p.delta = max(self.p.delta * FIRMER, LEAST_DELTA)
 
 
 def _interior(
     p: BandedProgram, at: _Point, tolerance: float, iterations: int, count: int
 ) -> Generator[None, None, tuple[int, int]]:
     """Move the point until it is solved; status and steps so far."""
+    before = np.inf
     while True:
         at.look()
-        if at.residual <= tolerance:
+        lack, outside, gap = at.residuals()
+        if max(lack, outside, gap) <= tolerance:
             return OPTIMAL, count
         if at.shows_infeasible:
             return INFEASIBLE, count
         if count == iterations:
             return MAX_ITERATIONS, count
+        if largest(at.rx) >= UNMOVED * before and gap <= GONE * tolerance and outside <= tolerance:
+            return STALLED, count
+        before = largest(at.rx)
         count, weight = count + 1, at.weight
         try:
             L = p.newton_matrix(weight)
@@ -170,7 +202,7 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tup
     Cx = p.along(x)
     best = x, z, _error(p, x, z)
     at_low, at_high = p.has_lower & (z > ACTIVE * (Cx - p.low)), p.has_upper & (-z > ACTIVE * (p.high - Cx))
-    is_exact = False
+    is_exact, vain = False, 0
     for _ in range(SETS):
         active, wanted = p.equal | at_low | at_high, np.where(at_high, p.high, p.low)
         L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
@@ -183,10 +215,11 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tup
             push = np.where(active, (missing - p.along(step)) / DELTA, 0.0)
             x, z = x + step, z + push
             sizes = float(abs(step).max(initial=0.0)), float(abs(push).max(initial=0.0))
-            if sizes[0] >= FALLING * moved and sizes[1] >= FALLING * pushed:
+            if sizes[0] <= RESTED or (sizes[0] >= FALLING * moved and sizes[1] >= FALLING * pushed):
                 break
             moved, pushed = sizes
         error = _error(p, x, z)
+        vain = 0 if error <= FALLING * best[2] else vain + 1
         if error <= best[2]:
             best = x, z, error
         Cx, before = p.along(x), (at_low, at_high)
@@ -194,7 +227,7 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tup
         at_high = p.has_upper & np.where(at_high, z < 0.0, Cx > p.high)
         is_same = (at_low == before[0]).all() and (at_high == before[1]).all()
         is_exact = bool(error <= POLISHED or (is_same and error <= NEAR))
-        if is_exact or is_same:
+        if is_exact or is_same or vain == VAIN:
             break
         yield
     return *best, is_exact

@@ -21,7 +21,7 @@ void rk_banded_take(rk_banded_solver *s, const rk_banded_program *p, rk_arena *a
   for (size_t i = 0; i < sizeof of_unknowns / sizeof *of_unknowns; i++) *of_unknowns[i] = rk_take(arena, s->size);
   double **of_rows[] = {&s->length, &s->low, &s->high, &s->y,   &s->sl,  &s->su,  &s->zl,    &s->zu,
                         &s->Cx,     &s->ry,  &s->rl,   &s->ru,  &s->dy,  &s->dsl, &s->dsu,   &s->dzl,
-                        &s->dzu,    &s->cl,  &s->cu,   &s->weight, &s->other, &s->kept, &s->z, &s->across, &s->room_low, &s->room_high};
+                        &s->dzu,    &s->cl,  &s->cu,  &s->pl,  &s->pu,   &s->weight, &s->other, &s->kept, &s->z, &s->across, &s->room_low, &s->room_high};
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = rk_take(arena, s->rows);
   s->value = rk_take(arena, s->entries);
   s->has = rk_take_integers(arena, s->rows);

@@ -12,16 +12,18 @@ static const double RK_STEEP = 1e9; /* weights above are of rows that are nearly
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
    at: 1 lower, 2 upper side is active. size: unknowns, of which `banded` come in frames and one may be the last; eliminated,
-   pivot: what the last one adds to the factor L. room_low, room_high: what a lack of a side is relative to. */
+   pivot: what the last one adds to the factor L. room_low, room_high: what a lack of a side is relative to. delta: by which
+   equations give way; left: the largest of what a step leaves of their lack;
+   before: rx at the step before. */
 typedef struct rk_banded_solver {
   const rk_banded_program *p;
   int64_t size, banded, reach, rows, entries;
-  double scale, size_g, corner, pivot;
+  double scale, size_g, corner, pivot, delta, left, before;
   double *H, *L, *g, *value, *length, *low, *high, *room_low, *room_high, *border, *across, *eliminated;
   int32_t *has, *at;
   double *x, *y, *sl, *su, *zl, *zu;
   double *Cx, *Hx, *force, *rx, *ry, *rl, *ru, *weight;
-  double *dx, *dy, *dsl, *dsu, *dzl, *dzu, *lack, *other, *cl, *cu, *best, *kept, *z;
+  double *dx, *dy, *dsl, *dsu, *dzl, *dzu, *lack, *other, *cl, *cu, *pl, *pu, *best, *kept, *z;
 } rk_banded_solver;
 
 static inline double rk_larger(double a, double b) { return a > b ? a : b; }

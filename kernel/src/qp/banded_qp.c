@@ -7,16 +7,17 @@
 #include "banded_program.h"
 #include "robokin_qp.h"
 
-static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4, FALLING = 0.9;
+static const double DELTA = 1e-5, LEAST_DELTA = 1e-10, FIRMER = 0.1, SLOW = 0.1, EXACT = 1e-7;
+static const double CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4, FALLING = 0.9, RESTED = 1e-12, SHORT = 0.1, UNMOVED = 0.5, GONE = 1e-3;
 static const double SOLVED[] = {1e-9, 1e-13};
-enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, TOLERANCES = 2, STALLED = RK_QP_RUNNING + 1 };
+enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, VAIN = 3, FURTHER = 8, TOLERANCES = 2, STALLED = RK_QP_RUNNING + 1 };
 
-/* Where the method is. set: sides taken as active that were tried. least: what the best point lacks, negative where
+/* Where the method is. set: sides taken as active that were tried. vain: those in a row that gained little. least: what the best point lacks, negative where
    there is none. is_exact: that is as little as rounding lets it be, further steps find nothing better. */
 typedef struct search {
   rk_banded_solver solver;
   enum { GUESSING, MOVING, SETTLING, DONE } phase;
-  int32_t turn, steps, last, status, set, is_exact; /* last: steps before this turn */
+  int32_t turn, steps, last, status, set, vain, is_exact; /* last: steps before this turn */
   double least;
 } search;
 
@@ -27,29 +28,40 @@ static double dot(const double *a, const double *b, int64_t count) {
 }
 
 /* dx, dy with (H + C'WC) dx - A'dy = lack_x and A dx = ry of the equations A; rhs[size] is kept. */
-static void solve_step(rk_banded_solver *s, const double *rhs) {
+static void solve_step(rk_banded_solver *s, const double *rhs, int32_t refinements) {
   memset(s->dx, 0, sizeof(double) * (size_t)s->size);
   memset(s->dy, 0, sizeof(double) * (size_t)s->rows);
-  for (int32_t turn = 0; turn <= REFINEMENTS; turn++) {
-    rk_banded_hessian_times(s, s->dx, s->lack);
-    rk_banded_times(s, s->dx, s->other);
-    for (int64_t i = 0; i < s->size; i++) s->lack[i] = rhs[i] - s->lack[i];
-    for (int64_t i = 0; i < s->rows; i++) {
-      const int32_t equal = s->has[i] & 4;
-      s->kept[i] = equal ? s->ry[i] - s->other[i] : 0.0; /* what is missing */
-      s->other[i] = equal ? s->dy[i] + s->kept[i] / DELTA : -s->weight[i] * s->other[i];
+  memcpy(s->lack, rhs, sizeof(double) * (size_t)s->size);
+  memcpy(s->kept, s->ry, sizeof(double) * (size_t)s->rows); /* what is missing */
+  const double most_x = EXACT * rk_largest(rhs, s->size), most_y = EXACT * rk_largest(s->ry, s->rows);
+  for (int32_t turn = 0; turn <= refinements; turn++) {
+    if (turn) {
+      rk_banded_hessian_times(s, s->dx, s->lack);
+      rk_banded_times(s, s->dx, s->other);
+      for (int64_t i = 0; i < s->size; i++) s->lack[i] = rhs[i] - s->lack[i];
+      for (int64_t i = 0; i < s->rows; i++) {
+        const int32_t equal = s->has[i] & 4;
+        s->kept[i] = equal ? s->ry[i] - s->other[i] : 0.0;
+        s->other[i] = equal ? s->dy[i] : -s->weight[i] * s->other[i];
+      }
+      rk_banded_add_transposed(s, s->other, s->lack);
+      if (rk_largest(s->lack, s->size) <= most_x && rk_largest(s->kept, s->rows) <= most_y) break;
     }
+    for (int64_t i = 0; i < s->rows; i++) s->other[i] = s->kept[i] / s->delta;
     rk_banded_add_transposed(s, s->other, s->lack);
     rk_banded_solve(s, s->lack);
     rk_banded_times(s, s->lack, s->other);
-    for (int64_t i = 0; i < s->rows; i++)
-      if (s->has[i] & 4) s->dy[i] += (s->kept[i] - s->other[i]) / DELTA;
+    for (int64_t i = 0; i < s->rows; i++) {
+      s->kept[i] = s->has[i] & 4 ? s->kept[i] - s->other[i] : 0.0;
+      s->dy[i] += s->kept[i] / s->delta;
+    }
     for (int64_t i = 0; i < s->size; i++) s->dx[i] += s->lack[i];
   }
+  s->left = rk_largest(s->kept, s->rows);
 }
 
 /* The step for zl dsl + sl dzl = cl, and of the upper sides. */
-static void newton(rk_banded_solver *s) {
+static void newton(rk_banded_solver *s, int32_t refinements) {
   for (int64_t i = 0; i < s->rows; i++) {
     double push = 0.0;
     if (s->has[i] & 1) push += (s->cl[i] + s->zl[i] * s->rl[i]) / s->sl[i];
@@ -58,7 +70,7 @@ static void newton(rk_banded_solver *s) {
   }
   memcpy(s->force, s->rx, sizeof(double) * (size_t)s->size);
   rk_banded_add_transposed(s, s->other, s->force);
-  solve_step(s, s->force);
+  solve_step(s, s->force, refinements);
   rk_banded_times(s, s->dx, s->other);
   for (int64_t i = 0; i < s->rows; i++) {
     s->dsl[i] = s->dsu[i] = s->dzl[i] = s->dzu[i] = 0.0;
@@ -87,12 +99,22 @@ static double longest(const rk_banded_solver *s) {
   return shorter(t, s->zu, s->dzu, s->rows);
 }
 
+/* What slacks times multipliers sum up to after t of a step. */
+static double complementarity(const rk_banded_solver *s, double t) {
+  double sum = 0.0;
+  for (int64_t i = 0; i < s->rows; i++)
+    sum += (s->sl[i] + t * s->dsl[i]) * (s->zl[i] + t * s->dzl[i]) + (s->su[i] + t * s->dsu[i]) * (s->zu[i] + t * s->dzu[i]);
+  return sum;
+}
+
 static void move(double *x, const double *dx, double t, int64_t count) {
   for (int64_t i = 0; i < count; i++) x[i] += t * dx[i];
 }
 
 static void begin(rk_banded_solver *s) {
   const double start = rk_larger(1e-4, fmin(1.0, rk_largest(s->g, s->size)));
+  s->delta = DELTA;
+  s->before = INFINITY;
   memset(s->x, 0, sizeof(double) * (size_t)s->size);
   for (int64_t i = 0; i < s->rows; i++) {
     const int32_t low = s->has[i] & 1, high = s->has[i] & 2;
@@ -130,31 +152,35 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
   rk_banded_add_transposed(s, s->z, s->force);
   for (int64_t i = 0; i < s->size; i++) s->rx[i] = -(s->Hx[i] + s->g[i] - s->force[i]);
   const double mu = (dot(s->sl, s->zl, s->rows) + dot(s->su, s->zu, s->rows)) / (double)(sides ? sides : 1);
-  const double force = rk_largest(s->force, s->size);
+  const double force = rk_largest(s->force, s->size), lack = rk_largest(s->rx, s->size);
   const double forces = rk_larger(size_g, rk_larger(force, rk_largest(s->Hx, s->size)));
-  if (rk_larger(rk_larger(rk_largest(s->rx, s->size), mu) / forces, primal) <= tolerance) return RK_QP_OPTIMAL;
+  if (rk_larger(rk_larger(lack, mu) / forces, primal) <= tolerance) return RK_QP_OPTIMAL;
   if (ray > CERTAIN * most_z && force <= CERTAIN * most_z && most_z > size_g / CERTAIN) return RK_QP_INFEASIBLE;
+  if (lack >= UNMOVED * s->before && mu <= GONE * tolerance * forces && primal <= tolerance) return STALLED;
+  s->before = lack;
   if (*steps == most) return RK_QP_MAX_ITERATIONS;
   for (int64_t i = 0; i < s->rows; i++)
-    s->weight[i] = s->has[i] & 4 ? 1.0 / DELTA : s->zl[i] / s->sl[i] + s->zu[i] / s->su[i];
+    s->weight[i] = s->has[i] & 4 ? 1.0 / s->delta : s->zl[i] / s->sl[i] + s->zu[i] / s->su[i];
   if (!rk_banded_factor(s)) return rk_largest(s->weight, s->rows) > RK_STEEP ? STALLED : RK_QP_NOT_CONVEX;
   for (int64_t i = 0; i < s->rows; i++) s->cl[i] = -s->sl[i] * s->zl[i], s->cu[i] = -s->su[i] * s->zu[i];
-  newton(s);
-  double t = 1.0;
+  newton(s, sides ? 0 : REFINEMENTS);
+  double t = 1.0, share = 1.0;
   if (sides) {
-    t = longest(s);
-    double after = 0.0;
-    for (int64_t i = 0; i < s->rows; i++)
-      after += (s->sl[i] + t * s->dsl[i]) * (s->zl[i] + t * s->dzl[i]) +
-               (s->su[i] + t * s->dsu[i]) * (s->zu[i] + t * s->dzu[i]);
-    const double share = mu > 0.0 ? rk_larger(after / (double)sides, 0.0) / mu : 0.0;
-    const double centre = share * share * share * mu;
-    for (int64_t i = 0; i < s->rows; i++) {
-      s->cl[i] = centre - s->sl[i] * s->zl[i] - s->dsl[i] * s->dzl[i];
-      s->cu[i] = centre - s->su[i] * s->zu[i] - s->dsu[i] * s->dzu[i];
+    const double first = longest(s);
+    const double left = mu > 0.0 ? rk_larger(complementarity(s, first) / (double)sides, 0.0) / mu : 0.0;
+    const double centre = left * left * left * mu;
+    memcpy(s->pl, s->dsl, sizeof(double) * (size_t)s->rows);
+    for (int64_t i = 0; i < s->rows; i++) s->pl[i] *= s->dzl[i], s->pu[i] = s->dsu[i] * s->dzu[i];
+    for (int32_t turn = 0; turn < 2; turn++) {
+      for (int64_t i = 0; i < s->rows; i++) {
+        s->cl[i] = centre - s->sl[i] * s->zl[i] - share * s->pl[i];
+        s->cu[i] = centre - s->su[i] * s->zu[i] - share * s->pu[i];
+      }
+      newton(s, REFINEMENTS);
+      t = fmin(1.0, CLOSEST * longest(s));
+      if (t >= SHORT && complementarity(s, t) <= mu * (double)sides) break;
+      share = first * first;
     }
-    newton(s);
-    t = fmin(1.0, CLOSEST * longest(s));
   }
   move(s->x, s->dx, t, s->size);
   move(s->y, s->dy, t, s->rows);
@@ -162,6 +188,7 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
   move(s->su, s->dsu, t, s->rows);
   move(s->zl, s->dzl, t, s->rows);
   move(s->zu, s->dzu, t, s->rows);
+  if (s->left > rk_larger(SLOW * rk_largest(s->ry, s->rows), POLISHED)) s->delta = rk_larger(s->delta * FIRMER, LEAST_DELTA);
   ++*steps;
   return RK_QP_RUNNING;
 }
@@ -217,7 +244,7 @@ static void settle(rk_banded_solver *s) {
     }
     for (int64_t i = 0; i < s->size; i++) s->dx[i] += s->lack[i];
     const double step = rk_largest(s->lack, s->size), push = rk_largest(s->other, s->rows);
-    if (step >= FALLING * moved && push >= FALLING * pushed) break;
+    if (step <= RESTED || (step >= FALLING * moved && push >= FALLING * pushed)) break;
     moved = step, pushed = push;
   }
 }
@@ -229,7 +256,7 @@ static void begin_polish(search *at) {
   memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
   memcpy(s->dx, s->x, sizeof(double) * (size_t)s->size);
   at->least = error_of(s, s->x, s->z);
-  at->is_exact = at->set = 0;
+  at->is_exact = at->set = at->vain = 0;
   for (int64_t i = 0; i < s->rows; i++) {
     s->at[i] = s->has[i] & 1 && s->z[i] > ACTIVE * (s->Cx[i] - s->low[i]) ? 1 : 0;
     if (s->has[i] & 2 && -s->z[i] > ACTIVE * (s->high[i] - s->Cx[i])) s->at[i] |= 2;
@@ -246,6 +273,7 @@ static int32_t polish(search *at) {
   }
   settle(s);
   const double error = error_of(s, s->dx, s->dy);
+  at->vain = error <= FALLING * at->least ? 0 : at->vain + 1;
   if (error <= at->least) {
     at->least = error;
     memcpy(s->best, s->dx, sizeof(double) * (size_t)s->size);
@@ -260,7 +288,7 @@ static int32_t polish(search *at) {
     s->at[i] = now;
   }
   at->is_exact = error <= POLISHED || (!changed && error <= NEAR);
-  return at->is_exact || !changed || ++at->set == SETS;
+  return at->is_exact || !changed || at->vain == VAIN || ++at->set == SETS;
 }
 
 int32_t rk_sizeof_banded_program(void) { return (int32_t)sizeof(rk_banded_program); }

@@ -152,3 +152,17 @@ def test_multipliers_that_cancel_excuse_no_gap(backend):
     assert own is not None and own.status is QPStatus.OPTIMAL
     theirs = np.array(by_clarabel(dense, g, C, lower, upper).x)
     assert abs(own.x.ravel() - theirs).max() <= 1e-8 * max(1.0, abs(theirs).max())
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize(
+    ("seed", "degenerate"), [(163, False), (163, True), (2224, True), (2324, True), (2897, True), (2946, True)]
+)
+def test_equations_that_nearly_follow_from_sides_are_met(backend, seed, degenerate):
+    """They fall slowly while they give way; and a corrector that is taken whole goes round and round (2324)."""
+    H, g, rows, lower, upper, dense, C = random_program(seed, degenerate)
+    own = finish(solve_banded_qp(H, g, rows, lower, upper, backend))
+    assert own is not None and own.status is QPStatus.OPTIMAL
+    x, pushed = own.x.ravel(), C.T @ own.multipliers
+    assert abs(dense @ x + g.ravel() + pushed).max() <= 1e-8 * max(1.0, abs(pushed).max())
+    assert np.maximum(lower - C @ x, C @ x - upper).max() <= 1e-8 * max(1.0, abs(x).max())
