@@ -8,6 +8,7 @@
 #include "robokin_banded_qp.h"
 
 static const double RK_STEEP = 1e9; /* weights above are of rows that are nearly equations */
+static const double RK_DELTA = 1e-5; /* by which equations give way, at first */
 
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
@@ -53,5 +54,14 @@ void rk_banded_solve(const rk_banded_solver *s, double *b);
 
 /* L of H + C' diag(weight) C, made positive definite by a little where it is not; 0 where that does not help. */
 int32_t rk_banded_factor(rk_banded_solver *s);
+
+/* The largest of what x and z lack as a solution, relative. */
+double rk_banded_error(rk_banded_solver *s, const double *x, const double *z);
+
+/* Which sides are active, as ry wants them: as `at` says of each row (1 lower, 2 upper side). */
+void rk_banded_activate(rk_banded_solver *s);
+
+/* dx, dy: the point where the active sides are equations. */
+void rk_banded_settle(rk_banded_solver *s);
 
 #endif

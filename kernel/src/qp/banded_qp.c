@@ -7,10 +7,10 @@
 #include "banded_program.h"
 #include "robokin_qp.h"
 
-static const double DELTA = 1e-5, LEAST_DELTA = 1e-10, FIRMER = 0.1, SLOW = 0.1, EXACT = 1e-7;
-static const double CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4, FALLING = 0.9, RESTED = 1e-12, SHORT = 0.1, UNMOVED = 0.5, GONE = 1e-3;
+static const double LEAST_DELTA = 1e-10, FIRMER = 0.1, SLOW = 0.1, EXACT = 1e-7;
+static const double CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, ACTIVE = 1e-4, FALLING = 0.9, SHORT = 0.1, UNMOVED = 0.5, GONE = 1e-3;
 static const double SOLVED[] = {1e-9, 1e-13};
-enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, VAIN = 3, FURTHER = 8, TOLERANCES = 2, STALLED = RK_QP_RUNNING + 1 };
+enum { REFINEMENTS = 2, SETS = 8, VAIN = 3, FURTHER = 8, TOLERANCES = 2, STALLED = RK_QP_RUNNING + 1 };
 
 /* Where the method is. set: sides taken as active that were tried. vain: those in a row that gained little. least: what the best point lacks, negative where
    there is none. is_exact: that is as little as rounding lets it be, further steps find nothing better. */
@@ -113,7 +113,7 @@ static void move(double *x, const double *dx, double t, int64_t count) {
 
 static void begin(rk_banded_solver *s) {
   const double start = rk_larger(1e-4, fmin(1.0, rk_largest(s->g, s->size)));
-  s->delta = DELTA;
+  s->delta = RK_DELTA;
   s->before = INFINITY;
   memset(s->x, 0, sizeof(double) * (size_t)s->size);
   for (int64_t i = 0; i < s->rows; i++) {
@@ -193,69 +193,13 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
   return RK_QP_RUNNING;
 }
 
-/* The rk_largest of what x and z lack as a solution, relative. */
-static double error_of(rk_banded_solver *s, const double *x, const double *z) {
-  rk_banded_times(s, x, s->Cx);
-  rk_banded_hessian_times(s, x, s->Hx);
-  memset(s->force, 0, sizeof(double) * (size_t)s->size);
-  rk_banded_add_transposed(s, z, s->force);
-  const double size_g = rk_larger(s->size_g, rk_larger(rk_largest(s->force, s->size), rk_largest(s->Hx, s->size)));
-  const double size_z = rk_larger(s->size_g, rk_largest(z, s->rows));
-  double most = 0.0;
-  for (int64_t i = 0; i < s->size; i++) most = rk_larger(most, fabs(s->Hx[i] + s->g[i] - s->force[i]) / size_g);
-  for (int64_t i = 0; i < s->rows; i++) {
-    const double to_low = (s->Cx[i] - s->low[i]) / s->room_low[i];
-    const double to_high = (s->high[i] - s->Cx[i]) / s->room_high[i];
-    most = rk_larger(most, rk_larger(-to_low, -to_high));
-    if (s->has[i] & 4) continue;
-    if (z[i] > 0.0) most = rk_larger(most, fmin(s->has[i] & 1 ? fabs(to_low) : INFINITY, z[i] / size_z));
-    if (z[i] < 0.0) most = rk_larger(most, fmin(s->has[i] & 2 ? fabs(to_high) : INFINITY, -z[i] / size_z));
-  }
-  return most;
-}
-
-/* Which sides are active, as ry wants them: as `at` says of each row (1 lower, 2 upper side). */
-static void activate(rk_banded_solver *s) {
-  for (int64_t i = 0; i < s->rows; i++) {
-    const int32_t active = s->has[i] & 4 || s->at[i];
-    s->weight[i] = active ? 1.0 / DELTA : 0.0;
-    s->dy[i] = active ? s->dy[i] : 0.0;
-    s->ry[i] = s->at[i] & 2 ? s->high[i] : s->low[i];
-  }
-}
-
-/* dx, dy: the point where the active sides are equations. */
-static void settle(rk_banded_solver *s) {
-  double moved = INFINITY, pushed = INFINITY;
-  for (int32_t turn = 0; turn < POLISHES; turn++) {
-    rk_banded_times(s, s->dx, s->other);
-    rk_banded_hessian_times(s, s->dx, s->lack);
-    for (int64_t i = 0; i < s->size; i++) s->lack[i] = -(s->lack[i] + s->g[i]);
-    for (int64_t i = 0; i < s->rows; i++) {
-      s->kept[i] = s->weight[i] > 0.0 ? s->ry[i] - s->other[i] : 0.0;
-      s->other[i] = s->dy[i] + s->kept[i] / DELTA;
-    }
-    rk_banded_add_transposed(s, s->other, s->lack);
-    rk_banded_solve(s, s->lack);
-    rk_banded_times(s, s->lack, s->other);
-    for (int64_t i = 0; i < s->rows; i++) {
-      s->other[i] = s->weight[i] > 0.0 ? (s->kept[i] - s->other[i]) / DELTA : 0.0;
-      s->dy[i] += s->other[i];
-    }
-    for (int64_t i = 0; i < s->size; i++) s->dx[i] += s->lack[i];
-    const double step = rk_largest(s->lack, s->size), push = rk_largest(s->other, s->rows);
-    if (step <= RESTED || (step >= FALLING * moved && push >= FALLING * pushed)) break;
-    moved = step, pushed = push;
-  }
-}
-
 /* Begins to look, in best and z, for the best point where the sides that are active are equations, or as it is. */
 static void begin_polish(search *at) {
   rk_banded_solver *s = &at->solver;
   for (int64_t i = 0; i < s->rows; i++) s->z[i] = s->dy[i] = s->y[i] + s->zl[i] - s->zu[i];
   memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
   memcpy(s->dx, s->x, sizeof(double) * (size_t)s->size);
-  at->least = error_of(s, s->x, s->z);
+  at->least = rk_banded_error(s, s->x, s->z);
   at->is_exact = at->set = at->vain = 0;
   for (int64_t i = 0; i < s->rows; i++) {
     s->at[i] = s->has[i] & 1 && s->z[i] > ACTIVE * (s->Cx[i] - s->low[i]) ? 1 : 0;
@@ -266,13 +210,13 @@ static void begin_polish(search *at) {
 /* Tries one set of active sides; whether it is the last. */
 static int32_t polish(search *at) {
   rk_banded_solver *s = &at->solver;
-  activate(s);
+  rk_banded_activate(s);
   if (!rk_banded_factor(s)) {
     at->least = -1.0;
     return 1;
   }
-  settle(s);
-  const double error = error_of(s, s->dx, s->dy);
+  rk_banded_settle(s);
+  const double error = rk_banded_error(s, s->dx, s->dy);
   at->vain = error <= FALLING * at->least ? 0 : at->vain + 1;
   if (error <= at->least) {
     at->least = error;
