@@ -77,11 +77,14 @@ class LocalProgram:
 
     def kkt(self, z: Array) -> float:
         """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
-        a displacement by FLAT would make of it, where a motion with nothing in its way has no gradient left."""
+        a displacement by FLAT would make of it, where a motion with nothing in its way has no gradient left; in free
+        time the largest multiplier, as rows push against one another there."""
         force = self.rows.transposed(z, self.gradient.size)
         g = self.gradient.ravel()
         stiffest = float(abs(self.H[:, 0]).max(initial=0.0))
         size = max(float(abs(g).max(initial=0.0)), float(abs(force).max(initial=0.0)), FLAT * stiffest, 1e-300)
+        if self.time is not None:
+            size = max(size, float(abs(z).max(initial=0.0)))
         room = np.where(z > 0.0, self.upper, np.where(z < 0.0, -self.lower, 0.0))
         with np.errstate(invalid="ignore"):
             apart = np.nan_to_num(np.minimum(abs(room), abs(z) / size), posinf=np.inf)

@@ -46,6 +46,16 @@ def test_nothing_faster_keeps_the_limits(limits):
     assert again.dt == pytest.approx(fastest.dt, rel=1e-5)
 
 
+def test_limits_on_speeds_alone_are_enough():
+    """Of frames that nothing hurries many are as good: a method that goes little at a time comes to no end."""
+    model, tasks, targets, q = problem()
+    model = with_rates(model, acceleration=np.inf)
+    fastest = optimize_motion(model, tasks, targets, q, 0.06, "duration")
+    assert fastest.is_optimal and fastest.kkt <= 1e-6 and fastest.converged.all()
+    assert_inside(fastest)
+    assert not optimize_motion(model, tasks, targets, q, 0.999 * fastest.dt).converged.all()
+
+
 @pytest.mark.parametrize("dt", [0.01, 0.06])
 def test_a_start_that_breaks_other_limits_gets_more_time(dt):
     """A jerk is that of a motion, over the cube of the time."""
