@@ -85,12 +85,12 @@ def smooth_steps(
     wild = yield from scaled(sample_configurations(scene, obj, around, robot), 0.0, 0.2)
     own = slice(around.index(frames[0]), around.index(frames[-1]) + 1)
     shown = Motion.of(model, dt * np.arange(len(frames)), wild[own])
-    start = near_animation(model, shown.q, dt)
+    start = yield from scaled(near_animation(model, shown.q, dt), 0.2, 0.4)
     cost = {"animation": 1.0, "acceleration": time**4} if time > 0.0 else "animation"
     parts = [TrackedFrames((), start, np.zeros((len(frames), 0)))]
     steps = until(optimize_steps(model, parts, cost, shown.q, False), lambda _: is_enough())
     steps = mapped(steps, lambda done: done / ITERATIONS)
-    (result,) = yield from scaled(steps, 0.2, 0.9)
+    (result,) = yield from scaled(steps, 0.4, 0.9)
     written = write_curves(obj, frames, result.q, new_action, robot)
     show_curves(obj, scene.frame_current_final, robot)
     mended = wild.copy()

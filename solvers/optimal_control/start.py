@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion
 from ..descent.engine import CONVERGED
 from ..ik.problem import part_names
-from ..progress import finish
+from ..progress import finish, mapped
 from ..tasks import PostureTask, Task
 from ..tasks.influence import checked_shares
 from ..tasks.protocols import VelocityTask
@@ -129,9 +129,14 @@ def _tracked(
     return joined(finish(follow_in_order(segments, q0, start_velocity, seed)))
 
 
-def near_animation(model: RobotModel, q: Array, dt: float) -> TrackResult:
-    """Frames that follow an animation q (F, nq) inside the limits, from rest, without any other task."""
-    return start_near(model, (), [[]] * len(q), None, dt, None, 0, "auto", q)
+def near_animation(model: RobotModel, q: Array, dt: float) -> Generator[float, None, TrackResult]:
+    """Yield the share of the frames done; return frames that follow an animation q (F, nq) inside the limits, from
+    rest, without any other task."""
+    tracker = tracker_of(model, [PostureTask(q[0])], dt)
+    segment = Segment(tracker, tracker.check_targets([[each] for each in q]))
+    steps = follow_in_order([segment], q[0])
+    results = yield from mapped(steps, lambda done: sum(map(len, done)) / len(q))
+    return _without_last(model, (), joined(results), dt, "auto")
 
 
 def _without_last(

@@ -99,7 +99,7 @@ def test_a_jump_becomes_a_motion(name):
     middle = model.limits.middle(model.neutral())
     there = integrate(model, middle, 0.3 * np.random.default_rng(0).normal(size=model.nv))
     jump = np.array([middle] * 12 + [there] * 12)
-    parts = [TrackedFrames((), near_animation(model, jump, DT), np.zeros((len(jump), 0)))]
+    parts = [TrackedFrames((), finish(near_animation(model, jump, DT)), np.zeros((len(jump), 0)))]
     (near,) = finish(optimize_steps(model, parts, {"animation": 1.0, "acceleration": 0.04**4}, jump, False))
     assert near.is_optimal and near.cost_after < near.cost_before
     assert not check_motion(near.motion).violations
@@ -109,9 +109,16 @@ def test_what_nothing_holds_is_shown_to_be_optimal():
     """Where no limit is near, the whole gradient vanishes: what is left is rounding."""
     model = with_rates(library_robot("planar_3r"), velocity=1e3, acceleration=1e6)
     q = 2.0 * np.sin(0.4 * np.arange(30))[:, None] * np.linspace(0.2, 1.0, model.nq)
-    parts = [TrackedFrames((), near_animation(model, q, DT), np.zeros((len(q), 0)))]
+    parts = [TrackedFrames((), finish(near_animation(model, q, DT)), np.zeros((len(q), 0)))]
     (near,) = finish(optimize_steps(model, parts, {"animation": 1.0, "acceleration": 1e-2}, q, False))
     assert near.is_optimal and near.steps <= 5
+
+
+def test_frames_near_an_animation_show_how_many_are_done():
+    """So that Smooth can be left while it looks for its start."""
+    model, q, _ = panda()
+    shares = list(near_animation(model, np.tile(q, (600, 1)), DT))
+    assert len(shares) > 3 and shares == sorted(shares) and 0.0 < shares[0] < 0.5 < shares[-1] <= 1.0
 
 
 def test_programs_without_active_limits_take_no_newton_step(monkeypatch):
