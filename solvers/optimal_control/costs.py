@@ -17,7 +17,7 @@ from .blocks import gauss_newton, products, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, after, differenced
 from .rows.drive_efforts import DriveEfforts
 
-SHORT = 1.0  # [1/rad^2] share of a duration that a step is taken to cost
+SHORT = 10.0  # [1/rad^2] share of a duration that a step is taken to cost
 
 
 class MotionCost(ABC):
