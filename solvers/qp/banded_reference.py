@@ -174,8 +174,8 @@ def _interior(
     before = np.inf
     while True:
         at.look()
-        lack, outside, gap = at.residuals()
-        if max(lack, outside, gap) <= tolerance:
+        unbalanced, outside, gap = at.residuals()
+        if max(unbalanced, outside, gap) <= tolerance:
             return OPTIMAL, count
         if at.shows_infeasible:
             return INFEASIBLE, count
