@@ -11,9 +11,9 @@ from .sparse_rows import SparseRows
 Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 of its column, what is left of its entry
 
 # By which equations give way at first, rows of length 1 and H of size 1, and at least: where they nearly follow from
-# sides that hold, they fall slowly, and so it falls to a FIRMER share.
+# sides that hold, they come true slowly, and so it falls to a FIRMER share.
 DELTA, LEAST_DELTA, FIRMER = 1e-5, 1e-10, 0.1
-SLOW = 0.1  # share of what equations lack: a step that leaves more makes them firmer
+SLOW = 0.1  # a share of what equations are off by: a step that leaves more makes them firmer
 # Added to H of size 1, as much as rounding makes it need: the first FEW, or all where sides are steep.
 RHOS = (1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 FEW = 2
