@@ -13,6 +13,7 @@ from ...properties.results.result_text import in_scene_units, status_words
 from ...robokin import RobokinError
 from ...scene.animation.auto_keys import auto_key
 from ...scene.animation.curves import key_channels
+from ...scene.live.memory import remember_shown
 from ...scene.posing.solve import SolvedPose, solve_steps
 from ..common import check_report, write_json
 from ..handlers.scene_marks import pose_mark
@@ -27,6 +28,7 @@ def take_pose(context: bpy.types.Context, obj: bpy.types.Object, solved: SolvedP
     else:
         auto_key(context, obj, solved.robot)
     reason = solved.store(obj)
+    remember_shown(obj, solved.robot.model, solved.result.q, solved.without)
     obj.robokin.solver.solve_mark = pose_mark(obj, solved.robot)
     return reason
 

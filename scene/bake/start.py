@@ -17,6 +17,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.robot import JointValue
 from ...scene.animation.curves import own_keys, shown_by_keys
 from ...scene.animation.frames import fcurves
+from ...scene.live.memory import read_memory, write_memory
 
 SAME = 1e-5  # [rad, m] a pose that is no farther from that of the curves is theirs
 
@@ -35,6 +36,10 @@ def keep_start(obj: bpy.types.Object, robot: Binding, start: str, q0: Array | No
     """Remember where a bake from the present pose started, for when it is repeated."""
     if start == "PRESENT" and q0 is not None:
         obj.robokin.solver.start_values = json.dumps(own_values(robot.model, q0))
+        memory = read_memory(obj, robot.model)
+        without = memory.without_at(q0)
+        memory.baked = None if without is None else (q0, without)
+        write_memory(obj, memory)
 
 
 def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> Array | None:

@@ -214,6 +214,11 @@ class Session:
 
     def _write(self, obj: bpy.types.Object, q: Array) -> None:
         self.q = self._arrays(obj).write(obj, q)
+        if obj.robokin.live_memory:
+            assert self.robot is not None
+            memory = read_memory(obj, self.robot.model)
+            memory.q = self.q
+            write_memory(obj, memory)
 
     def _arrays(self, obj: bpy.types.Object) -> PoseArrays:
         if self._pose is None:
@@ -307,9 +312,7 @@ class Session:
         tasks, shares = descent.problem.tasks, [one.influence for one in counting]
         targets = [KINDS[one.task.kind].target_at(one) for one in counting]
         fades = any(map(is_partial, shares))
-        if not fades and not any(map(is_counted_from_start, tasks)):
-            if obj.robokin.live_memory:
-                obj.robokin.live_memory = ""
+        if not fades and not any(map(is_counted_from_start, tasks)) and not obj.robokin.live_memory:
             return descent.solve(targets, q)
         problem, memory = descent.problem, read_memory(obj, descent.problem.model)
         counted = [i for i, task in enumerate(tasks) if is_counted_from_start(task)]
@@ -320,8 +323,8 @@ class Session:
             memory.without = None
             write_memory(obj, memory)
             return descent.solve(targets, q)
+        start = memory.without_at(q) if is_posed else memory.without
         whole = [0.0 if is_partial(share) else share for share in shares]
-        start = q if memory.without is None or is_posed else memory.without
-        memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
+        memory.without, memory.q = problem.solve(targets, q if start is None else start, 0, False, whole).q, q
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)

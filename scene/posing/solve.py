@@ -16,21 +16,25 @@ from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria, shapes_of_criteria
+from ...scene.live.memory import read_memory
 from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ...scene.tasks.solver_tasks import pose_tasks
 from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
 from ...solvers.progress import scaled
+from ...solvers.tasks.influence import is_partial, partial
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedPose:
-    """robot: whose pose it is. tasks: those that the result is about, `wanted` in the solver's form."""
+    """robot: whose pose it is. tasks: those that the result is about, `wanted` in the solver's form.
+    without: (nq,) where the robot would be without those that fade, None where none does."""
 
     robot: Binding
     result: SolveResult
     tasks: list[bpy.types.PropertyGroup]
     wanted: list[Task]
+    without: Array | None
 
     def store(self, obj: bpy.types.Object) -> str:
         """Put the result where the panel reads it; the reason that it shows."""
@@ -60,13 +64,19 @@ def solve_steps(
     apart = []
     if wanted:
         apart = yield from scaled(clearance_now(context.scene, obj, robot), 0.4, 0.5)
-    solving = solve_ik_steps(model, [*wanted, *apart], q0 if start is None else start, seed, criteria=criteria)
+    every, q0, without = [*wanted, *apart], q0 if start is None else start, None
+    if partial(every):
+        known = read_memory(obj, robot.model).without_at(q0)
+        whole = [task for task in every if not is_partial(task.influence)]
+        leaving = solve_ik_steps(model, whole, q0 if known is None else known, seed, "auto", None, criteria, False)
+        without = (yield from leaving).q
+    solving = solve_ik_steps(model, every, q0, seed, criteria=criteria, without=without)
     result = yield from scaled(solving, 0.5, 1.0)
     if apart:
         result = result.first(len(wanted))
     if result.status is Status.EMPTY:
         raise RobokinError(f"there is no task to solve for: add a target, or enable a task{velocities_left_out(obj)}")
-    return SolvedPose(robot, result, tasks, wanted)
+    return SolvedPose(robot, result, tasks, wanted, without)
 
 
 def ending(left_out: str, robot: Binding, result: SolveResult) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,16 +68,17 @@ class LevelIK:
         targets: Sequence[Any],
         start: Array,
         shares: Sequence[float] | None = None,
-        without: Array | None = None,
+        without: Mapping[int | None, Array] = MappingProxyType({}),
     ) -> PoseProblem:
-        """shares: influences, the tasks' own unless given.   without: (nq,) where the robot is without those of partial
-        influence, which ask for a part of the way from there; None: for all of it."""
+        """shares: influences, the tasks' own unless given.   without: (nq,) where the robot is without each task of
+        partial influence, by its index: it asks for a part of the way from there."""
         state = self.levels.state(start, targets, 1.0)
         fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
         remaining = {}
-        if shares is not None and without is not None:
-            rows = self.levels.rows(self.levels.state(self.start(without), fixed, 1.0), fixed, shares)
-            remaining = {i: remaining_of(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
+        for i, share in enumerate(shares or ()):
+            if is_partial(share) and i in without:
+                at = self.levels.state(without[i], fixed, 1.0)
+                remaining[i] = remaining_of(share, self.levels.rows_of(i, at, fixed[i], share))
         return PoseProblem(self.levels, fixed, self.limits, shares, remaining)
 
     def find(

@@ -8,7 +8,7 @@ Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -120,12 +120,48 @@ class IKProblem:
         shares = checked_shares(self.tasks, influence)
         if isinstance(self.search, TipIK) and shares == [task.influence for task in self.tasks]:
             return self._solve_tips(self.search, targets, q0, seed, diagnose)
-        search = self._levels
-        start = search.start(self.middle if q0 is None else q0)
-        if without is None and any(map(is_partial, shares)):
+        start = self._levels.start(self.middle if q0 is None else q0)
+        apart = yield from self._without_steps(targets, start, seed, shares, without)
+        return (yield from self._solve_levels(targets, start, start, seed, diagnose, shares, apart))
+
+    def without(
+        self, targets: object, q0: object, seed: int, influence: Sequence[float] | Array, without: Array | None = None
+    ) -> dict[int | None, Array]:
+        """(nq,) where the robot is without each task of partial influence, by its index, and without all of them
+        (None): a solve from q0 unless `without`. Empty where there is no such task. Arguments as in `solve`."""
+        shares = checked_shares(self.tasks, influence)
+        start = self._levels.start(self.middle if q0 is None else q0)
+        return finish(self._without_steps(targets, start, seed, shares, without))
+
+    def _without_steps(
+        self, targets: object, start: Array, seed: int, shares: Sequence[float], without: Array | None
+    ) -> Generator[float, None, dict[int | None, Array]]:
+        fading = [i for i, share in enumerate(shares) if is_partial(share)]
+        if not fading:
+            return {}
+        if without is None:
             whole = [0.0 if is_partial(share) else share for share in shares]
-            without = (yield from self.solve_steps(targets, q0, seed, False, whole)).q
-        poses = search.poses(search.levels.checked_targets(targets), start, shares, without)
+            without = (yield from self.solve_steps(targets, start, seed, False, whole)).q
+        there = dict.fromkeys([None, *fading], self._levels.start(without))
+        found: dict[int | None, Array] = dict(there)
+        for i in fading if len(fading) > 1 else ():
+            fewer = [0.0 if k == i else share for k, share in enumerate(shares)]
+            found[i] = (yield from self._solve_levels(targets, start, there[i], seed, False, fewer, there)).q
+        return found
+
+    def _solve_levels(
+        self,
+        targets: object,
+        origin: Array,
+        start: Array,
+        seed: int,
+        diagnose: bool,
+        shares: Sequence[float],
+        without: Mapping[int | None, Array],
+    ) -> Generator[float, None, SolveResult]:
+        """From `start` on, towards targets that are counted from `origin`. without: see `LevelIK.poses`."""
+        search = self._levels
+        poses = search.poses(search.levels.checked_targets(targets), origin, shares, without)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
         own_seed = checked_seed(seed)
         best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
@@ -177,8 +213,9 @@ class IKProblem:
 
     def residuals(self, targets: object, q: Array, influence: Sequence[float] | None, without: Array | None) -> Array:
         """(tasks, 2) at q (nq,); the rest as in `solve`. Raises TaskError."""
-        aims, shares = self._levels.levels.checked_targets(targets), checked_shares(self.tasks, influence)
-        return self._levels.poses(aims, q, shares, without).point(q).residuals
+        shares = checked_shares(self.tasks, influence)
+        apart = {} if without is None else self.without(targets, q, 0, shares, without)
+        return self._levels.poses(self._levels.levels.checked_targets(targets), q, shares, apart).point(q).residuals
 
     def solve_batch(
         self, targets: object, q0: object | None = None, seed: int = 0, threads: int | None = None

@@ -30,6 +30,7 @@ def solve_ik_steps(
     attempts: int | None = None,
     criteria: Sequence[Criterion] = (),
     diagnose: bool = True,
+    without: Array | None = None,
 ) -> Generator[float, None, SolveResult]:
     """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
 
@@ -43,10 +44,10 @@ def solve_ik_steps(
     if recent is None:
         checked = tuple(task for task in given if task.influence) or given
         if len(checked) < len(given):
-            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose)
+            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose, without)
             return found.among([bool(task.influence) for task in given], part_names(given))
         if preferred and not any(criterion.weight for criterion in preferred):
-            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
+            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose, without)
             levels = TaskLevels(model, checked, backend)
             state = levels.state(found.q, levels.targets, 1.0)
             found.costs = costs([each for each in preferred if each.fits(state)], state, np.zeros(model.nv))
@@ -59,7 +60,7 @@ def solve_ik_steps(
     targets: Any = recent.targets
     if isinstance(recent.problem.search, TipIK):
         targets = np.array(targets)  # checked once is enough: as an array they are left to the engine
-    return (yield from recent.problem.solve_steps(targets, q0, seed, diagnose))
+    return (yield from recent.problem.solve_steps(targets, q0, seed, diagnose, None, without))
 
 
 solve_ik = at_once(solve_ik_steps, SolveResult)

@@ -11,7 +11,6 @@ from ...robokin.arrays import Array
 from ...robokin.collision.approach import Reaches
 from ...robokin.collision.free_path import is_free_along, line
 from ...robokin.configuration import beside
-from ..ik.level_ik import LevelIK
 from ..ik.problem import IKProblem
 from ..results import Diagnosis, SolveResult, Status
 from ..tasks.clearance import ClearanceTask
@@ -84,11 +83,9 @@ class ClearFollower(TargetFollower):
         self, q: Array, targets: Sequence[Any], shares: Sequence[float] | None, without: Array | None
     ) -> SolveResult:
         """The residual of a pose."""
-        found, search = self._solved(targets, q, shares, without), self._near.search
-        assert isinstance(search, LevelIK)
-        own = None if shares is None else [*shares, 1.0]
-        aims = search.levels.checked_targets([*targets, self.obstacles])
-        found.q, found.residual_array = q, search.poses(aims, q, own).point(q).residuals[: len(targets)]
+        found, own = self._solved(targets, q, shares, without), None if shares is None else [*shares, 1.0]
+        found.q = q
+        found.residual_array = self._near.residuals([*targets, self.obstacles], q, own, without)[: len(targets)]
         found.diagnosis = Diagnosis(Status.MAX_ITERATIONS, found.reason)
         return found
 

@@ -94,16 +94,25 @@ class LevelEngines:
         wanted: Sequence[Any],
         shares: Array,
         state: Array,
-        without: Mapping[Task, Array],
+        without: Mapping[Task | None, Array],
         noted: Sequence[Any] | None,
-    ) -> tuple[dict[int, Remaining], dict[Task, Array], int]:
-        """Residuals that tasks of partial influence keep in a frame, the states of the motions without each, and the
-        steps that it took to tell. without: these states of the frame before, `state` where there is none."""
+    ) -> tuple[dict[int, Remaining], dict[Task | None, Array], int]:
+        """Residuals that tasks of partial influence keep in a frame, the states of the motions without each, of several
+        without all (None) too, and the steps that it took to tell. without: these states of the frame before, `state`
+        where there is none."""
         fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
         before = {i: without.get(self.levels.tasks[i], state) for i in fading}
-        # What the others leave is taken from where they were: each is computed from the others.
-        others = {i: self.remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
-        remaining, states, count = {}, {}, 0
+        remaining: dict[int, Remaining] = {}
+        others: dict[int, Remaining] = {}
+        states: dict[Task | None, Array] = {}
+        count = 0
+        if len(fading) > 1:  # each is judged beside the others, which are so far on their way from without all of them
+            known = [before[i] for i in fading if self.levels.tasks[i] in without]
+            base = without.get(None, known[0] if known else state)
+            whole = np.where(shares < 1.0, 0.0, shares)
+            outcome, states[None] = self.run([wanted], whole, {}, base, noted if base is state else None)
+            others = {i: self.remaining_of(i, states[None], wanted, shares, base) for i in fading}
+            count += int(outcome.iterations[0])
         for i in fading:
             fewer = np.where(np.arange(len(shares)) == i, 0.0, shares)
             around = {k: own for k, own in others.items() if k != i}

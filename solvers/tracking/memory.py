@@ -16,10 +16,10 @@ from ..tasks.protocols import Displacement, HistoryTask, StartRelativeTask, adva
 @dataclass(frozen=True, eq=False)
 class MotionMemory:
     """origins: where tasks began to count.   without: the states of the motions without them, of those that are neither
-    whole nor out.   targets: of the frame before."""
+    whole nor out; None: without all of these, where there are several.   targets: of the frame before."""
 
     origins: Mapping[Task, State] = field(default_factory=dict)
-    without: Mapping[Task, Array] = field(default_factory=dict)
+    without: Mapping[Task | None, Array] = field(default_factory=dict)
     targets: Mapping[Task, Any] = field(default_factory=dict)
 
     def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> MotionMemory:
@@ -46,7 +46,7 @@ class MotionMemory:
         tasks: Sequence[Task],
         targets: Sequence[Any],
         moved: Callable[[], Displacement],
-        without: Mapping[Task, Array],
+        without: Mapping[Task | None, Array],
     ) -> MotionMemory:
         """After a frame. moved: what it was."""
         known = dict(zip(tasks, targets, strict=True))

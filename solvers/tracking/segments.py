@@ -48,11 +48,13 @@ class Aside:
 @dataclass(frozen=True, eq=False)
 class Segment:
     """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them.   influence: (frames,
-    tasks) in place of the tasks' own."""
+    tasks) in place of the tasks' own.   without: (nq,) where the robot starts without the tasks that fade, see
+    `IKProblem.solve`."""
 
     tracker: Tracker
     targets: Any
     influence: Array | None = None
+    without: Array | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -67,7 +69,7 @@ class Segment:
     ) -> TrackResult:
         """The first frame, solved as a pose."""
         influence = None if self.influence is None else self.influence[0]
-        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin, down_to)
+        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin, down_to, self.without)
 
     def run(self, first: int, last: int, backwards: bool = False, aside: Aside | None = None) -> TrackResult:
         """The frames from `first` to before `last`. aside: of these frames, alike in all."""

@@ -23,7 +23,7 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..results import SolveResult, Status
 from ..tasks import Task
-from ..tasks.influence import checked_shares, is_partial
+from ..tasks.influence import checked_shares
 from ..tasks.protocols import VelocityTask, is_counted_from_start, start_tasks
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import LATE, TrackOutcome, sets_of
@@ -163,10 +163,11 @@ class Tracker:
         influence: Array | None = None,
         origin: Array | None = None,
         down_to: float = math.inf,
+        without: Array | None = None,
     ) -> TrackResult:
         """Solve the first frame as a pose, with restarts, and stand there. A velocity task is left out, or its
         `start_task` takes its place. targets: one set of them.   origin: (nq,) where targets that are counted from the
-        start begin, q0 unless given.   down_to: see `run`."""
+        start begin, q0 unless given.   down_to: see `run`.   without: see `IKProblem.solve`."""
         if influence is not None or self._is_aside(down_to).any():
             self.let_fade()
         requested, aside, shares = self._without(self._shares(influence), down_to)
@@ -177,7 +178,7 @@ class Tracker:
             memory = MotionMemory(self._started_at(targets, requested, q0, origin))
             wanted = memory.resolved(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
-            found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
+            found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own, without=without)
             found = self._with_start_tasks(found, aims, wanted, shares, seed)
         residuals = np.zeros((1, len(self.tasks), 2))
         residuals[0, self._static] = found.residual_array[: len(self._static)]
@@ -189,13 +190,11 @@ class Tracker:
         self._stand(found.q, start_velocity, 0 if code in (CONVERGED, EMPTY) else self._lost(residuals[0], shares))
         self._noted = wanted
         if not self.is_plain:
-            fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
-            state = self._state
-            if fading:
-                q = self.problem.solve(aims, q0, seed, diagnose=False, influence=np.where(own < 1.0, 0.0, own)).q
-                state = state_at(q, self._count, state[-2 - self.model.nv : -2], state[-2])
-            known = dict(zip(self.tasks, wanted, strict=True))
-            self.memory = MotionMemory(memory.origins, dict.fromkeys(fading, state), known)
+            known, (*step, late, _) = dict(zip(self.tasks, wanted, strict=True)), self._state[-2 - self.model.nv :]
+            apart = self.problem.without(aims, q0, seed, own, without).items()
+            states = {i: state_at(q, self._count, np.array(step), late) for i, q in apart}
+            named = {None if i is None else self.tasks[self._static[i]]: state for i, state in states.items()}
+            self.memory = MotionMemory(memory.origins, named, known)
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
         aims = wanted[None] if self.is_plain else [wanted]

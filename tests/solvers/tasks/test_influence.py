@@ -211,3 +211,17 @@ def test_what_a_fading_task_keeps_from_a_whole_one_is_a_conflict_with_it(panda, 
     found = replace(result, codes=np.array([NOT_CONVERGED])).diagnosis(0)
     assert found.status is status
     assert found.reason.endswith("; of partial influence: grasp") == (away > 0.0)
+
+
+@pytest.mark.parametrize("levels", [(1, 1), (1, 2)])
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.9])
+def test_two_that_fade_at_one_tip_leave_a_still_scene_still(panda, oracle, share, levels):
+    """Where they are, a solve for a pose says too; and what hardly counts hardly moves the robot."""
+    start = oracle.frames(READY)[HAND][:3, 3]
+    goals = [start + np.array((0.1, 0.1, 0.0)), start + np.array((-0.1, 0.1, 0.1))]
+    tasks = [PositionTask(HAND, goal, priority=k, influence=share) for goal, k in zip(goals, levels, strict=True)]
+    q, _ = followed(panda, tasks, [goals] * 30, np.full((30, 2), share))
+    found = places(oracle, q)
+    assert np.linalg.norm(found - found[0], axis=1).max() < 2e-4
+    np.testing.assert_allclose(places(oracle, [solve_ik(panda, tasks, READY).q]), found[:1], atol=2e-4)
+    assert np.linalg.norm(found[0] - start) < 2.0 * share * np.linalg.norm(goals[0] - start) + 2e-4

@@ -1,0 +1,100 @@
+"""Influence means the same in Live, Solve and Bake: each takes the pose that the others show, and goes no further."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+from robokin_addon.properties.bridge import read_configuration, write_configuration
+from support.blender.scene_robots import add_robot, add_target, placed
+
+NEAR = 1e-4  # [m] the tolerance of a task
+TIPS = {"panda": "panda_hand_tcp_joint", "ur5_robot": "wrist_3_joint", "kinova": "j2s6s200_joint_6"}
+
+
+def same(obj, shown: np.ndarray, tip: np.ndarray) -> bool:
+    """Whether it stands so: each solve is done within the tolerance of its tasks."""
+    moved = tip - np.array(obj.pose.bones[obj.robokin.tasks[0].tip].matrix.translation)
+    return np.linalg.norm(moved) < 2.0 * NEAR and abs(read_configuration(obj) - shown).max() < 2e-3
+
+
+def stand(obj) -> tuple[np.ndarray, np.ndarray]:
+    bpy.context.view_layer.update()
+    return read_configuration(obj), np.array(obj.pose.bones[obj.robokin.tasks[0].tip].matrix.translation)
+
+
+def fading(robot: str, influence: float):
+    """A live robot, away from its zero, whose tip has gone a part of the way to a target."""
+    obj = add_robot(robot, live=True)
+    if robot != "panda":
+        write_configuration(obj, read_configuration(obj) + 0.4)
+        bpy.context.view_layer.update()
+    placed(obj, (0.2, -0.1, 0.3), (0.1, 0.2, 0.3))
+    target = add_target(obj, TIPS[robot])
+    bpy.context.view_layer.update()
+    obj.robokin.tasks[0].influence = influence
+    drag(target)
+    return obj, target
+
+
+def drag(target) -> None:
+    for _ in range(3):
+        target.location.x -= 0.02
+        target.location.z -= 0.015
+        bpy.context.view_layer.update()
+
+
+def beside_criteria(obj):
+    assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
+
+
+def below_a_whole_task(obj):
+    """The elbow keeps its height, which comes first."""
+    elbow = obj.pose.bones[obj.robokin.tasks[0].tip].parent.parent.parent
+    add_target(obj, elbow.name, "POSITION")
+    first = obj.robokin.tasks[-1]
+    first.use_location = (False, False, True)
+    obj.robokin.tasks[0].priority = 2
+
+
+def below_another_that_fades(obj):
+    below_a_whole_task(obj)
+    obj.robokin.tasks[1].influence = 0.4
+
+
+@pytest.mark.parametrize("also", [None, beside_criteria, below_a_whole_task, below_another_that_fades])
+@pytest.mark.parametrize("influence", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("robot", sorted(TIPS))
+def test_a_bake_of_the_present_pose_stays_where_live_is(scene, robot, influence, also):
+    obj, target = fading(robot, influence)
+    if also is not None:
+        also(obj)
+        drag(target)
+    there = stand(obj)
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert same(obj, *there)
+    for _ in range(2):  # anew from the start that it has kept
+        assert bpy.ops.robokin.bake(start="PRESENT", frame_start=1, frame_end=4) == {"FINISHED"}
+        for frame in range(1, 5):
+            scene.frame_set(frame)
+            assert same(obj, *there), frame
+
+
+@pytest.mark.parametrize("influence", [0.2, 0.8])
+def test_solved_again_it_goes_no_further_until_it_is_posed_by_hand(scene, influence):
+    obj, target = fading("panda", 1.0)
+    obj.robokin.live = False
+    began, way = stand(obj)[1], np.array((0.05, -0.03, 0.04))
+    tip = obj.matrix_world.to_3x3() @ Vector(way)
+    target.location += tip
+    obj.robokin.tasks[0].influence = influence
+    for _ in range(3):
+        assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+        assert np.linalg.norm(stand(obj)[1] - began - influence * way) < 2.0 * NEAR
+    obj.pose.bones["panda_joint1"].rotation_euler.y += 0.1
+    began = stand(obj)[1]
+    left = np.array(obj.matrix_world.inverted() @ target.matrix_world.translation) - began
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+    assert np.linalg.norm(stand(obj)[1] - began - influence * left) < 2.0 * NEAR
