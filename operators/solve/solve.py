@@ -13,8 +13,8 @@ from ...properties.results.result_text import in_scene_units, status_words
 from ...robokin import RobokinError
 from ...scene.animation.auto_keys import auto_key
 from ...scene.animation.curves import key_channels
-from ...scene.live.memory import remember_shown
 from ...scene.posing.solve import SolvedPose, solve_steps
+from ...scene.tasks.memory import remember_shown
 from ..common import check_report, write_json
 from ..handlers.scene_marks import pose_mark
 from ..modal import ModalOperator

@@ -58,7 +58,7 @@ from ...solvers.tracking.precedence.standing_aside import follow_in_order
 from ...solvers.tracking.result import TrackResult
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..keyed_numbers import models_over, numbers_change
-from ..live.memory import read_memory
+from ..tasks.memory import read_memory
 from .plans import PlannedSegment, bake_plans, segments_of
 from .retime import refuse_later_keys
 

@@ -17,7 +17,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.robot import JointValue
 from ...scene.animation.curves import own_keys, shown_by_keys
 from ...scene.animation.frames import fcurves
-from ...scene.live.memory import read_memory, write_memory
+from ...scene.tasks.memory import read_memory, write_memory
 
 SAME = 1e-5  # [rad, m] a pose that is no farther from that of the curves is theirs
 

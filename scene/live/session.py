@@ -33,9 +33,9 @@ from ...solvers.posing.clear import ClearFollower
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
+from ..tasks.memory import read_memory, write_memory
 from .drag import Drag
 from .inputs import Read, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
-from .memory import read_memory, write_memory
 from .residuals import LiveResiduals
 from .root_frame import RootFrame
 

@@ -16,7 +16,7 @@ from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria, shapes_of_criteria
-from ...scene.live.memory import read_memory
+from ...scene.tasks.memory import read_memory
 from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ...scene.tasks.solver_tasks import pose_tasks
 from ...solvers import SolveResult, Status, Task
