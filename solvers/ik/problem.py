@@ -7,7 +7,6 @@ Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -30,11 +29,13 @@ from ..optimum.choice import optimum_of
 from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
-from ..tasks.influence import checked_shares, is_partial
+from ..tasks.influence import checked_shares
 from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
+from .fading import without_steps
 from .level_ik import LevelIK
+from .restarts import checked_count, checked_seed
 from .tip_ik import TipIK, is_plain, starts_of
 
 
@@ -120,36 +121,11 @@ class IKProblem:
         shares = checked_shares(self.tasks, influence)
         if isinstance(self.search, TipIK) and shares == [task.influence for task in self.tasks]:
             return self._solve_tips(self.search, targets, q0, seed, diagnose)
-        start = self._levels.start(self.middle if q0 is None else q0)
-        apart = yield from self._without_steps(targets, start, seed, shares, without)
-        return (yield from self._solve_levels(targets, start, start, seed, diagnose, shares, apart))
+        start = self.inside(q0)
+        apart = yield from without_steps(self, targets, start, seed, shares, without)
+        return (yield from self.solve_levels(targets, start, start, seed, diagnose, shares, apart))
 
-    def without(
-        self, targets: object, q0: object, seed: int, influence: Sequence[float] | Array, without: Array | None = None
-    ) -> dict[int | None, Array]:
-        """(nq,) where the robot is without each task of partial influence, by its index, and without all of them
-        (None): a solve from q0 unless `without`. Empty where there is no such task. Arguments as in `solve`."""
-        shares = checked_shares(self.tasks, influence)
-        start = self._levels.start(self.middle if q0 is None else q0)
-        return finish(self._without_steps(targets, start, seed, shares, without))
-
-    def _without_steps(
-        self, targets: object, start: Array, seed: int, shares: Sequence[float], without: Array | None
-    ) -> Generator[float, None, dict[int | None, Array]]:
-        fading = [i for i, share in enumerate(shares) if is_partial(share)]
-        if not fading:
-            return {}
-        if without is None:
-            whole = [0.0 if is_partial(share) else share for share in shares]
-            without = (yield from self.solve_steps(targets, start, seed, False, whole)).q
-        there = dict.fromkeys([None, *fading], self._levels.start(without))
-        found: dict[int | None, Array] = dict(there)
-        for i in fading if len(fading) > 1 else ():
-            fewer = [0.0 if k == i else share for k, share in enumerate(shares)]
-            found[i] = (yield from self._solve_levels(targets, start, there[i], seed, False, fewer, there)).q
-        return found
-
-    def _solve_levels(
+    def solve_levels(
         self,
         targets: object,
         origin: Array,
@@ -160,10 +136,9 @@ class IKProblem:
         without: Mapping[int | None, Array],
     ) -> Generator[float, None, SolveResult]:
         """From `start` on, towards targets that are counted from `origin`. without: see `LevelIK.poses`."""
-        search = self._levels
+        search, own_seed = self._levels, checked_seed(seed)
         poses = search.poses(search.levels.checked_targets(targets), origin, shares, without)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
-        own_seed = checked_seed(seed)
         best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
         yield 0.5
         if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
@@ -214,7 +189,7 @@ class IKProblem:
     def residuals(self, targets: object, q: Array, influence: Sequence[float] | None, without: Array | None) -> Array:
         """(tasks, 2) at q (nq,); the rest as in `solve`. Raises TaskError."""
         shares = checked_shares(self.tasks, influence)
-        apart = {} if without is None else self.without(targets, q, 0, shares, without)
+        apart = finish(without_steps(self, targets, q, 0, shares, without))
         return self._levels.poses(self._levels.levels.checked_targets(targets), q, shares, apart).point(q).residuals
 
     def solve_batch(
@@ -226,14 +201,12 @@ class IKProblem:
         threads: at most so many, for tasks on tips of one priority; None: one per processor. Raises TaskError,
         ConfigurationError.
         """
-        most = None if threads is None else checked_count(threads, "threads")
-        search = self.search
+        most, search = None if threads is None else checked_count(threads, "threads"), self.search
         try:
             goals: Any = search.goals(targets) if isinstance(search, TipIK) else list(targets)  # type: ignore[call-overload]
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
-        count = len(goals)
-        starts = starts_of(search, self.middle if q0 is None else q0, count)
+        starts = starts_of(search, self.middle if q0 is None else q0, count := len(goals))
         if isinstance(search, TipIK) and not self._is_empty:
             codes, *arrays = search.solve_batch(goals, starts, checked_seed(seed), most)
             for i in np.flatnonzero(codes == NOT_CONVERGED):
@@ -256,10 +229,14 @@ class IKProblem:
         levels, task = self._levels.levels, self.tasks[i]
         return resolve_target(task, levels.state(q, levels.targets, 1.0), task.checked_target(target))
 
+    def inside(self, q0: object) -> Array:
+        """(nq,) inside the limits, mid-range where q0 is None. Raises ConfigurationError."""
+        return self._levels.start(self.middle if q0 is None else q0)
+
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
-        at_limit = self.limits.at_limit(q)
-        return tuple(joint.name for joint in self.model.moving_joints if at_limit[self.model.slot(joint.name).q].any())
+        at, model = self.limits.at_limit(q), self.model
+        return tuple(joint.name for joint in model.moving_joints if at[model.slot(joint.name).q].any())
 
     @property
     def tolerance(self) -> Array:
@@ -292,7 +269,7 @@ class IKProblem:
         return IKProblem(self.model, tasks, (), self.backend, *self._most, limits=self.limits)
 
     def another(self) -> IKProblem:
-        """The problem of the same tasks, without criteria, with buffers of its own: for another thread or time."""
+        """That of the same tasks, without criteria, with buffers of its own: for another thread or time."""
         return self.of(self.tasks)
 
     # -- inside --------------------------------------------------------------------------------------------------------
@@ -321,15 +298,11 @@ class IKProblem:
         code, q, residuals, iterations, attempts = outcome
         if code == CONVERGED:
             return SolveResult(results.CONVERGED, q, residuals, iterations, attempts, self.limits_active)
-        missed = self, CODES[code], goal.copy()
+        lost, found = (self, CODES[code], goal.copy()), (q, residuals, iterations, attempts, self.limits_active)
         result = SolveResult(
-            describe(*missed, residuals, attempts),
-            q,
-            residuals,
-            iterations,
-            attempts,
-            self.limits_active,
-            explain=lambda: explain(*missed, q, residuals, seed, attempts),
+            describe(*lost, residuals, attempts),
+            *found,
+            explain=lambda: explain(*lost, q, residuals, seed, attempts),
         )
         if diagnose:
             result.diagnose()
@@ -361,16 +334,3 @@ class IKProblem:
 
 def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:
     return [tuple(part.name for part in task.parts) for task in tasks]
-
-
-def checked_count(value: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
-        raise TaskError(f"{what} must be a whole number of at least 1, below 2^31, not {shown(value)}")
-    return int(value)
-
-
-def checked_seed(value: int) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TaskError(f"seed must be a whole number, not {shown(value)}") from None

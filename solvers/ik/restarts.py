@@ -1,10 +1,14 @@
-"""Random poses of a robot inside its limits, and tasks as the single-level solver knows them."""
+"""Random poses of a robot inside its limits, how many and which, and tasks as the single-level solver knows them."""
 
 from __future__ import annotations
 
+import operator
 from copy import copy
 
-from ...robokin.arrays import Array
+import numpy as np
+
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import TaskError
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import compile_whole
@@ -35,3 +39,16 @@ class Restarts:
     def drawn(self, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
         """(nq,) a restart; a partial one leaves some of q, where the last attempt ended, as it is."""
         return restart(self._data, start, q, generator, partial)
+
+
+def checked_count(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
+        raise TaskError(f"{what} must be a whole number of at least 1, below 2^31, not {shown(value)}")
+    return int(value)
+
+
+def checked_seed(value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TaskError(f"seed must be a whole number, not {shown(value)}") from None

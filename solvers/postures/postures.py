@@ -15,7 +15,7 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..families.closed_form import closed_form
 from ..families.family import Branch, SearchFlag
-from ..ik.problem import checked_count, checked_seed
+from ..ik.restarts import checked_count, checked_seed
 from ..ik.tip_ik import starts_of
 from ..progress import finish
 from ..tasks import Task

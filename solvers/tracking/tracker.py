@@ -17,6 +17,7 @@ from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..fixed_arrays import compiled
+from ..ik.fading import poses_without
 from ..ik.problem import IKProblem, part_names
 from ..ik.tip_ik import TipIK, is_plain, poses_of_frames
 from ..kinematics.state import State
@@ -191,7 +192,7 @@ class Tracker:
         self._noted = wanted
         if not self.is_plain:
             known, (*step, late, _) = dict(zip(self.tasks, wanted, strict=True)), self._state[-2 - self.model.nv :]
-            apart = self.problem.without(aims, q0, seed, own, without).items()
+            apart = poses_without(self.problem, aims, q0, seed, own, without).items()
             states = {i: state_at(q, self._count, np.array(step), late) for i, q in apart}
             named = {None if i is None else self.tasks[self._static[i]]: state for i, state in states.items()}
             self.memory = MotionMemory(memory.origins, named, known)
