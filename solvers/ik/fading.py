@@ -6,20 +6,31 @@ Without one of several it is where the others lead it, each a part of the way fr
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from ...robokin.arrays import Array
 from ..progress import finish
+from ..results import SolveResult
+from ..tasks import Task
 from ..tasks.influence import checked_shares, is_partial
-
-if TYPE_CHECKING:
-    from .problem import IKProblem
 
 Apart = dict[int | None, Array]
 
 
+class LevelProblem(Protocol):
+    """What is asked of an `IKProblem`."""
+
+    tasks: tuple[Task, ...]
+
+    def inside(self, q0: object) -> Array: ...
+
+    def solve_levels(
+        self, targets: object, origin: Array, start: Array, seed: int, diagnose: bool, shares: Any, without: Any
+    ) -> Generator[float, None, SolveResult]: ...
+
+
 def poses_without(
-    problem: IKProblem, targets: object, q0: object, seed: int, influence: object, known: Array | None
+    problem: LevelProblem, targets: object, q0: object, seed: int, influence: object, known: Array | None
 ) -> Apart:
     """(nq,) where the robot is without each task of partial influence, by its index, and without all of them (None):
     `known`, else solved from q0. Empty where there is no such task. Arguments as in `IKProblem.solve`."""
@@ -28,7 +39,7 @@ def poses_without(
 
 
 def without_steps(
-    problem: IKProblem, targets: object, start: Array, seed: int, shares: Sequence[float], known: Array | None
+    problem: LevelProblem, targets: object, start: Array, seed: int, shares: Sequence[float], known: Array | None
 ) -> Generator[float, None, Apart]:
     fading = [i for i, share in enumerate(shares) if is_partial(share)]
     if not fading:
