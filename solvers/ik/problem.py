@@ -269,7 +269,7 @@ class IKProblem:
         return IKProblem(self.model, tasks, (), self.backend, *self._most, limits=self.limits)
 
     def another(self) -> IKProblem:
-        """That of the same tasks, without criteria, with buffers of its own: for another thread or time."""
+        """The problem of the same tasks, without criteria, with buffers of its own: for another thread or time."""
         return self.of(self.tasks)
 
     # -- inside --------------------------------------------------------------------------------------------------------
