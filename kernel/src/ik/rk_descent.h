@@ -12,10 +12,6 @@
    size, is at the bounds; to what the bounds of a program are known. */
 static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
 
-/* A wall: no step of this level has left it; it does not hold the last minimum back; it does, at its lower or its
-   upper side. */
-enum { WAITS = 2, FREE = 0, LOW = 1, HIGH = -1 };
-
 /* Movable ones of the `all` unknowns have bounds that differ; the first n of `index` are those that rows so far or damping
    move: the others come in when they are needed, which keeps the programs of the first levels small. basis: of those n,
    the first r directions are used up. W[rows][n], order[rows], A[rows][rows], V[rows][rows], beta[rows]: of one level.
@@ -35,7 +31,7 @@ typedef struct descent {
   double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
   int32_t *waits; /* [rows] bands that no step has left so far: no program has them, no coordinate comes in for them */
-  int32_t *wall_state; /* [n_bounded + n_kept] of bounds and kept rows */
+  int32_t *wall_waits; /* [n_bounded + n_kept] bounds and kept rows that no step of this level has left */
   int32_t n_walls, *wall; /* those that a program has, as its first constraints */
   double *program, *other_program; /* workspaces of one each */
 } descent;
@@ -181,10 +177,10 @@ static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   const int64_t unknowns = s->n - s->r + slacks;
   s->n_walls = 0;
   for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++)
-    if (s->wall_state[i] != WAITS) s->wall[s->n_walls++] = i;
+    if (!s->wall_waits[i]) s->wall[s->n_walls++] = i;
   rk_projection p = rk_projection_lay_out(unknowns, s->n_walls + slacks, s->program);
   for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
-  for (int32_t c = 0; c < s->n_walls; c++) p.guess[c] = s->wall_state[s->wall[c]];
+  for (int64_t i = 0; i < unknowns; i++) p.y[i] = 0.0;
   p.p = 0;
   for (int32_t c = 0; c < s->n_walls; c++) {
     const int32_t kept = s->wall[c] - s->n_bounded;
@@ -204,20 +200,16 @@ static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   return p;
 }
 
-/* To the bounds' own rounding first, since x is moved into them. */
-static inline int solve(const descent *s, rk_projection *p) {
-  for (int k = 0; k < 2; k++) {
-    p->tolerance = RK_ROUNDING[k] * largest_of(s, s->x);
-    if (rk_project_from_zero(p) == RK_QP_OPTIMAL) return 1;
-  }
-  return 0;
+/* From scratch, to the looser of the roundings. */
+static inline int solve_again(const descent *s, rk_projection *p) {
+  p->tolerance = RK_ROUNDING[1] * largest_of(s, s->x);
+  return rk_project(p) == RK_QP_OPTIMAL;
 }
 
-/* Remembers what holds the minimum of a program back, as the guess for the next. */
-static inline void remember(descent *s, const rk_projection *p) {
-  for (int32_t c = 0; c < p->p; c++) p->guess[c] = FREE;
-  for (int32_t j = 0; j < p->k; j++) p->guess[p->number[j]] = p->sign[j] > 0.0 ? LOW : HIGH;
-  for (int32_t c = 0; c < s->n_walls; c++) s->wall_state[s->wall[c]] = p->guess[c];
+/* From p->y, which keeps all constraints; to the bounds' own rounding first, since x is moved into them. */
+static inline int solve(const descent *s, rk_projection *p) {
+  p->tolerance = RK_ROUNDING[0] * largest_of(s, s->x);
+  return rk_project_from(p) == RK_QP_OPTIMAL || solve_again(s, p);
 }
 
 /* Coordinate i of those that are left out comes in. */
@@ -226,8 +218,8 @@ static inline void include(descent *s, int32_t i) {
   s->index[i] = s->index[n], s->index[n] = k;
   s->is_held[n] = 0;
   if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) {
-    for (int32_t j = s->n_bounded + s->n_kept; j > s->n_bounded; j--) s->wall_state[j] = s->wall_state[j - 1];
-    s->wall_state[s->n_bounded] = WAITS, s->bounded[s->n_bounded++] = n;
+    for (int32_t j = s->n_bounded + s->n_kept; j > s->n_bounded; j--) s->wall_waits[j] = s->wall_waits[j - 1];
+    s->wall_waits[s->n_bounded] = 1, s->bounded[s->n_bounded++] = n;
   }
   s->basis.n = s->n;
   for (int32_t row = 0; row < s->seen; row++) s->turned[(int64_t)row * s->all + n] = row_of(s, row)[k];
@@ -237,7 +229,7 @@ static inline void keep_row(descent *s, int32_t row) {
   const double lower = s->levels->lower[row], upper = s->levels->upper[row], value = rk_dot(s->all, row_of(s, row), s->x);
   s->kept_lower[s->n_kept] = value < lower ? value : lower;
   s->kept_upper[s->n_kept] = value > upper ? value : upper;
-  s->wall_state[s->n_bounded + s->n_kept] = FREE;
+  s->wall_waits[s->n_bounded + s->n_kept] = 0;
   s->kept[s->n_kept++] = row;
 }
 
@@ -250,7 +242,7 @@ static inline int is_needed(const descent *s, int32_t k, int32_t first, int32_t 
 
 /* Bands that x keeps wait, and all walls. */
 static inline void let_wait(descent *s, int32_t first, int32_t last) {
-  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++) s->wall_state[i] = WAITS;
+  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++) s->wall_waits[i] = 1;
   for (int32_t row = first; row < last; row++)
     s->waits[row] = !is_equation(s, row) && !is_far(s, row_of(s, row), s->x, s->levels->lower[row],
                                                     s->levels->upper[row], RK_TOUCHED);
@@ -262,18 +254,20 @@ static inline int wake_walls(descent *s) {
   int found = 0;
   for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++) {
     const int32_t kept = i - s->n_bounded, k = kept < 0 ? s->index[s->bounded[i]] : 0;
-    if (s->wall_state[i] != WAITS) continue;
+    if (!s->wall_waits[i]) continue;
     if (kept < 0 ? s->trial[k] < s->lo[k] - slop || s->trial[k] > s->hi[k] + slop
                  : is_far(s, row_of(s, s->kept[kept]), s->trial, s->kept_lower[kept], s->kept_upper[kept], RK_TOUCHED))
-      s->wall_state[i] = FREE, found = 1;
+      s->wall_waits[i] = 0, found = 1;
   }
   return found;
 }
 
-/* Where many walls press, a turn for each few of them would cost more than they all do at once. */
-static inline void wake_all_walls(const descent *s) {
-  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++)
-    if (s->wall_state[i] == WAITS) s->wall_state[i] = FREE;
+/* Where more than a quarter of the walls press, a turn for each few of them would cost more than they all do at once. */
+static inline void wake_all_of_many(const descent *s) {
+  const int32_t count = s->n_bounded + s->n_kept;
+  int32_t awake = 0;
+  for (int32_t i = 0; i < count; i++) awake += !s->wall_waits[i];
+  for (int32_t i = 0; 4 * awake > count && i < count; i++) s->wall_waits[i] = 0;
 }
 
 /* Bands that wait and that `trial` leaves wait no more, those before `first` are kept, and the coordinates that they see

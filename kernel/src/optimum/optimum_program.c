@@ -151,7 +151,7 @@ static int add_missing_cuts(solving *v, const double *x) {
 static int project(rk_projection *p) {
   for (int k = 0; k < 2; k++) {
     p->tolerance = ROUNDING[k];
-    if (rk_project_from_zero(p) == RK_QP_OPTIMAL) return 1;
+    if (rk_project(p) == RK_QP_OPTIMAL) return 1;
   }
   return 0;
 }

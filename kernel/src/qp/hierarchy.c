@@ -23,7 +23,7 @@ static int presses(const descent *s, const rk_projection *p, int32_t j) {
 static void move_least(descent *s, const rk_projection *p, int32_t rank) {
   const int32_t f = s->n - s->r, m = f - rank;
   rk_projection own = rk_projection_lay_out(m, p->p, s->other_program);
-  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0;
+  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0, own.y[i] = p->y[rank + i];
   for (int32_t c = 0; c < p->p; c++) {
     const double *normal = p->N + (int64_t)c * p->n;
     const double there = rk_dot(rank, normal, p->y) + rk_dot(p->n - f, normal + f, p->y + f);
@@ -33,7 +33,6 @@ static void move_least(descent *s, const rk_projection *p, int32_t rank) {
   for (int32_t j = 0; j < p->k; j++) {
     const int32_t c = p->number[j];
     if (!presses(s, p, j)) continue;
-    own.guess[c] = p->sign[j] > 0.0 ? 1 : -1;
     own.low[c] = own.high[c] = p->sign[j] > 0.0 ? own.low[c] : own.high[c];
   }
   if (!solve(s, &own)) return;
@@ -60,11 +59,10 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
   }
   for (int32_t c = 0; c < p.p; c++)
     for (int32_t i = 0; i < p.n; i++) p.N[(int64_t)c * p.n + i] *= s->scale[i];
+  for (int32_t i = f, c = s->n_walls; i < p.n; i++, c++) p.y[i] = -rk_clamp(0.0, p.low[c], p.high[c]) / s->scale[i];
   const int found = solve(s, &p);
   for (int32_t i = 0; i < f; i++) s->point[i] = found ? p.y[i] * s->scale[i] : 0.0;
-  if (!found) return (rk_projection){0};
-  remember(s, &p);
-  return p;
+  return found ? p : (rk_projection){0};
 }
 
 /* point: from about the minimum of a program to it. */
@@ -76,7 +74,7 @@ static void finish(descent *s, rk_projection *p, int32_t rank, double damping) {
     eased |= rest > 0.0;
     p->y0[i] += rest * s->point[i] * s->scale[i];
   }
-  if (eased && rk_project_again(p) != RK_QP_OPTIMAL && !solve(s, p)) {
+  if (eased && rk_project_again(p) != RK_QP_OPTIMAL && !solve_again(s, p)) {
     p->k = 0;
     return;
   }
@@ -183,8 +181,8 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   rk_projection p;
-  for (int is_met = 0, turn = 0; !is_met; turn++) {
-    if (turn == 2) wake_all_walls(s);
+  for (int is_met = 0; !is_met;) {
+    wake_all_of_many(s);
     p = (rk_projection){0};
     move_along(s, rank, s->target);
     if (!is_inside(s, first, last)) {
@@ -271,7 +269,6 @@ static int minimise(descent *s, const double *H, const double *g) {
     for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
     for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
     if (!solve(s, &p)) return 1; /* staying keeps all that is above */
-    remember(s, &p);
     rk_solve_lower_transposed(f, s->L, p.y);
     move_along(s, 0, p.y);
   } while (wake(s, s->seen, s->seen, 0.0));
@@ -315,7 +312,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
   s.turned_by = (int32_t *)work, work += b;
-  s.wall_state = (int32_t *)work, work += a + b;
+  s.wall_waits = (int32_t *)work, work += a + b;
   s.turned = work, work += a * b;
   s.program = work, work += largest_program(a, b);
   s.other_program = work;

@@ -1,4 +1,5 @@
-/* The dual active-set method of Goldfarb and Idnani (Mathematical Programming 27, 1983). */
+/* The dual active-set method of Goldfarb and Idnani (Mathematical Programming 27, 1983); from a point that keeps all
+   constraints, after the parametric one of Best (Applied Mathematics and Parallel Computing, 1996). */
 #include "qp/projection.h"
 
 #include "math/rk_math.h"
@@ -7,19 +8,19 @@
 
 static const double VIOLATED = 1e-12, DEPENDENT = 1e-12, REDUNDANT = 1e3;
 
-/* Guesses of what is active: bounds nearer than TOUCHED, normals of which the share CLEARLY is left over by the others;
-   after so many ROUNDS of dropping it was no good guess. */
-static const double TOUCHED = 1e-10, CLEARLY = 1e-6;
+/* CLEARLY: the share of a normal that the others must leave over for it to become active on the line. After so many
+   ROUNDS of dropping what was active is no good start. */
+static const double CLEARLY = 1e-6;
 enum { ROUNDS = 5 };
 
-enum { IDLE = 0, ACTIVE = 1, SETTLED = 2 }; /* flags; SETTLED: redundant */
+enum { IDLE = 0, ACTIVE = 1, SETTLED = 2, PASSED = 3 }; /* flags; SETTLED: redundant; PASSED: for the rest of the line */
 
-int64_t rk_projection_workspace(int64_t n, int64_t p) { return 2 * n * n + p * n + 5 * p + 8 * n; }
+int64_t rk_projection_workspace(int64_t n, int64_t p) { return 2 * n * n + p * n + 6 * p + 11 * n; }
 
 rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work) {
   rk_projection s = {.n = (int32_t)n, .p = (int32_t)p};
-  double **vectors[] = {&s.y0, &s.y, &s.u, &s.sign, &s.d, &s.r, &s.rest};
-  for (int k = 0; k < 7; k++, work += n) *vectors[k] = work;
+  double **vectors[] = {&s.y0, &s.y, &s.u, &s.sign, &s.d, &s.r, &s.rest, &s.shift, &s.left, &s.along};
+  for (int k = 0; k < 10; k++, work += n) *vectors[k] = work;
   s.number = (int32_t *)work, work += n;
   s.Q = work, work += n * n;
   s.R = work, work += n * n;
@@ -27,9 +28,9 @@ rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work) {
   s.high = work, work += p;
   s.length = work, work += p;
   s.safe = work, work += p;
-  s.flag = (int32_t *)work, s.guess = s.flag + p, work += p;
+  s.rate = work, work += p;
+  s.flag = (int32_t *)work, work += p;
   s.N = work;
-  for (int64_t c = 0; c < p; c++) s.guess[c] = 0;
   return s;
 }
 
@@ -262,24 +263,79 @@ static int relax(rk_projection *s) {
 int32_t rk_project(rk_projection *s) { return start(s) ? run(s) : RK_QP_INFEASIBLE; }
 
 int32_t rk_project_again(rk_projection *s) {
-  if (!relax(s)) return rk_project(s);
-  return run(s);
+  return relax(s) && run(s) == RK_QP_OPTIMAL ? RK_QP_OPTIMAL : rk_project(s);
 }
 
-int32_t rk_project_from_zero(rk_projection *s) {
+/* How much of the line from y to y0, of which `remaining` is left, until something changes. *c: the constraint that y comes to
+   and *sign its side, or -1; *leaving: the active one that holds back no more, or -1. r: how fast the multipliers fall. */
+static double next_change(const rk_projection *s, double remaining, double size, int32_t *c, double *sign, int32_t *leaving) {
+  *c = *leaving = -1;
+  for (int32_t j = 0; j < s->k; j++) {
+    const int32_t own = s->number[j];
+    if (!(s->r[j] > 0.0) || s->low[own] == s->high[own] || s->u[j] >= remaining * s->r[j]) continue;
+    remaining = rk_max(s->u[j], 0.0) / s->r[j], *leaving = j;
+  }
+  for (int32_t i = 0; i < s->p; i++) {
+    if (s->flag[i] != IDLE) continue;
+    s->rate[i] = rk_dot(s->n, s->N + (int64_t)i * s->n, s->left);
+    const double speed = __builtin_fabs(s->rate[i]), room = s->rate[i] > 0.0 ? s->high[i] - s->safe[i] : s->safe[i] - s->low[i];
+    if (room >= remaining * speed || !(speed > DEPENDENT * s->length[i] * size)) continue;
+    remaining = rk_max(room, 0.0) / speed, *c = i, *sign = s->rate[i] > 0.0 ? -1.0 : 1.0;
+  }
+  return remaining;
+}
+
+/* The shift along the direction j of the active ones is no part of what is left of it, or is again. */
+static void hold_back(rk_projection *s, int32_t j, double sign) {
+  const double *row = s->Q + (int64_t)j * s->n;
+  s->along[j] = rk_dot(s->n, row, s->shift);
+  rk_add_scaled(s->n, sign * s->along[j], row, s->left);
+}
+
+/* Makes a constraint active that y is at; one that the others nearly imply is passed instead. */
+static void touch(rk_projection *s, int32_t c, double sign) {
+  const double squared = split(s, s->N + (int64_t)c * s->n, sign), share = CLEARLY * s->length[c];
+  if (s->k == s->n || !(squared > share * share)) {
+    s->flag[c] = PASSED;
+    return;
+  }
+  s->u[s->k] = 0.0;
+  append(s, c, sign, rk_sqrt(squared));
+  hold_back(s, s->k - 1, -1.0);
+}
+
+/* Finds what is active at y0's nearest point: the point to be near goes from y to y0. safe: the constraints' values. */
+static void walk(rk_projection *s) {
+  const double size = rk_sqrt(rk_dot(s->n, s->shift, s->shift));
+  double remaining = 1.0, sign = 1.0;
+  int32_t c = 0, leaving = -1;
+  rk_copy(s->left, s->shift, s->n);
+  for (int32_t i = 0; i < s->p; i++)
+    if (s->flag[i] == IDLE && s->low[i] == s->high[i]) touch(s, i, sign);
+  for (int32_t turn = 0; turn < 2 * (s->n + s->p) && (c >= 0 || leaving >= 0); turn++) {
+    rk_copy(s->r, s->along, s->k);
+    solve_upper(s, s->r);
+    const double step = next_change(s, remaining, size, &c, &sign, &leaving);
+    remaining -= step;
+    for (int32_t j = 0; j < s->k; j++) s->u[j] -= step * s->r[j];
+    for (int32_t i = 0; i < s->p; i++)
+      if (s->flag[i] == IDLE) s->safe[i] += step * s->rate[i];
+    if (c >= 0) {
+      touch(s, c, sign);
+    } else if (leaving >= 0) {
+      drop(s, leaving); /* its direction is then behind those of the others */
+      hold_back(s, s->k, 1.0);
+      for (int32_t j = leaving; j < s->k; j++) s->along[j] = rk_dot(s->n, s->Q + (int64_t)j * s->n, s->shift);
+    }
+  }
+  for (int32_t i = 0; i < s->p; i++)
+    if (s->flag[i] == PASSED) s->flag[i] = IDLE;
+}
+
+int32_t rk_project_from(rk_projection *s) {
+  for (int32_t i = 0; i < s->n; i++) s->shift[i] = s->y0[i] - s->y[i];
+  for (int32_t c = 0; c < s->p; c++) s->safe[c] = rk_dot(s->n, s->N + (int64_t)c * s->n, s->y);
   if (!start(s)) return RK_QP_INFEASIBLE;
-  for (int32_t c = 0; c < s->p; c++) {
-    if (s->flag[c] != IDLE || (!s->guess[c] && s->low[c] <= -TOUCHED && s->high[c] >= TOUCHED)) continue;
-    const double *normal = s->N + (int64_t)c * s->n, value = rk_dot(s->n, normal, s->y);
-    const int at_low = s->guess[c] ? s->guess[c] > 0 : s->low[c] > -TOUCHED && s->low[c] - value > noise(s, c, s->low[c]);
-    const int at_high = s->guess[c] ? !at_low : s->high[c] < TOUCHED && value - s->high[c] > noise(s, c, s->high[c]);
-    if (!at_low && !at_high) continue;
-    const double sign = at_low ? 1.0 : -1.0, squared = split(s, normal, sign), share = CLEARLY * s->length[c];
-    if (s->k < s->n && squared > share * share) append(s, c, sign, rk_sqrt(squared));
-  }
-  if (s->k && relax(s)) {
-    const int32_t status = run(s);
-    if (status == RK_QP_OPTIMAL) return status;
-  }
-  return rk_project(s);
+  walk(s);
+  return rk_project_again(s);
 }

@@ -14,10 +14,10 @@ typedef struct rk_projection {
   double *u, *sign;                /* [n] of the active ones */
   int32_t *number;                 /* [n] which they are */
   double *Q, *R;                   /* [n][n] of which k rows, orthonormal; upper triangular, k columns */
-  double *d, *r, *rest;            /* [n] */
+  double *d, *r, *rest, *shift, *left, *along; /* [n] */
   double moved, *safe;             /* how far y has come, and until when each constraint is kept surely [p] */
+  double *rate;                    /* [p] */
   int32_t *flag;                   /* [p] */
-  int32_t *guess;                  /* [p] 1 or -1: sign of a constraint that may be active; 0 at first */
 } rk_projection;
 
 /* Lays a projection of at most n unknowns and p constraints out in rk_projection_workspace(n, p) doubles. */
@@ -30,8 +30,7 @@ int32_t rk_project(rk_projection *s);
 /* Projects again after y0 was moved a little: the active constraints are tried first. */
 int32_t rk_project_again(rk_projection *s);
 
-/* Projects where y = 0 keeps all constraints: those that are guessed, and those that it touches and y0 does not keep,
-   are tried first. */
-int32_t rk_project_from_zero(rk_projection *s);
+/* Projects from a y that keeps all constraints, filled in by the caller. */
+int32_t rk_project_from(rk_projection *s);
 
 #endif
