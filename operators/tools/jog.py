@@ -86,6 +86,7 @@ class ROBOKIN_OT_choose_joint(KeyOperator, bpy.types.Operator):
 
     bl_idname = "robokin.choose_joint"
     bl_label = "Choose Joint"
+    bl_options = {"UNDO"}  # not REGISTER: after steps of Jog, F9 would change the choice and take the steps back
 
     number: bpy.props.IntProperty(name="Number", description="1 is the first joint that moves", default=1, min=1)
 

@@ -86,6 +86,7 @@ def steps():
         press("L", x, y)
         yield 0.4
     found["jog"] = np.degrees(q() - before).round(3).tolist()
+    found["offered"] = [operator.bl_idname for operator in bpy.context.window_manager.operators]
     take("grab_link")
     yield 0.5
     view.call(bpy.ops.pose.select_all, action="DESELECT")
