@@ -254,6 +254,8 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Read:
         raise FileFormatError(path, None, 'must be an object with "times" and "positions"')
     if not isinstance(data["times"], list):
         raise FileFormatError(path, None, f'"times" must be a list of seconds, not {str(data["times"])[:60]!r}')
+    if _has_truth_values(data["times"]):
+        raise FileFormatError(path, None, '"times" are not numbers')
     values, others = {}, []
     names = {joint.name for joint in model.joints}
     for name, given in data["positions"].items():
@@ -265,7 +267,7 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Read:
             array = np.array(given)
         except ValueError:
             array = np.array("")
-        if array.dtype.kind not in "iuf":
+        if array.dtype.kind not in "iuf" or _has_truth_values(given):
             raise FileFormatError(path, None, f"positions of {name!r} are not numbers, or not equally many")
         if not np.isfinite(array := array.astype(float)).all():
             raise FileFormatError(path, None, f"positions of {name!r} are not finite")
@@ -273,6 +275,11 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Read:
         if values[name].ndim != 2 or values[name].shape[1] != joint.nq:
             raise FileFormatError(path, None, f"joint {name!r} takes {counted(joint.nq, 'value')} per sample")
     return _motion(model, data["times"], values, path, others, None)
+
+
+def _has_truth_values(given: object) -> bool:
+    """NumPy takes these for 0 and 1 where they are among numbers."""
+    return any(map(_has_truth_values, given)) if isinstance(given, list) else isinstance(given, bool)
 
 
 def _motion(
