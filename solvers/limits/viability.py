@@ -179,8 +179,7 @@ def keyed_velocity(model: RobotModel, dt: float) -> Array:
     """(nv,) what velocities from frame to frame may be so that linear keys keep the model's limits between them too: a
     quaternion that goes straight turns its ball fastest half-way, by θ from frame to frame at 4 tan(θ / 4) / dt.
 
-    A floating joint goes straight in its parent, while its own axes turn by θ / 2 to both sides of the mean: its
-    lengths have the share of their limits with which none is passed when all others are at theirs, half at least.
+    A floating joint goes straight in its parent, while its own axes turn by θ / 2 to both sides of the mean.
     """
     found, tree = np.array(model.velocity), model.tree
     for motion, end in zip(tree.motion, tree.iv, strict=True):
@@ -189,18 +188,25 @@ def keyed_velocity(model: RobotModel, dt: float) -> Array:
             own = slice(first, first + 3)
             quarter = min(float(np.linalg.norm(np.minimum(found[own] * (0.25 * dt), 1.0))), 1.0)  # θ of at most π
             found[own] *= np.arctan(quarter) / quarter if quarter > 0.0 else 1.0
-            if motion == Elementary.FREE and np.isfinite(found[end : end + 6]).all():
-                found[end:first] *= _sliding_share(found[end:first], dt * found[own])
+            if motion == Elementary.FREE:
+                found[end:first] = _sliding_speed(found[end:first], np.minimum(dt * found[own], np.pi))
     return found
 
 
-def _sliding_share(speed: Array, turn: Array) -> float:
-    """speed, turn: (3,) at most, along the axes and about them from frame to frame. From the mean axes to those at the
-    ends of a frame a speed v changes by at most n x v sin(θ / 2) and (n n' - 1) v θ² / 6, of turns θ about n."""
-    across = 0.5 * (np.roll(turn, 1) * np.roll(speed, -1) + np.roll(turn, -1) * np.roll(speed, 1))
-    across += turn / 6.0 * (turn @ speed - turn * speed)
-    moves = speed > 0.0
-    return max(float((speed / (speed + across))[moves].min(initial=1.0)), 0.5)
+def _sliding_speed(limit: Array, turn: Array) -> Array:
+    """(3,) speeds along the axes with which no limit (3,) is passed while these turn by `turn` (3,) between frames.
+
+    From the mean axes to those at the ends of a frame a speed v changes by at most n x v sin(θ / 2) and
+    (n n' - 1) v θ² / 6, of turns θ about n. Others take at most as much of a limit as its own axis: half at least.
+    """
+    across = np.minimum(0.5 * abs(np.cross(np.eye(3), turn)) + np.outer(turn, turn) / 6.0, 1.0)
+    across[np.diag_indices(3)] = 0.0
+    across[np.isinf(limit)] = 0.0
+    most = np.full((3, 3), np.inf)
+    np.divide(limit[:, None], across.sum(axis=1, keepdims=True), out=most, where=across > 0.0)
+    speed = np.minimum(limit, most.min(axis=0))
+    used = np.where(np.isfinite(limit), speed, 0.0) + across @ np.where(np.isfinite(speed), speed, 0.0)
+    return speed * float((limit / used)[used > 0.0].min(initial=1.0)) if used.any() else speed
 
 
 def dof_coordinates(model: RobotModel) -> Array:

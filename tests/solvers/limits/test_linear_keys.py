@@ -61,8 +61,10 @@ def fastest_slide(q: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "native"])
-@pytest.mark.parametrize("turn", [0.5, 3.0, 8.0, [1.0, 0.2, 6.0]])
-@pytest.mark.parametrize("slide", [0.4, [1.0, 0.8, 1.2]])
+@pytest.mark.parametrize("turn", [0.5, 8.0, [1.0, 0.2, 6.0], [3.0, 3.0, np.inf], np.inf])
+@pytest.mark.parametrize(
+    "slide", [0.4, [1.0, 0.8, 1.2], [0.2, 5.0, 5.0], [3.0, 0.1, 3.0], [0.4, 0.4, np.inf], [np.inf, np.inf, 0.05]]
+)
 def test_a_floating_joint_that_slides_and_turns(slide: object, turn: object, backend: str) -> None:
     slides, turns = np.broadcast_to(slide, 3), np.broadcast_to(turn, 3)
     model = turning("floating", [*slides, *turns])
