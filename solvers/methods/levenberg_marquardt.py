@@ -14,6 +14,7 @@ from .result import MethodRun
 
 POSE6D, ADVANCEAXIS, ALIGNAXIS = TARGETS = "POSE6D", "ADVANCEAXIS", "ALIGNAXIS"
 MET = 1e-4  # [m, rad]
+LEAST_DAMPING = 1e-12  # of the matrix's norm: less is lost when it is added, and a singular matrix stays so
 LEAST_GAIN = 1e-9  # of what is missing: a step that lessens it by less is the last
 
 
@@ -102,7 +103,9 @@ def damped_descent(
         J[:, (q <= arm.lower) & (g < 0.0) | (q >= arm.upper) & (g > 0.0)] = 0.0
         J[:, list(locked)] = 0.0
         g = J.T @ (W * e)
-        step = np.linalg.solve(J.T @ (W[:, None] * J) + damping * np.eye(len(q)), g)
+        A = J.T @ (W[:, None] * J)
+        damping = max(damping, LEAST_DAMPING * float(np.linalg.norm(A)))
+        step = np.linalg.solve(A + damping * np.eye(len(q)), g)
         if np.linalg.norm(step) < 1e-9:
             break
         there = arm.clamped(q + step)

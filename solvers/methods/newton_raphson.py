@@ -29,7 +29,7 @@ class NewtonRaphson:
     is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on. Where that
     holds the arm, it goes to the other posture of the pose, beyond a singularity.
     A rotation that is not met in `max_iterations`, or comes no nearer, relaxes: the place is kept, and the rotation
-    comes as near as it can from there.
+    comes as near as it can from there, in steps of its own that are not counted.
     """
 
     eps_w: float = 0.01
@@ -54,7 +54,7 @@ class NewtonRaphson:
                 if beyond is not None:
                     stopped, least = stopped or path[:], [np.inf]
                     pieces = max(math.ceil(abs(beyond - q).max() / self.max_step - 1e-9), 1)
-                    path += list(np.linspace(q, beyond, pieces + 1)[1:])
+                    path += list(np.linspace(q, beyond, pieces + 1)[1 : self.max_iterations + 2 - len(path)])
                     q = path[-1]
                     continue
             q = arm.clamped(q + self._step(arm, q, twist, self.max_step))

@@ -20,6 +20,7 @@ from robokin_addon.robokin.spatial import se3
 from robokin_addon.solvers import OrientationTask, PositionTask, solve_by, solve_ik
 from robokin_addon.solvers.methods.arm import ArmTip
 from robokin_addon.solvers.methods.dh_derivatives import dh_state
+from robokin_addon.solvers.methods.newton_raphson import NewtonRaphson
 from robokin_addon.solvers.methods.roll_pitch_yaw import pseudo_inverse
 from robokin_addon.solvers.methods.solve_by import METHODS
 
@@ -93,6 +94,36 @@ def test_newtons_steps_are_no_longer_than_is_asked():
     ]
     assert 0.05 < longest[0] <= 0.6 + 1e-12
     assert longest[1] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("limit", [1, 6, 8, 10])
+def test_newton_takes_no_more_steps_than_is_asked_before_it_relaxes(monkeypatch, limit):
+    """Also where it goes to the other posture, in pieces of no more than the longest step."""
+    model, relaxed, counts = library_robot("desk_arm"), NewtonRaphson._relaxed, []
+    monkeypatch.setattr(
+        NewtonRaphson,
+        "_relaxed",
+        lambda self, arm, path, T: counts.append(len(path) - 1) or relaxed(self, arm, path, T),
+    )
+    for start, end in (
+        ([0.513, -0.595, -1.536, 0.035, -1.487], [-0.034, -0.798, -1.158, -0.39, -1.462]),
+        ([1.503, 0.514, 1.079, -0.789, 0.539], [1.468, 0.156, 1.54, -0.612, 0.133]),
+    ):
+        T, asked = forward_kinematics(model, np.array(end))["tool"], {"max_step": 0.1, "max_iterations": limit}
+        counts.clear()
+        result = solve_by("newton_raphson", model, "tool", T, start, **asked)
+        assert (counts or [result.iterations])[0] <= limit
+
+
+def test_damping_that_falls_away_leaves_a_matrix_that_can_be_solved():
+    """A place needs few of seven joints: after many good steps the damping was nothing beside the matrix."""
+    model = library_robot("panda")
+    start = "2.8653975302079613 -0.5158635069109274 1.2473118445445093 -0.4663387744499836 -1.2047766997498757 "
+    start += "2.463077541736823 -0.7874006846897252"
+    end = "2.397057179596865 -1.0559355867663802 0.8095166734722454 -3.0193657321294505 -0.14383739999618284 "
+    end += "0.6014359290852909 -1.4931780180120084"
+    T = forward_kinematics(model, np.array(end.split(), float))["tool"]
+    assert np.isfinite(solve_by("newton_raphson", model, "tool", T, np.array(start.split(), float)).path).all()
 
 
 def test_a_rotation_that_is_not_feasible_relaxes_to_the_nearest():
