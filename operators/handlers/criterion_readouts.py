@@ -39,7 +39,7 @@ SLOW = 0.001  # [s] what takes longer does not make a redraw wait
 MOMENT = 0.02  # [s] between two looks at what is awaited
 PAUSE = 5.0  # times as long as it took before it is computed again
 
-_last: dict = {}
+_last: dict[int, dict] = {}  # of each robot, by its object's session_uid
 
 
 def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[CriterionReadout]:
@@ -48,9 +48,10 @@ def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[
     was, and computed soon after."""
     may_wait = may_wait and _draws()
     scene = bpy.context.scene
-    of = MARKS.scene, scene.session_uid, scene.unit_settings.scale_length, obj.session_uid, *obj.robokin.criteria.keys()
-    if may_wait and _last.get("of") == of:
-        return _last["shown"]
+    of = MARKS.scene, scene.session_uid, scene.unit_settings.scale_length, *obj.robokin.criteria.keys()
+    last = _last_of(obj)
+    if may_wait and last.get("of") == of:
+        return last["shown"]
     try:
         with binding_held(obj) as robot:
             shown = _shown(obj, robot, may_wait)
@@ -58,8 +59,16 @@ def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[
         if isinstance(error, AwaitedError):
             _compute_soon(obj, MOMENT)
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
-    _last["of"] = of if shown is _last.get("shown") else None
+    last["of"] = of if shown is last.get("shown") else None
     return shown
+
+
+def _last_of(obj: bpy.types.Object) -> dict:
+    if obj.session_uid not in _last:
+        present = {each.session_uid for each in bpy.data.objects}
+        for uid in _last.keys() - present:
+            del _last[uid]
+    return _last.setdefault(obj.session_uid, {})
 
 
 def _shown(obj: bpy.types.Object, robot: Binding, may_wait: bool) -> Sequence[CriterionReadout]:
@@ -73,17 +82,18 @@ def _shown(obj: bpy.types.Object, robot: Binding, may_wait: bool) -> Sequence[Cr
     motion = _motion(bpy.context.scene, obj, robot, q)
     numbers = (bytes(np.asarray(part).data) for part in motion)
     key = (robot.model, q.tobytes(), *numbers, *_contents(obj, tasks))
-    if _last.get("key") == key:
-        return _last["shown"]
-    owner = obj.session_uid, [item.name for item in obj.robokin.criteria]
-    if may_wait and _last.get("seconds", 0.0) > SLOW:
-        _compute_soon(obj, PAUSE * _last["seconds"])
-        before = _last["shown"] if _last["owner"] == owner else [CriterionReadout(None) for _ in owner[1]]
+    last, names = _last_of(obj), obj.robokin.criteria.keys()
+    if last.get("key") == key:
+        return last["shown"]
+    seconds = last.get("seconds", max(each.get("seconds", 0.0) for each in _last.values()))
+    if may_wait and seconds > SLOW:
+        _compute_soon(obj, PAUSE * seconds)
+        before = last["shown"] if last.get("names") == names else [CriterionReadout(None) for _ in names]
         return [replace(readout, is_present=False) for readout in before]
     started = time.perf_counter()
     state = _state(obj, robot, tasks, q, motion)
     shown = [_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria]
-    _last.update(key=key, shown=shown, owner=owner, seconds=time.perf_counter() - started)
+    last.update(key=key, shown=shown, names=names, seconds=time.perf_counter() - started)
     return shown
 
 

@@ -344,7 +344,7 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     monkeypatch.setattr(criterion_readouts, "_start_timer", timers.append)
     add(robot, "JOINT_SPRINGS")
     (before,) = readouts.criteria(robot)
-    criterion_readouts._last["seconds"] = 1.0
+    criterion_readouts._last[robot.session_uid]["seconds"] = 1.0
     q = read_configuration(robot)
     q[0] += 0.3
     write_configuration(robot, q)
@@ -356,7 +356,7 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     (after,) = criterion_readouts._shown(robot, binding(robot), may_wait=True)
     assert after.cost != pytest.approx(before.cost, rel=1e-3)
     assert [after] == readouts.criteria(robot)
-    criterion_readouts._last["seconds"] = 1.0
+    criterion_readouts._last[robot.session_uid]["seconds"] = 1.0
     add(robot, "GRAVITY_TORQUE")
     assert [shown.cost for shown in criterion_readouts._shown(robot, binding(robot), may_wait=True)] == [None, None]
     criterion_readouts._compute_waiting()
@@ -364,8 +364,29 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     other = robot.copy()
     bpy.context.scene.collection.objects.link(other)
     other.robokin.criteria[0].weight = 3.0
-    criterion_readouts._last["seconds"] = 1.0
+    criterion_readouts._last[robot.session_uid]["seconds"] = 1.0
     assert [shown.cost for shown in criterion_readouts._shown(other, binding(other), may_wait=True)] == [None, None]
+
+
+def test_slow_costs_of_several_robots_are_computed_once(robot, monkeypatch):
+    """In two windows, one drawn after the other; what is removed is forgotten."""
+    while_blender_draws(monkeypatch)
+    monkeypatch.setattr(criterion_readouts, "_start_timer", lambda seconds: None)
+    monkeypatch.setattr(criterion_readouts, "SLOW", 0.0)
+    add(robot, "JOINT_SPRINGS")
+    other = robot.copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.robokin.criteria[0].weight = 2.0
+    bpy.context.view_layer.update()
+    for _ in range(2):
+        each = [readouts.criteria(obj) for obj in (robot, other)]
+        criterion_readouts._compute_waiting()
+    each = [readouts.criteria(obj) for obj in (robot, other)]
+    assert all(shown.is_present for (shown,) in each) and not criterion_readouts._waiting
+    uid = other.session_uid
+    bpy.data.objects.remove(other)
+    readouts.criteria(robot.copy())
+    assert uid not in criterion_readouts._last
 
 
 def test_a_redraw_in_which_nothing_has_changed_reads_nothing(robot, monkeypatch):
