@@ -102,8 +102,12 @@ class Repair:
 
     def solve(self, first: int, last: int) -> Generator[float, None, tuple[int, int, int, int] | None]:
         """Yield between the tries; return (first and last that were solved again, how many around break something,
-        before and after); None, and nothing changed, where no try is better."""
+        before and after); None, and nothing changed, where no try is better. Wheels that roll are tried first."""
         count = len(self.Q)
+        if self.wheels and (rolled := self._rolled(first, last)) is not None:
+            changed, was = np.flatnonzero((rolled.Q != self.Q).any(axis=1)), int(self.broken[rolled.around].sum())
+            self.Q, self.beyond = rolled.Q, rolled.beyond
+            return int(changed[0]), int(changed[-1]), was, 0
         best, stretch = None, None
         for margin in MARGINS:
             i, j = max(first - 1 - margin, 0), self.end_of(min(last + margin, count - 1))
@@ -126,17 +130,14 @@ class Repair:
         return (yield from costs_of_motion(self.robot.model, preferences, self.Q, self.dt))
 
     def _tried(self, i: int, j: int) -> Generator[float, None, _Attempt]:
-        """Yield now and then; return the frames i..j with wheels that roll as the base goes there, where that is all it
-        takes; else the best of following them with the criteria, near the curves with wheels as they turn there, with
-        wheels that lead the base to where it is after them, and of passing evenly from one end to the other."""
+        """Yield now and then; return the best of following the frames i..j with the criteria, near the curves with
+        wheels as they turn there, with wheels that lead the base to where it is after them, and of passing evenly from
+        one end to the other."""
         at, is_led = slice(i, j + 1), bool(self.targets.influence[i : j + 1].any())
         inside = np.array([self.model.limits.clamp(q) for q in self.Q[at]])
         even = self._passing(i, j) if is_led else inside
         tries: list[tuple[Sequence[Criterion] | None, Array | None, bool]] = [([], even, False)]
         if self.wheels:
-            alone = self._rolled(i, j)
-            if not alone.broken:
-                return alone
             tries[:0] = [([], inside, True), *(([], near.copy(), True) for near in (inside, even))]
             for _, near, _ in tries[1:3]:
                 near[:, self.wheels] = self._closed(i, j)
@@ -229,14 +230,27 @@ class Repair:
         shape += steps * self.dt * ((s - 2.0) * s**2 + s) * starts + steps * self.dt * (s - 1.0) * s**2 * ends
         return np.array([model.limits.clamp(integrate(model, first, each)) for each in shape])
 
-    def _rolled(self, i: int, j: int) -> _Attempt:
-        """All as it is but the wheels, which turn as each base goes in the frames i..j."""
-        Q = self.Q.copy()
-        for base in self.model.rolling_bases if i else ():
-            places, wheels = Q[i - 1 : j + 1, base.q : base.q + 3], list(base.wheel_q)
-            Q[i : j + 1, wheels] = Q[i - 1, wheels] + np.cumsum(base.turned(places[:-1], places[1:]), axis=0)
-        Q[i : j + 1] = rounded(self.obj, Q[i : j + 1], self.robot)
-        return _Attempt(Q, self.missed, self._passed(Q), slice(max(i - 1, 0), j + 1 + TAIL))
+    def _rolled(self, first: int, last: int) -> _Attempt | None:
+        """All as it is but the wheels, which turn as each base goes: in the stretch, from there to the end or from the
+        start to there; what leaves and changes fewest, None where that is not all it takes."""
+        i, j, end = max(first - 1, 0), self.end_of(last), len(self.Q) - 1
+        best, least = None, (len(self.Q), 0)
+        for right, low, high in ((max(i - 1, 0), i, j), (max(i - 1, 0), i, end), (min(j + 1, end), 0, j)):
+            Q, at = self.Q.copy(), slice(low, high + 1)
+            for base in self.model.rolling_bases:
+                places, wheels = Q[:, base.q : base.q + 3], list(base.wheel_q)
+                turned = np.cumsum(base.turned(places[:-1], places[1:]), axis=0)
+                turned = np.vstack((0.0 * turned[:1], turned))
+                Q[at, wheels] = Q[right, wheels] + turned[at] - turned[right]
+            Q[at] = rounded(self.obj, Q[at], self.robot)
+            changed = abs(Q - self.Q).max(axis=1) > SAME
+            Q[~changed] = self.Q[~changed]
+            beyond = self._passed(Q)
+            found = _Attempt(Q, self.missed, beyond, slice(max(i - 1, 0), j + 1 + TAIL))
+            counts = int(beyond.sum()), int(changed.sum())
+            if counts < least and not found.broken and not (beyond & ~self.beyond).any():
+                best, least = found, counts
+        return best
 
     def _closed(self, i: int, j: int) -> Array:
         """(j + 1 - i, wheels) how wheels turn that roll each base from the frame before i to the one after j: evenly
