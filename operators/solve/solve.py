@@ -28,7 +28,7 @@ def take_pose(context: bpy.types.Context, obj: bpy.types.Object, solved: SolvedP
     else:
         auto_key(context, obj, solved.robot)
     reason = solved.store(obj)
-    remember_shown(obj, solved.robot.model, solved.result.q, solved.without)
+    remember_shown(obj, solved.robot.model, solved.faded)
     obj.robokin.solver.solve_mark = pose_mark(obj, solved.robot)
     return reason
 

@@ -162,6 +162,7 @@ class ROBOKIN_OT_task_remove(EntryOperator, bpy.types.Operator):
         index = obj.robokin.active_task if self.index < 0 else self.index
         target = obj.robokin.tasks[index].target if index < len(obj.robokin.tasks) else None
         remove_entry(obj, "tasks", self.index)
+        obj.robokin.live_memory = ""  # a new task may have its name, and began elsewhere
         if target is not None and is_spare(obj, target):
             name = target.name
             bpy.data.objects.remove(target)

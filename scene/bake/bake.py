@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 import bpy
@@ -58,9 +57,9 @@ from ...solvers.tracking.precedence.standing_aside import follow_in_order
 from ...solvers.tracking.result import TrackResult
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..keyed_numbers import models_over, numbers_change
-from ..tasks.memory import read_memory
 from .plans import PlannedSegment, bake_plans, segments_of
 from .retime import refuse_later_keys
+from .start import with_fades
 
 
 def bake_steps(
@@ -136,7 +135,8 @@ def bake_steps(
     planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, ad_hoc, is_whole, clearance, soft=weights)
     plans = yield from scaled(planning, 0.4, 0.5)
     segments = [plan.segment for plan in plans]
-    segments[0] = replace(segments[0], without=None if q0 is None else read_memory(obj, robot.model).without_at(hint))
+    if q0 is not None:
+        segments[0] = with_fades(obj, robot, segments[0], hint)
 
     def followed(results: list[TrackResult]) -> float:
         return sum(map(len, results)) / len(frames)  # begins anew with every start tried

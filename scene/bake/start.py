@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -17,7 +18,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.robot import JointValue
 from ...scene.animation.curves import own_keys, shown_by_keys
 from ...scene.animation.frames import fcurves
-from ...scene.tasks.memory import read_memory, write_memory
+from ...scene.tasks.memory import fading, read_memory, write_memory
+from ...solvers.tracking.segments import Segment
 
 SAME = 1e-5  # [rad, m] a pose that is no farther from that of the curves is theirs
 
@@ -37,9 +39,15 @@ def keep_start(obj: bpy.types.Object, robot: Binding, start: str, q0: Array | No
     if start == "PRESENT" and q0 is not None:
         obj.robokin.solver.start_values = json.dumps(own_values(robot.model, q0))
         memory = read_memory(obj, robot.model)
-        without = memory.without_at(q0)
-        memory.baked = None if without is None else (q0, without)
+        memory.baked = memory.faded_at(q0)
         write_memory(obj, memory)
+
+
+def with_fades(obj: bpy.types.Object, robot: Binding, segment: Segment, q0: Array) -> Segment:
+    """A segment that starts at q0 (nq,), where its tasks that fade go on from what is remembered of that pose."""
+    tasks = segment.tracker.tasks
+    shares = [task.influence for task in tasks] if segment.influence is None else segment.influence[0]
+    return replace(segment, without=read_memory(obj, robot.model).without_at(q0, fading(tasks, shares)))
 
 
 def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> Array | None:

@@ -26,7 +26,7 @@ class Drag:
         found = animation.fcurves(obj)
         self._keys = {key: _value_at(found[key], self._frame) if key in found else None for key in own_keys(robot)}
         self._had_curve = {key: key in found for key in self._keys}
-        self._result = ShownResult(obj)
+        self._result, self._memory = ShownResult(obj), obj.robokin.live_memory
 
     def is_confirmed(self) -> bool:
         """After the transform: only what was not cancelled is among the operators that can be repeated."""
@@ -34,6 +34,7 @@ class Drag:
 
     def put_back(self, obj: bpy.types.Object) -> None:
         self._result.show(obj)
+        obj.robokin.live_memory = self._memory
         data = obj.animation_data
         if data is None or data.action is None:
             return

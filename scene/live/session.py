@@ -31,9 +31,8 @@ from ...scene.tasks.shown_shapes import shown_shape
 from ...solvers import ClearanceTask, IKProblem, SolveResult, Task
 from ...solvers.posing.clear import ClearFollower
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
-from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
-from ..tasks.memory import read_memory, write_memory
+from ..tasks.memory import Faded, fading, read_memory, stand_there, write_memory
 from .drag import Drag
 from .inputs import Read, Worlds, kept_worlds, read_fields, read_lists, read_scene, read_worlds
 from .residuals import LiveResiduals
@@ -157,7 +156,7 @@ class Session:
             return True
         self._look_from(obj, worlds[obj, ""])
         task_worlds = [{name: worlds[place] for name, place in own.items()} for own in places]
-        result = self._followed(obj, tasks, task_worlds, q, is_posed and not event.is_frame)
+        result = self._followed(obj, tasks, task_worlds, q, event.is_frame)
         is_still = result is None or farthest(result.q, q) <= (SAME if result.converged else STANDS)
         is_restored = last is None and self.robot.model.limits.contain(q, SAME)
         if is_still or (is_restored and not result.converged and self._is_as_near(q, result)):
@@ -216,9 +215,7 @@ class Session:
         self.q = self._arrays(obj).write(obj, q)
         if obj.robokin.live_memory:
             assert self.robot is not None
-            memory = read_memory(obj, self.robot.model)
-            memory.q = self.q
-            write_memory(obj, memory)
+            stand_there(obj, self.robot.model, self.q)
 
     def _arrays(self, obj: bpy.types.Object) -> PoseArrays:
         if self._pose is None:
@@ -241,17 +238,17 @@ class Session:
         tasks: Sequence[RobokinTask],
         task_worlds: Sequence[TaskWorlds],
         q: Array,
-        is_posed: bool,
+        is_frame: bool,
     ) -> SolveResult | None:
-        """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
-        somebody's own wish."""
+        """The pose that is asked for now, written where the panel reads it; None when nothing is. is_frame: of
+        another frame."""
         contexts = self._task_contexts(obj, tasks, task_worlds)
         counting = [one for one in contexts if one.influence > 0.0]
         if not counting:
             clear_result(obj)
             return None
         descent, wanted = self._descent(obj, counting, q)
-        result, self._follower = self._solved(obj, descent, counting, q, is_posed), descent
+        result, self._follower = self._solved(obj, descent, counting, q, is_frame), descent
         own, reason = (
             [one.task for one in counting],
             scaled_lengths(result.reason, self.robot.metres_per_unit / counting[0].unit)
@@ -307,24 +304,25 @@ class Session:
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: TargetFollower, counting: Sequence[TaskContext], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: TargetFollower, counting: Sequence[TaskContext], q: Array, is_frame: bool
     ) -> SolveResult:
         tasks, shares = descent.problem.tasks, [one.influence for one in counting]
         targets = [KINDS[one.task.kind].target_at(one) for one in counting]
-        fades = any(map(is_partial, shares))
-        if not fades and not any(map(is_counted_from_start, tasks)) and not obj.robokin.live_memory:
+        names = fading(tasks, shares)
+        if not names and not any(map(is_counted_from_start, tasks)) and not obj.robokin.live_memory:
             return descent.solve(targets, q)
         problem, memory = descent.problem, read_memory(obj, descent.problem.model)
         counted = [i for i, task in enumerate(tasks) if is_counted_from_start(task)]
         memory.origins = {tasks[i].name: memory.origins.get(tasks[i].name, q) for i in counted}
         for i in counted:
             targets[i] = problem.resolve_target(i, targets[i], memory.origins[tasks[i].name])
-        if not fades:
-            memory.without = None
+        if not names:
+            memory.shown = None
             write_memory(obj, memory)
             return descent.solve(targets, q)
-        start = memory.without_at(q) if is_posed else memory.without
-        whole = [0.0 if is_partial(share) else share for share in shares]
-        memory.without, memory.q = problem.solve(targets, q if start is None else start, 0, False, whole).q, q
+        last = memory.shown.q if is_frame and memory.shown is not None else q
+        start = memory.without_at(last, names)
+        without = descent.without(targets, q if start is None else start, shares)
+        memory.shown = Faded(names, q, without)
         write_memory(obj, memory)
-        return descent.solve(targets, q, shares, memory.without)
+        return descent.solve(targets, q, shares, without)

@@ -16,25 +16,25 @@ from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria, shapes_of_criteria
-from ...scene.tasks.memory import read_memory
+from ...scene.tasks.memory import Faded, fading, read_memory
 from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ...scene.tasks.solver_tasks import pose_tasks
 from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
 from ...solvers.progress import scaled
-from ...solvers.tasks.influence import is_partial, partial
+from ...solvers.tasks.influence import is_partial
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedPose:
     """robot: whose pose it is. tasks: those that the result is about, `wanted` in the solver's form.
-    without: (nq,) where the robot would be without those that fade, None where none does."""
+    faded: what fades in it, None where nothing does."""
 
     robot: Binding
     result: SolveResult
     tasks: list[bpy.types.PropertyGroup]
     wanted: list[Task]
-    without: Array | None
+    faded: Faded | None
 
     def store(self, obj: bpy.types.Object) -> str:
         """Put the result where the panel reads it; the reason that it shows."""
@@ -65,8 +65,9 @@ def solve_steps(
     if wanted:
         apart = yield from scaled(clearance_now(context.scene, obj, robot), 0.4, 0.5)
     every, q0, without = [*wanted, *apart], q0 if start is None else start, None
-    if partial(every):
-        known = read_memory(obj, robot.model).without_at(q0)
+    names = fading(every, [task.influence for task in every])
+    if names:
+        known = read_memory(obj, robot.model).without_at(q0, names)
         whole = [task for task in every if not is_partial(task.influence)]
         leaving = solve_ik_steps(model, whole, q0 if known is None else known, seed, "auto", None, criteria, False)
         without = (yield from leaving).q
@@ -76,7 +77,7 @@ def solve_steps(
         result = result.first(len(wanted))
     if result.status is Status.EMPTY:
         raise RobokinError(f"there is no task to solve for: add a target, or enable a task{velocities_left_out(obj)}")
-    return SolvedPose(robot, result, tasks, wanted, without)
+    return SolvedPose(robot, result, tasks, wanted, None if without is None else Faded(names, result.q, without))
 
 
 def ending(left_out: str, robot: Binding, result: SolveResult) -> str:

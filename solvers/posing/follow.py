@@ -14,6 +14,7 @@ from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..results import SolveResult, Status
 from ..tasks import PoseTask
+from ..tasks.influence import is_partial
 from .blocking import Blocking
 
 ATTEMPTS, ITERATIONS = 1, 10  # one descent from where the robot stands
@@ -49,6 +50,15 @@ class TargetFollower:
                 best = found
         self._was_met = best.converged
         return best
+
+    def without(self, targets: list[Any], q: Array, shares: Sequence[float]) -> Array:
+        """(nq,) where the robot would be without the tasks of partial influence, solved from q (nq,)."""
+        return self._solved(targets, q, [0.0 if is_partial(share) else share for share in shares], None).q
+
+    def _solved(
+        self, targets: Sequence[Any], q: Array, shares: Sequence[float] | None, without: Array | None
+    ) -> SolveResult:
+        return self.problem.solve(targets, q, 0, False, shares, without)
 
     @cached_property
     def _blocking(self) -> Blocking:

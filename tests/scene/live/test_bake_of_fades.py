@@ -98,3 +98,69 @@ def test_solved_again_it_goes_no_further_until_it_is_posed_by_hand(scene, influe
     left = np.array(obj.matrix_world.inverted() @ target.matrix_world.translation) - began
     assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
     assert np.linalg.norm(stand(obj)[1] - began - influence * left) < 2.0 * NEAR
+
+
+def test_another_fade_begins_where_the_robot_stands(scene):
+    obj, _ = fading("panda", 0.5)
+    began = stand(obj)[1]
+    obj.robokin.live = False
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+    obj.robokin.tasks[0].enabled = False
+    add_target(obj, TIPS["panda"], "POSITION")
+    obj.robokin.tasks[-1].influence = 0.01
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+    assert np.linalg.norm(stand(obj)[1] - began) < 2.0 * NEAR
+    assert bpy.ops.robokin.task_remove() == {"FINISHED"} and obj.robokin.live_memory == ""
+
+
+def test_live_goes_on_from_a_pose_that_was_given_while_it_was_off(scene):
+    obj, target = fading("panda", 0.2)
+    obj.robokin.live = False
+    obj.pose.bones["panda_joint1"].rotation_euler.y += 0.8
+    began = stand(obj)[1]
+    left = np.array(obj.matrix_world.inverted() @ target.matrix_world.translation) - began
+    obj.robokin.live = True
+    assert np.linalg.norm(stand(obj)[1] - began - 0.2 * left) < 2.0 * NEAR
+
+
+def test_beside_obstacles_live_and_solve_fade_alike(scene):
+    poses = []
+    for live in (False, True):
+        obj = add_robot("panda")
+        height, side = (add_target(obj, TIPS["panda"], "POSITION") for _ in range(2))
+        bpy.context.view_layer.update()
+        place = np.array(height.matrix_world.translation)
+        bpy.ops.mesh.primitive_uv_sphere_add(radius=0.06, location=place + np.array((0.0, 0.04, -0.2)))
+        ball = bpy.context.object
+        ball.robokin.is_obstacle = True
+        bpy.context.view_layer.objects.active = obj
+        obj.robokin.solver.avoid_collisions = True
+        first, second = obj.robokin.tasks
+        first.use_location, second.use_location = (False, False, True), (False, True, False)
+        second.priority, second.influence = 2, 0.5
+        side.location.y += 0.4
+        height.location.z -= 0.2
+        bpy.context.view_layer.update()
+        if live:
+            obj.robokin.live = True
+            for _ in range(3):
+                side.location.x += 1e-4
+                bpy.context.view_layer.update()
+        else:
+            assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+        poses.append(stand(obj)[1] - place)
+        for one in (obj, ball, height, side):
+            bpy.data.objects.remove(one)
+    assert abs(poses[0][1:] - poses[1][1:]).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    "text", ['{"shown": {"without": 3}}', '{"shown": {"q": [0], "without": 3}}', '{"baked": [[0], [0]]}']
+)
+def test_what_another_version_remembered_is_forgotten(scene, text):
+    obj, target = fading("panda", 0.5)
+    obj.robokin.live_memory = text
+    before = stand(obj)[1]
+    target.location.x -= 0.02
+    assert np.linalg.norm(stand(obj)[1] - before) > 1e-3
+    assert bpy.ops.robokin.bake(start="PRESENT", frame_start=1, frame_end=2) == {"FINISHED"}
