@@ -112,7 +112,7 @@ def repair_steps(
             at = last + 1
         else:
             solved.append(SolvedFrames(int(frames[stretch[0]]), int(frames[stretch[1]]), *stretch[2:]))
-            at = stretch[1] + 1
+            at = max(at, stretch[1] + 1)
     costs = (yield from mapped(work.costs(), lambda _: 1.0)) if entries and solved else None
     span = int(frames[0]), int(frames[-1])
     if solved:
