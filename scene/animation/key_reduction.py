@@ -10,7 +10,7 @@ import numpy as np
 
 from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
-from ...robokin import RobokinError
+from ...robokin import RobokinError, difference
 from ...robokin.arrays import Array
 from ...robokin.configuration import unit_quaternions
 from ...robokin.structure.tool_links import end_links
@@ -33,6 +33,7 @@ from .undone import whole_or_undone
 _SAME_FRAME = 1e-3
 _PARTS = 8  # of a frame that are looked at
 _CLOSER = 0.97  # bounds are drawn closer by a little more than what was too much
+_ROUNDS = 10  # after as many no closer bounds help: the curves jump or swing within a frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,29 +90,36 @@ def reduce_steps(
         raise RobokinError(f"{obj.name!r} has no keys in frames {first} to {last}: there is nothing to reduce")
     model, frames = robot.model, np.arange(first, last + 1)
     parts = np.arange(_PARTS * (len(frames) - 1) + 1) / _PARTS
-    times, looked = parts[:: _PARTS // 2] * frame_seconds(scene), (first + parts).tolist()
+    times, whole = parts[:: _PARTS // 2] * frame_seconds(scene), slice(0, len(parts), _PARTS)
+    looked = [*(first + parts).tolist(), *sorted(before.difference(frames.tolist()))]
     shown = yield from scaled(_configurations(scene, obj, looked, robot), 0.0, 0.4)
-    motion = Motion.of(model, times, shown[:: _PARTS // 2]).unwrapped()
+    motion = Motion.of(model, times, shown[: len(parts) : _PARTS // 2]).unwrapped()
     links = end_links(model)
     reduced = yield from scaled(reduce_keys(motion, links, position, rotation), 0.4, 1.0)
     with whole_or_undone(obj):
         share = 1.0
-        while True:  # balls go another way between keys than their model: then closer bounds keep those asked for
+        for left in reversed(
+            range(_ROUNDS)
+        ):  # balls go another way between keys than their model: then closer bounds keep those asked for
             keys = write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
             _shape_keys(obj, robot, reduced, first, keys)
             _keep_keys(obj, robot, reduced, frames, motion.q[::2])
             show_curves(obj, scene.frame_current_final, robot)
             written, new_action = finish(_configurations(scene, obj, looked, robot)), False
-            away, turned = (_most(off) for off in tool_errors(model, links, written, shown))
+            off = tool_errors(model, links, written, shown)
+            away, turned = (max(_most(each[: len(parts)]), float(each.max())) for each in off)
             over = max(away / position, turned / rotation)
-            if over <= 1.0 or len(reduced.keys) == len(frames):
+            if over <= 1.0:
                 break
+            if not left or len(reduced.keys) == len(frames):
+                at = int(np.argmax(np.maximum(off[0] / position, off[1] / rotation).max(axis=1)))
+                raise RobokinError(_unsteady(robot, shown[at], written[at], looked[at]))
             share *= _CLOSER / over
             reduced = finish(reduce_keys(motion, links, share * position, share * rotation))
-    both = (Motion.of(model, times[::2], q[::_PARTS]) for q in (shown, written))
+    both = (Motion.of(model, times[::2], q[whole]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
     after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
-    return ReduceResult(before, after, broken[0], broken[1], away, turned, bool(len(reduced.unreduced)))
+    return ReduceResult(len(before), len(after), broken[0], broken[1], away, turned, bool(len(reduced.unreduced)))
 
 
 def _configurations(
@@ -119,6 +127,17 @@ def _configurations(
 ) -> Generator[float, None, Array]:
     """`sample_configurations`, with quaternions of length 1, which those between keys have not."""
     return unit_quaternions(robot.model, (yield from sample_configurations(scene, obj, frames, robot)))
+
+
+def _unsteady(robot: Binding, shown: Array, written: Array, frame: float) -> str:
+    off = abs(difference(robot.model, shown, written))
+    joint = max(robot.model.moving_joints, key=lambda joint: off[robot.model.slot(joint.name).v].max())
+    q = robot.model.slot(joint.name).q
+    bone = next(channel.bone for channel in robot.written_channels if q.start <= channel.q < q.stop)
+    return (
+        f"no keys at whole frames keep the bounds: bone {bone!r} is off most, at frame {frame:g}, where it jumps or "
+        "swings: choose Bezier or Linear as Interpolation of its keys, or wider bounds"
+    )
 
 
 def _most(off: Array) -> float:
@@ -140,7 +159,9 @@ def _keep_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, fram
             replace_keys(curve, frames[keys].astype(np.float32), values[keys])
 
 
-def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, unreduced: Collection[int] = ()) -> int:
+def _keyed_frames(
+    obj: bpy.types.Object, robot: Binding, first: int, last: int, unreduced: Collection[int] = ()
+) -> set[float]:
     found, frames = fcurves(obj), set()
     for channel in robot.written_channels:
         if channel.q in unreduced:
@@ -148,7 +169,7 @@ def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int, 
         curve = found.get(channel_key(channel))
         points = curve.keyframe_points if curve is not None else ()
         frames |= {point.co.x for point in points if first <= point.co.x <= last}
-    return len(frames)
+    return frames
 
 
 def _shape_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, first: int, written: Array) -> None:

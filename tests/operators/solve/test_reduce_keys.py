@@ -82,6 +82,30 @@ def test_what_is_reported_is_never_too_low(scene, tmp_path, name, bound):
         assert off.max() <= said * (1.0 + 1e-6) + 1e-9 and said <= 1.03 * off.max() + 1e-6
 
 
+@pytest.mark.parametrize("kind", ["CONSTANT", "ELASTIC"])
+def test_what_jumps_within_a_frame_is_refused_with_the_bone(animated, kind):
+    for key in own_keys(binding(animated)):
+        points = fcurves(animated)[key].keyframe_points
+        for point in list(points)[::-1]:
+            if round(point.co.x) % 5 != 1:
+                points.remove(point)
+        for point in points:
+            point.interpolation = kind
+    before = seen(animated).q
+    said = called(bpy.ops.robokin.reduce_keys, animated, frame_start=1, frame_end=LAST)
+    assert "no keys at whole frames keep the bounds: bone 'panda_" in said and "choose Bezier" in said
+    np.testing.assert_array_equal(seen(animated).q, before)
+
+
+def test_keys_between_frames_are_looked_at(animated):
+    """A swing between two of them is seen by no eighth of a frame."""
+    curve = fcurves(animated)[next(iter(own_keys(binding(animated))))]
+    for frame, more in ((4.03, 0.0), (4.06, 0.03), (4.09, 0.0)):
+        curve.keyframe_points.insert(frame, curve.evaluate(4.0) + more)
+    said = called(bpy.ops.robokin.reduce_keys, animated, position=1e-3, frame_start=1, frame_end=LAST)
+    assert "bone 'panda_joint1' is off most, at frame 4.06, where it jumps or swings" in said
+
+
 def test_the_bound_is_a_length_of_the_world(animated, tmp_path):
     """As all lengths of operators: of a robot that its object makes 10 times as large, a tenth of it is its own."""
     animated.scale = (10.0,) * 3
