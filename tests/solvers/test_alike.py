@@ -41,7 +41,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.alike import MOST_NUMBERS, content, exactly, frozen, is_plain
 from robokin_addon.solvers.criteria import Criterion, FarFromObstacles, JointSprings, RestPosture
-from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, MOST_TARGETS, settings
+from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, MOST_TARGETS, _settings_of, settings
 from support.random_problems.criterion_kinds import KINDS
 
 T, P = np.eye(4), np.array([0.1, 0.2, 0.3])
@@ -122,6 +122,7 @@ def test_a_target_that_says_what_a_recent_one_said_is_that_one() -> None:
         lambda x: JointVelocityTask({"ball": [x, 0.0, 1.0]}),
         lambda x: JointTask("a", target=x),
     ]
+    _settings_of.cache_clear()  # other tests may have had targets of these settings
     for make in makers:
         make(0.9)  # the settings
         first, other = make(0.1).target, make(0.2).target
