@@ -4,9 +4,11 @@ comes from. Exit code 1 when a frame is not met or a limit is broken."""
 from __future__ import annotations
 
 import argparse
+import os
 
 from ...robokin.units import counted
-from ..arguments import add_json, output_blend
+from ..arguments import add_json, check_report_file, output_blend
+from ..errors import UsageError
 from ..report import frame_rows, show_report
 
 
@@ -36,7 +38,11 @@ def run(arguments: argparse.Namespace) -> bool:
 
         if arguments.example not in EXAMPLES:
             raise UnknownNameError("example", arguments.example, EXAMPLES)
-        arguments.output = arguments.output or f"{arguments.example}.blend"
+        if not arguments.output:
+            arguments.output = f"{arguments.example}.blend"
+            check_report_file(arguments)
+            if os.path.exists(arguments.output):
+                raise UsageError(f"{arguments.output!r} is there already: name the file to write with -o")
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         with some_window():
             robot = EXAMPLES[arguments.example].make(bpy.context)

@@ -1,5 +1,5 @@
 """Leave as few keys in the animation of a .blend as keep each tool within --position and --rotation of its path, at
-all times, and inside the limits that it keeps. Between them the curves are Bezier curves."""
+eighths of frames, and inside the limits that it keeps. Between them the curves are Bezier curves."""
 
 from __future__ import annotations
 

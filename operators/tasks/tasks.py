@@ -20,6 +20,7 @@ from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
 from ...robokin.structure.short_names import short_names
 from ...scene.animation.lists import add_entry, place_in_list, remove_entry
+from ...scene.tasks.memory import forget_fades
 from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
 from ...solvers.singularities.tool import moves_without_turning
@@ -162,7 +163,7 @@ class ROBOKIN_OT_task_remove(EntryOperator, bpy.types.Operator):
         index = obj.robokin.active_task if self.index < 0 else self.index
         target = obj.robokin.tasks[index].target if index < len(obj.robokin.tasks) else None
         remove_entry(obj, "tasks", self.index)
-        obj.robokin.live_memory = ""  # a new task may have its name, and began elsewhere
+        forget_fades(obj)  # a new task may have its name, and fade from elsewhere
         if target is not None and is_spare(obj, target):
             name = target.name
             bpy.data.objects.remove(target)

@@ -92,6 +92,13 @@ def remember_shown(obj: bpy.types.Object, model: RobotModel, shown: Faded | None
     write_memory(obj, memory)
 
 
+def forget_fades(obj: bpy.types.Object) -> None:
+    """What tasks began with is kept."""
+    with suppress(ValueError, AttributeError):
+        origins = json.loads(obj.robokin.live_memory or "{}").get("origins")
+        obj.robokin.live_memory = json.dumps({"origins": origins}) if origins else ""
+
+
 def stand_there(obj: bpy.types.Object, model: RobotModel, q: Array) -> None:
     """The robot stands at q (nq,), and what fades is the same."""
     memory = read_memory(obj, model)

@@ -22,6 +22,16 @@ def test_the_door_is_baked_checked_and_written(tmp_path, capsys, monkeypatch) ->
     assert "CONVERGED" in capsys.readouterr().out
 
 
+def test_a_file_that_nobody_named_is_not_written_over(tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "door", "--json", "door.blend"]) == 2 and not (tmp_path / "door.blend").exists()
+    (tmp_path / "door.blend").write_text("mine")
+    assert main(["demo", "door"]) == 2
+    assert (
+        "'door.blend' is there already" in capsys.readouterr().err and (tmp_path / "door.blend").read_text() == "mine"
+    )
+
+
 @pytest.mark.parametrize("name", ["window", ""])
 def test_an_unknown_scene_is_refused_with_those_there_are(tmp_path, capsys, name) -> None:
     assert main(["demo", name, "-o", str(tmp_path / "out.blend")]) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -111,6 +113,15 @@ def test_another_fade_begins_where_the_robot_stands(scene):
     assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
     assert np.linalg.norm(stand(obj)[1] - began) < 2.0 * NEAR
     assert bpy.ops.robokin.task_remove() == {"FINISHED"} and obj.robokin.live_memory == ""
+
+
+def test_a_task_that_is_removed_leaves_the_others_where_they_began(scene):
+    obj, _ = fading("panda", 0.5)
+    assert bpy.ops.robokin.task_add(kind="PIN") == {"FINISHED"}
+    stand(obj)
+    began = json.loads(obj.robokin.live_memory)["origins"]
+    assert bpy.ops.robokin.task_remove(index=0) == {"FINISHED"}
+    assert began and json.loads(obj.robokin.live_memory) == {"origins": began}
 
 
 def test_live_goes_on_from_a_pose_that_was_given_while_it_was_off(scene):
