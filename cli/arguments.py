@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..robokin.backend import NAMES as BACKENDS
+from ..robokin.files.text_file import number
 from ..robokin.model.robot import ROOT_TYPES
 from .errors import UsageError
 
@@ -119,7 +120,7 @@ def seed(text: str) -> int:
 def checked_number(text: str, fits: Callable[[float], bool], what: str) -> float:
     """The number that an argument gives. Raises ArgumentTypeError, that it is not `what`."""
     try:
-        value = float(text)
+        value = number(text)
     except ValueError:
         value = math.nan
     if not fits(value):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 
 from ...robokin.units import counted
-from ..arguments import add_blend_file, add_frames, add_json, add_step, output_blend
+from ..arguments import add_blend_file, add_frames, add_json, add_step, checked_number, output_blend
 from ..report import show_report
 
 
@@ -24,13 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1e3:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 1000")
-    return value
+    return checked_number(text, lambda x: 0.0 <= x <= 1e3, "a number of seconds from 0 to 1000")
 
 
 def run(arguments: argparse.Namespace) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from ..arcs import arc_limits
 from ..arrays import Array, shown
 from ..errors import FileFormatError, ModelError, UnknownNameError
+from ..files.text_file import number as number_of
 from ..files.text_file import read_text
 from ..model.robot import RobotModel
 from ..spatial import se3, so3
@@ -72,7 +73,7 @@ class _Table:
 
     def number(self, line: int, column: str, text: str) -> float:
         try:
-            value = math.nan if "_" in text else float(text)  # 1_000 is Python's, not a number of a table
+            value = number_of(text)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):

@@ -42,6 +42,14 @@ def read_bytes(path: str | os.PathLike, what: str, most: int = MAX_BYTES) -> byt
         raise FileFormatError(name, None, f"cannot be read: {reason}") from None
 
 
+def number(text: str) -> float:
+    """The number that a text of a file is. Raises ValueError, also for 1_000 and digits of other scripts, which Python
+    takes."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"could not convert string to float: {text!r}")
+    return float(text)
+
+
 def checked_path(path: object, what: str) -> str:
     """The path of a file, which should be `what`. Raises FileFormatError for what is no path."""
     if not isinstance(path, (str, os.PathLike)):

@@ -13,7 +13,7 @@ from typing import Any
 from xml.parsers import expat
 
 from ..errors import FileFormatError, ModelError
-from ..files.text_file import MAX_BYTES
+from ..files.text_file import MAX_BYTES, number
 
 MAX_DEPTH = 64
 MAX_ELEMENTS = 200_000
@@ -93,8 +93,7 @@ class Element:
 
     def _parse(self, name: str, word: str, largest: float) -> float:
         try:
-            # float() alone would also accept 1_000 and digits of other scripts.
-            value = math.nan if "_" in word or not word.isascii() else float(word)
+            value = number(word)
         except ValueError:
             value = math.nan
         if not abs(value) <= largest:

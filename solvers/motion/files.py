@@ -32,7 +32,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
-from ...robokin.files.text_file import checked_path, read_text, write_text
+from ...robokin.files.text_file import checked_path, number, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
 from ...robokin.units import counted
 from .dynamics import COLUMN
@@ -192,7 +192,7 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> Read:
         if len(row) != len(header):
             raise FileFormatError(path, line, f"{counted(len(row), 'value')} under {counted(len(header), 'column')}")
         try:
-            table.append([float(cell) for cell in row])
+            table.append([number(cell) for cell in row])
         except ValueError as problem:
             raise FileFormatError(path, line, f"not a number: {problem}") from None
     if not table:

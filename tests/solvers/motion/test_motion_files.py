@@ -175,6 +175,8 @@ def test_joints_without_a_column_are_neutral(tmp_path):
         ("m.csv", "time,lead\n", "no samples"),
         ("m.csv", "time,lead\n0,0\n1\n", "m.csv:3: 1 value under 2 columns"),
         ("m.csv", "time,lead\n0,x\n", "m.csv:2: not a number"),
+        ("m.csv", "time,lead\n0,1_0\n", "m.csv:2: not a number: .* '1_0'"),
+        ("m.csv", "time,lead\n0,\u0661\n", "m.csv:2: not a number: .* '\u0661'"),
         ("m.csv", "time,nose\n0,1\n", r"m.csv:1: 'nose' is no joint of 'follower', nor .* \(valid: lead, tail\)"),
         ("m.csv", "time,lead,nose\n0,1,1\n", r"m.csv:1: 'nose' is no joint of 'follower' \(valid: lead, tail\)"),
         ("m.csv", "time,lead,lead\n0,1,1\n", "two columns are named 'lead'"),
