@@ -89,9 +89,6 @@ class BandedProgram:
         self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
         self.high = np.where(self.has_upper, self.upper, 0.0)
         self.size_g = max(float(abs(self.g).max(initial=0.0)), 1e-12)
-        # What a residual of a side is relative to: its own size, so that no side loosens others.
-        self.room_low = 1.0 + abs(self.low)
-        self.room_high = np.where(self.has_upper, 1.0 + abs(self.high), self.room_low)
         self.pairs = self._pairs()
         self.delta = DELTA
 
@@ -131,6 +128,14 @@ class BandedProgram:
         """(m,) C x."""
         found = self.rows.times(x)
         return found if self.last is None else found + self.across * x[-1]
+
+    def rooms(self, x: Array) -> tuple[Array, Array]:
+        """(m,) what the residual of each lower and upper side is relative to: its own size, so that no side loosens
+        others, and the terms of the sum C x, which rounding is relative to."""
+        terms = 1.0 + np.bincount(self.rows.row, abs(self.rows.value * x[self.rows.column]), len(self.rows))
+        terms += 0.0 if self.last is None else abs(self.across * x[-1])
+        low = terms + abs(self.low)
+        return low, np.where(self.has_upper, terms + abs(self.high), low)
 
     def pushed(self, z: Array) -> Array:
         """(N,) C'z."""

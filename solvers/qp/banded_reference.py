@@ -78,13 +78,15 @@ class _Point:
 
     def __init__(self, p: BandedProgram) -> None:
         self.p, low, up = p, p.has_lower, p.has_upper
-        start = max(1e-4, min(1.0, abs(p.g).max(initial=0.0)))
-        # Slacks begin near the rows' own room: a step may use it at once.
-        room = np.where(low & up, np.minimum(0.5 * (p.high - p.low), 1.0), 1.0)
+        # Slacks begin near the rows' own room: a step may use it at once. Where the gradient leads farther than 1, they
+        # and their multipliers begin as large as it.
+        slope = largest(p.g)
+        far, start = max(1.0, slope), max(1.0, slope) * max(1e-4, slope)
+        room = far * np.where(low & up, np.minimum(0.5 * (p.high - p.low), 1.0), 1.0)
         self.x, self.y = np.zeros(p.size), np.zeros(len(low))
         self.sl, self.su = np.where(low, np.maximum(-p.low, room), 1.0), np.where(up, np.maximum(p.high, room), 1.0)
-        self.zl = np.where(low, start / np.maximum(self.sl, 1e-3), 0.0)
-        self.zu = np.where(up, start / np.maximum(self.su, 1e-3), 0.0)
+        self.zl = np.where(low, start / np.maximum(self.sl, 1e-3 * far), 0.0)
+        self.zu = np.where(up, start / np.maximum(self.su, 1e-3 * far), 0.0)
 
     @property
     def z(self) -> Array:
@@ -104,7 +106,8 @@ class _Point:
     def residuals(self) -> tuple[float, float, float]:
         """The largest of rx, of the sides, and mu, relative."""
         p = self.p
-        sides = (self.ry, p.room_low), (self.rl, p.room_low), (self.ru, p.room_high)
+        room_low, room_high = p.rooms(self.x)
+        sides = (self.ry, room_low), (self.rl, room_low), (self.ru, room_high)
         forces = max(p.size_g, largest(self.force), largest(self.Hx))  # multipliers that cancel excuse no gap
         return largest(self.rx) / forces, max(largest(each / room) for each, room in sides), self.mu / forces
 
@@ -239,8 +242,9 @@ def _error(p: BandedProgram, x: Array, z: Array) -> float:
     size_g = max(p.size_g, abs(force).max(initial=0.0), abs(Hx).max(initial=0.0))
     size_z = max(p.size_g, abs(z).max(initial=0.0))
     dual = abs(Hx + p.g - force).max(initial=0.0) / size_g
-    outside = np.maximum(np.maximum((p.lower - Cx) / p.room_low, (Cx - p.upper) / p.room_high), 0.0).max(initial=0.0)
+    room_low, room_high = p.rooms(x)
+    outside = np.maximum(np.maximum((p.lower - Cx) / room_low, (Cx - p.upper) / room_high), 0.0).max(initial=0.0)
     to_low, to_high = np.where(p.has_lower, Cx - p.lower, np.inf), np.where(p.has_upper, p.upper - Cx, np.inf)
-    low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / p.room_low, np.maximum(z, 0.0) / size_z))
-    high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / p.room_high, np.maximum(-z, 0.0) / size_z))
+    low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / room_low, np.maximum(z, 0.0) / size_z))
+    high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / room_high, np.maximum(-z, 0.0) / size_z))
     return float(max(dual, outside, low.max(initial=0.0), high.max(initial=0.0)))

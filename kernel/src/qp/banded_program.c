@@ -37,6 +37,22 @@ void rk_banded_times(const rk_banded_solver *s, const double *x, double *out) {
   }
 }
 
+void rk_banded_look(rk_banded_solver *s, const double *x) {
+  const rk_banded_program *p = s->p;
+  for (int64_t i = 0; i < s->rows; i++) {
+    const double last = s->across[i] * (p->border ? x[s->banded] : 0.0);
+    double sum = last, terms = 1.0 + fabs(last);
+    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) {
+      const double term = s->value[k] * x[p->column[k]];
+      sum += term;
+      terms += fabs(term);
+    }
+    s->Cx[i] = sum;
+    s->room_low[i] = s->has[i] & 5 ? terms + fabs(s->low[i]) : terms;
+    s->room_high[i] = s->has[i] & 2 ? terms + fabs(s->high[i]) : s->room_low[i];
+  }
+}
+
 void rk_banded_add_transposed(const rk_banded_solver *s, const double *z, double *out) {
   const rk_banded_program *p = s->p;
   for (int64_t i = 0; i < s->rows; i++)
@@ -136,7 +152,5 @@ void rk_banded_scale(rk_banded_solver *s) {
     s->low[i] = p->low[i] / s->length[i];
     s->high[i] = p->high[i] / s->length[i];
     s->has[i] = s->low[i] == s->high[i] ? 4 : (isfinite(s->low[i]) ? 1 : 0) + (isfinite(s->high[i]) ? 2 : 0);
-    s->room_low[i] = s->has[i] & 5 ? 1.0 + fabs(s->low[i]) : 1.0;
-    s->room_high[i] = s->has[i] & 2 ? 1.0 + fabs(s->high[i]) : s->room_low[i];
   }
 }

@@ -13,7 +13,7 @@ static const double RK_DELTA = 1e-5; /* by which equations give way, at first */
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
    at: 1 lower, 2 upper side is active. size: unknowns, of which `banded` come in frames and one may be the last; eliminated,
-   pivot: what the last one adds to the factor L. room_low, room_high: what a lack of a side is relative to. delta: by which
+   pivot: what the last one adds to the factor L. room_low, room_high: what the residual of a side is relative to. delta: by which
    equations give way; left: the largest of what a step leaves of their lack;
    before: rx at the step before. */
 typedef struct rk_banded_solver {
@@ -42,6 +42,9 @@ void rk_banded_scale(rk_banded_solver *s);
 
 /* out[rows] = C x */
 void rk_banded_times(const rk_banded_solver *s, const double *x, double *out);
+
+/* Cx, and what the residual of each side is relative to: the side, and the terms of the sum. */
+void rk_banded_look(rk_banded_solver *s, const double *x);
 
 /* out[size] += C' z */
 void rk_banded_add_transposed(const rk_banded_solver *s, const double *z, double *out);

@@ -112,17 +112,17 @@ static void move(double *x, const double *dx, double t, int64_t count) {
 }
 
 static void begin(rk_banded_solver *s) {
-  const double start = rk_larger(1e-4, fmin(1.0, rk_largest(s->g, s->size)));
+  const double slope = rk_largest(s->g, s->size), far = rk_larger(1.0, slope), start = far * rk_larger(1e-4, slope);
   s->delta = RK_DELTA;
   s->before = INFINITY;
   memset(s->x, 0, sizeof(double) * (size_t)s->size);
   for (int64_t i = 0; i < s->rows; i++) {
     const int32_t low = s->has[i] & 1, high = s->has[i] & 2;
-    const double room = low && high ? fmin(0.5 * (s->high[i] - s->low[i]), 1.0) : 1.0;
+    const double room = far * (low && high ? fmin(0.5 * (s->high[i] - s->low[i]), 1.0) : 1.0);
     s->sl[i] = low ? rk_larger(-s->low[i], room) : 1.0;
     s->su[i] = high ? rk_larger(s->high[i], room) : 1.0;
-    s->zl[i] = low ? start / rk_larger(s->sl[i], 1e-3) : 0.0;
-    s->zu[i] = high ? start / rk_larger(s->su[i], 1e-3) : 0.0;
+    s->zl[i] = low ? start / rk_larger(s->sl[i], 1e-3 * far) : 0.0;
+    s->zu[i] = high ? start / rk_larger(s->su[i], 1e-3 * far) : 0.0;
     s->y[i] = 0.0;
   }
 }
@@ -133,7 +133,7 @@ static int32_t interior(rk_banded_solver *s, double tolerance, int32_t most, int
   int64_t sides = 0;
   for (int64_t i = 0; i < s->rows; i++) sides += (s->has[i] & 1) + (s->has[i] >> 1 & 1);
   double primal = 0.0, most_z = 0.0, ray = 0.0;
-  rk_banded_times(s, s->x, s->Cx);
+  rk_banded_look(s, s->x);
   rk_banded_hessian_times(s, s->x, s->Hx);
   for (int64_t i = 0; i < s->rows; i++) {
     const int32_t has = s->has[i];

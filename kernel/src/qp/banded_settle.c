@@ -9,7 +9,7 @@ static const double FALLING = 0.9, RESTED = 1e-12;
 enum { POLISHES = 12 };
 
 double rk_banded_error(rk_banded_solver *s, const double *x, const double *z) {
-  rk_banded_times(s, x, s->Cx);
+  rk_banded_look(s, x);
   rk_banded_hessian_times(s, x, s->Hx);
   memset(s->force, 0, sizeof(double) * (size_t)s->size);
   rk_banded_add_transposed(s, z, s->force);

@@ -166,3 +166,21 @@ def test_equations_that_nearly_follow_from_sides_are_met(backend, seed, degenera
     x, pushed = own.x.ravel(), C.T @ own.multipliers
     assert abs(dense @ x + g.ravel() + pushed).max() <= 1e-8 * max(1.0, abs(pushed).max())
     assert np.maximum(lower - C @ x, C @ x - upper).max() <= 1e-8 * max(1.0, abs(x).max())
+
+
+@pytest.mark.parametrize(("backend", "count"), [("native", 120), ("numpy", 8)])
+@pytest.mark.parametrize("times", [1e-9, 1e3, 1e6])
+def test_a_gradient_of_any_size_leads_to_the_minimum(backend, count, times):
+    """Larger than H by far it leads far away, where rows meet their sides to the rounding of what they add up."""
+    for seed in range(count):
+        H, g, rows, lower, upper, dense, C = random_program(seed, False)
+        own = finish(solve_banded_qp(H, times * g, rows, lower, upper, backend))
+        assert own is not None
+        if own.status is QPStatus.OPTIMAL:
+            x, pushed = own.x.ravel(), C.T @ own.multipliers
+            size = max(times * abs(g).max(), abs(pushed).max(initial=0.0))
+            assert abs(dense @ x + times * g.ravel() + pushed).max() <= 1e-8 * size, seed
+            lack = np.maximum(lower - C @ x, C @ x - upper)
+            assert (lack <= 1e-8 * (1.0 + abs(C) @ abs(x))).all(), seed
+        else:  # Clarabel does not find it either
+            assert str(by_clarabel(dense, times * g, C, lower, upper).status) != "Solved", seed
