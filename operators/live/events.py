@@ -139,13 +139,19 @@ def _readout(obj: bpy.types.Object) -> LiveReadout | None:
     session, settings = _sessions.get(obj.session_uid), obj.robokin.solver
     if session is None:
         return None
-    said = session.problem, settings.status, settings.reason
+    said = session.problem, session.is_searched, settings.status, settings.reason
     return _shown_readout(obj, *said, *_UNITS(bpy.context.scene.unit_settings))
 
 
 @once_for_each_change
-def _shown_readout(obj: bpy.types.Object, problem: str, *_also: object) -> LiveReadout:
-    return live_readout(obj, problem)
+def _shown_readout(obj: bpy.types.Object, problem: str, is_searched: bool, *_also: object) -> LiveReadout:
+    return live_readout(obj, problem, is_searched)
+
+
+def stand(obj: bpy.types.Object, robot: Binding) -> None:
+    """The pose that the robot has is the best that a search found: Live says its reason until something changes."""
+    if (session := _sessions.get(obj.session_uid)) is not None:
+        session.stand(read_configuration(obj, robot))
 
 
 def residuals_now(obj: bpy.types.Object, robot: Binding) -> tuple[LiveResiduals, Array] | None:

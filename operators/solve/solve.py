@@ -17,6 +17,7 @@ from ...scene.posing.solve import SolvedPose, solve_steps
 from ...scene.tasks.memory import remember_shown
 from ..common import check_report, write_json
 from ..handlers.scene_marks import pose_mark
+from ..live.events import stand
 from ..modal import ModalOperator
 
 
@@ -30,6 +31,8 @@ def take_pose(context: bpy.types.Context, obj: bpy.types.Object, solved: SolvedP
     reason = solved.store(obj)
     remember_shown(obj, solved.robot.model, solved.faded)
     obj.robokin.solver.solve_mark = pose_mark(obj, solved.robot)
+    if not solved.result.converged:
+        stand(obj, solved.robot)
     return reason
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.results.readouts import LiveReadout
-from ...properties.results.result_text import in_scene_units
+from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.results.why import held_joints
 from ...properties.tasks import RobokinTask
 from ...scene.animation import frames as animation
@@ -16,8 +16,8 @@ from ...scene.tasks.solver_tasks import are_hard
 _SHOWN = 3  # joints or tasks that a text names
 
 
-def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
-    """problem: why the robot cannot follow; "" when it can."""
+def live_readout(obj: bpy.types.Object, problem: str, is_searched: bool) -> LiveReadout:
+    """problem: why the robot cannot follow; "" when it can.   is_searched: the result is that of a search."""
     if problem:
         return LiveReadout(f"Waits: {problem}", False)
     settings, scene = obj.robokin.solver, bpy.context.scene
@@ -40,6 +40,9 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
     if missed and _give_way(obj, missed):
         why = f"held by the limits of {_named(blocking)}, " if blocking else ""
         return LiveReadout(f"Follows; {why}met only as nearly as can be: {_names(missed)}", True, notes)
+    if is_searched:
+        said = f"{status_words(settings.status, settings.reason)}: {in_scene_units(scene, settings.reason)}"
+        return LiveReadout(said, False, notes)
     notes = (*notes, "Solve Pose looks for other postures")
     if blocking:
         return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)

@@ -65,11 +65,13 @@ class Event:
 
 
 class Session:
-    """problem: why the robot cannot follow; "" when it can.   awaits: whether it soon can, if it looks again."""
+    """problem: why the robot cannot follow; "" when it can.   awaits: whether it soon can, if it looks again.
+    is_searched: the pose and its result are those of a search, which looks farther than following does."""
 
     def __init__(self) -> None:
         self.problem = ""
         self.awaits = False
+        self.is_searched = False
         self.robot: Binding | None = None
         self.q: Array | None = None  # as it was read last, or written
         self.residuals: LiveResiduals | None = None  # of the pose `q`
@@ -87,6 +89,10 @@ class Session:
     def restore(self) -> None:
         """Undo, or a file, has brought back another pose with all that it follows from."""
         self.q, self._drag = None, None
+
+    def stand(self, q: Array) -> None:
+        """Nothing is to be followed from q (nq,), which a search has found and written, before something changes."""
+        self.q, self.residuals, self.is_searched = q, None, True
 
     def look(self, obj: bpy.types.Object, event: Event) -> bool:
         """Follow, where anything has changed; whether a pose was written."""
@@ -142,7 +148,7 @@ class Session:
         if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
             self._read = read
             return self._end_drag(obj, read, event)
-        self.residuals = None
+        self.residuals, self.is_searched = None, False
         if self._shows_bake(obj, event, read, worlds):
             self._read, self.q = read, q
             return False

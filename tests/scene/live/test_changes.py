@@ -9,6 +9,7 @@ from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.properties.handlers import posing_paused
 from robokin_addon.properties.results import readouts
+from robokin_addon.properties.results.result_text import in_scene_units
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
 NEAR, TURNED = 1.01e-4, 1.01e-3  # the tolerances of a task
@@ -298,3 +299,29 @@ def test_what_cannot_be_followed_is_reported_and_the_robot_stands(again):
             assert found.is_met == (what == "no influence"), (what, found)
         if what not in ("too far", "flat robot"):
             np.testing.assert_allclose(read_configuration(robot), q, atol=1e-5, err_msg=what)
+
+
+def test_what_solve_pose_finds_out_is_said_until_something_changes(robot, target):
+    """Live goes on from the pose; it does not say again that Solve Pose would look farther."""
+    draw, at, told = np.random.default_rng(13), np.array(target.location), 0
+    for _ in range(24):
+        target.location = at + draw.uniform(-0.2, 0.2, 3)
+        target.rotation_euler = draw.uniform(-2.0, 2.0, 3)
+        bpy.context.view_layer.update()
+        if robot.robokin.solver.status != "MAX_ITERATIONS":
+            continue
+        bpy.ops.robokin.solve_pose()
+        found = robot.robokin.solver.status, robot.robokin.solver.reason
+        for _ in range(2):
+            robot.update_tag()
+            bpy.context.view_layer.update()
+        assert (robot.robokin.solver.status, robot.robokin.solver.reason) == found
+        if found[0] != "CONVERGED":
+            shown = readouts.live(robot)
+            assert in_scene_units(bpy.context.scene, found[1]) in shown.text
+            assert not any("Solve Pose" in note for note in shown.notes)
+            told += 1
+    assert told > 2
+    target.matrix_world = robot.matrix_world @ robot.pose.bones[TOOL].matrix
+    bpy.context.view_layer.update()
+    assert readouts.live(robot).text == "Follows its targets"
