@@ -13,7 +13,7 @@ from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_tex
 from .prepared.robot_panel import RobotPanel, clipped, draw_text, row_letters
 
 NAMES, NARROW = 0.5, 0.38  # of the width of a row; and beside a scroll bar, or where that is enough for all names
-VALUES = 0.5  # of what is left there: the value, which has no room in the slider beside its percentage
+MOST_NAME, MARGIN = 0.7, 3  # beside values that are a text; letters for Blender's own margins
 MOST = 12  # rows that are shown at once
 
 
@@ -25,7 +25,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
     rows: Mapping[str, JointRow] = {}
     blocking: Collection[str] = ()
     share = NAMES  # of a name
-    letters = 0  # of a name
+    letters = 1  # of the whole row
 
     def filter_items(self, context, data, property) -> tuple[list[int], list[int]]:
         bones, shown, rows = getattr(data, property), self.bitflag_filter_item, ROBOKIN_UL_joint_values.rows
@@ -41,23 +41,20 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         if row is None:
             return
         row_layout = layout.row(align=True)
-        scrolls = len(own.rows) > MOST
-        split = row_layout.split(factor=own.share)
+        share = own.share
+        if not row.ranged and (row.follows or len(row.channels) > 1):  # too many fields to read
+            share = max(share, min((len(row.name) + MARGIN) / own.letters, MOST_NAME))
+        split = row_layout.split(factor=share)
         if row.follows:
             split.active = False
         if own.blocking and item.name in own.blocking:
             split.alert = True
-        split.label(text=clipped(row.name, own.letters))
+        split.label(text=clipped(row.name, round(share * own.letters)))
         if row.ranged:
-            text = value_text(context.scene, item, row.channels[0][1])
-            if scrolls:
-                split = split.split(factor=VALUES, align=True)
-                split.label(text=text)
-                text = ""
-            split.prop(item, RANGE, text=text, slider=True)
+            split.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
         elif row.ball and not row.places:
             split.label(text=angles_text(item))
-        elif row.follows or len(row.channels) > 1:  # too many fields to read; of a floating base where it is
+        elif row.follows or len(row.channels) > 1:  # of a floating base where it is
             shown = row.places if row.ball else row.channels
             split.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in shown))
         else:
@@ -85,7 +82,7 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
         own.rows, own.blocking = rows, blocking_bones(obj)
         is_enough = max((len(row.name) for row in rows.values()), default=0) <= row_letters(context, NARROW)
         own.share = NARROW if is_enough or len(rows) > MOST else NAMES
-        own.letters = row_letters(context, own.share)
+        own.letters = row_letters(context, 1.0)
         layout.template_list(
             "ROBOKIN_UL_joint_values",
             "",

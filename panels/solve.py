@@ -11,7 +11,6 @@ from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_path_remedy, draw_why
 
 SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all
-SAID_BY_LIVE = {"OUT_OF_REACH", "COLLISION", "MAX_ITERATIONS"}
 LIMITS_SHOWN = 8  # segments of frames and what limits them, which nothing marks
 
 
@@ -26,11 +25,9 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         _button(layout, "robokin.solve_pose", "ARMATURE_DATA")
         layout.operator("robokin.postures", icon="POSE_HLT")
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
-        live = readouts.live(obj) if obj.robokin.live else None
-        if settings.status and (live is None or not (live.is_met or settings.status in SAID_BY_LIVE)):
+        if settings.status and not (obj.robokin.live and readouts.live(obj)):  # Live says it above
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
-            if live is None:
-                draw_why(layout, obj)
+            draw_why(layout, obj)
         body = options(layout, "robokin_solve_options")
         if body is not None:
             body.prop(settings, "key")

@@ -85,15 +85,26 @@ def test_a_joint_that_follows_cannot_be_moved_there_and_says_what_it_follows(pan
         assert drawn["props"].count("robokin_range") == 8
 
 
-def test_values_stand_beside_their_sliders_where_the_list_scrolls(scene):
-    """In a slider beside a scroll bar Blender cuts off the value."""
+def test_values_stand_in_sliders_wide_enough_for_them_where_the_list_scrolls(scene):
+    """Beside it half a slider cuts off 100 %."""
     assert bpy.ops.robokin.add_robot(robot="humanoid") == {"FINISHED"}
     obj = bpy.context.object
     bone = next(bone for bone in obj.pose.bones if bone.bone.robokin.joint_type == "revolute")
     bone.rotation_euler[1] = math.radians(-7.5)
     drawn = draw()["ROBOKIN_PT_joint_values"]
     assert drawn["props"].count("robokin_range") > MOST
-    assert "-7.5\u00b0" in drawn["labels"] and "-7.5\u00b0" not in drawn["texts"]
+    assert "-7.5\u00b0" in drawn["texts"] and "-7.5\u00b0" not in drawn["labels"]
+    assert ROBOKIN_UL_joint_values.share < 0.8 * NAMES
+
+
+def test_the_name_of_a_base_that_drives_is_whole_beside_its_place(scene):
+    model = RobotModel(
+        "r", [Link("base_footprint"), Link("arm")], [Joint("arm", "revolute", "base_footprint", "arm")], "planar"
+    )
+    build_armature(bpy.context, bpy.context.scene.collection, model)
+    ROBOKIN_UL_joint_values.share = NAMES
+    names = [label for label in draw()["ROBOKIN_PT_joint_values"]["labels"] if label.startswith("base")]
+    assert names == ["base_footprint"]
 
 
 def test_short_names_leave_room_for_values(panda):
