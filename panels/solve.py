@@ -204,9 +204,10 @@ def _draw_failures(
     rows, frame = layout.column(align=True), context.scene.frame_current
     rows.active = is_present
     chosen = next((failure for failure in failures if failure.first <= frame <= failure.last), failures[0])
-    for index, failure in enumerate(failures[:SHOWN]):
-        words = status_words(failure.status, failure.reason)
-        text = f"{_frames(failure)}: {words}"
+    texts = [f"{_frames(failure)}: {status_words(failure.status, failure.reason)}" for failure in failures[:SHOWN]]
+    for index, (failure, text) in enumerate(zip(failures, texts, strict=False)):
+        if texts.count(text) > 1:
+            text = f"{_frames(failure)}: {in_scene_units(context.scene, failure.reason)}"
         shown = rows.operator("robokin.failure_show", text=text, icon="TIME", depress=failure == chosen)
         shown.index, shown.of = index, of
     if len(failures) > SHOWN:

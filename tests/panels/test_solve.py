@@ -35,6 +35,18 @@ def test_rows_of_failing_frames_say_what_and_one_says_why(robot):
     assert "at least 8 m" in " ".join(told[0]) and "at least 11 m" in " ".join(told[-1])
 
 
+def test_rows_of_the_same_frames_say_by_what_they_differ(robot):
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    reasons = ["a is 0.1 m deep in b", "a is 0.02 m deep in c", "c is 0.1 m deep in d"]
+    robot.robokin.solver.bake_status = "COLLISION"
+    for frames in ((1, 1, 1), (1, 1, 4), (1, 4, 7)):
+        failures = [(frame, frame, Status.COLLISION, reason) for frame, reason in zip(frames, reasons, strict=True)]
+        store_failures(robot.robokin.solver.bake_failures, failures)
+        rows = [text for text in draw_page()["ROBOKIN_PT_bake"]["texts"] if text and text[0].isdigit()]
+        assert len(set(rows)) == len(rows) == 3
+    assert rows == ["1: Collision", "4: Collision", "7: Collision"]
+
+
 def test_segments_that_are_not_listed_are_counted(robot):
     failures = robot.robokin.solver.bake_failures
     robot.robokin.solver.bake_status = "LIMIT"
