@@ -70,7 +70,7 @@ double rk_add_manipulability(const rk_step *step, const double *nodes, int small
   const int64_t nv = step->model->nv, most = 6 * (int64_t)step->n_tips;
   double *A = work + rk_first_rows_workspace(step), *B = A + most * nv, *U = B + most * nv, *s = U + most * most;
   const int32_t rows = rk_first_rows(step, nodes, work, A);
-  rk_orthogonalise(rows, (int32_t)nv, A, U);
+  rk_orthogonalise(rows, (int32_t)nv, A, U, s);
   const double value = value_and_slope(rows, (int32_t)nv, smallest, rank, A, U, s, B);
   if (g) rk_add_change_of_rows(step, nodes, B, -share, work, g);
   return value;

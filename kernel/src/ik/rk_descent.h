@@ -25,14 +25,17 @@ typedef struct descent {
   int32_t *index, *order, *kept, *bounded; /* bounded: places in `index`, of coordinates with bounds */
   int32_t *is_held;                      /* [n] at a bound for good */
   rk_reflectors basis;
-  int32_t seen, *turned_by; /* rows so far; reflectors that each of `turned` [rows][all], the rows in the basis, has had */
+  int32_t seen, *turned_by; /* rows so far; reflectors that each of `turned` [all + rows][all] has had: unit vectors and
+                               rows in the basis */
   double *turned;
   double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
   double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
   int32_t *waits; /* [rows] bands that no step has left so far: no program has them, no coordinate comes in for them */
   int32_t *wall_waits; /* [n_bounded + n_kept] bounds and kept rows that no step of this level has left */
-  int32_t n_walls, *wall; /* those that a program has, as its first constraints */
+  int32_t n_walls, *wall; /* those that a program has, as its first constraints; then the rows that are its bands */
+  int32_t known, *active; /* constraints of the level's last program; sides of unknowns and rows that it ended at, 0: none
+                             [all + rows] */
   double *program, *other_program; /* workspaces of one each */
 } descent;
 
@@ -111,26 +114,25 @@ static inline void rotated(const descent *s, int32_t rank, const double *row, do
   for (int32_t i = s->r + rank; i < s->n; i++) out[i - s->r] = row[i];
 }
 
-/* A row that was seen, in the basis of the first `count` reflectors, at least as many as it has had. */
-static inline const double *turned(const descent *s, int32_t row, int32_t count) {
-  double *own = s->turned + (int64_t)row * s->all;
-  rk_into_basis(&s->basis, s->turned_by[row], count, own);
-  s->turned_by[row] = count;
+/* Of `turned`, in the basis of the first `count` reflectors, at least as many as it has had. */
+static inline const double *turned_at(const descent *s, int32_t at, int32_t count) {
+  double *own = s->turned + (int64_t)at * s->all;
+  rk_into_basis(&s->basis, s->turned_by[at], count, own);
+  s->turned_by[at] = count;
   return own;
 }
+
+/* The unit vector of a coordinate's place, and a row that was seen. */
+static inline const double *turned_unit(const descent *s, int32_t i, int32_t count) { return turned_at(s, i, count); }
+
+static inline const double *turned(const descent *s, int32_t row, int32_t count) { return turned_at(s, s->all + row, count); }
 
 /* Rows that were not seen so far. */
 static inline void see(descent *s, int32_t last) {
   for (; s->seen < last; s->seen++) {
-    gather(s, row_of(s, s->seen), s->turned + (int64_t)s->seen * s->all);
-    s->turned_by[s->seen] = 0;
+    gather(s, row_of(s, s->seen), s->turned + (int64_t)(s->all + s->seen) * s->all);
+    s->turned_by[s->all + s->seen] = 0;
   }
-}
-
-/* The unit vector of a coordinate's place in the basis of the first `count` reflectors. */
-static inline void turned_unit(const descent *s, int32_t i, int32_t count, double *out) {
-  for (int32_t k = 0; k < s->n; k++) out[k] = k == i ? 1.0 : 0.0;
-  rk_into_basis(&s->basis, 0, count, out);
 }
 
 /* x = trial, but of coordinates that are held at a bound. */
@@ -187,8 +189,7 @@ static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
     if (kept < 0) {
       const int32_t i = s->bounded[s->wall[c]], k = s->index[i];
       double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
-      turned_unit(s, i, s->r + rank, s->step);
-      rotated(s, rank, s->step, normal);
+      rotated(s, rank, turned_unit(s, i, s->r + rank), normal);
       forget_rounding(s, 1.0, normal);
     } else { /* of length 1, as bounds are: the tolerance is that of x */
       const double length = length_of(s, row_of(s, s->kept[kept])), size = length > 0.0 ? length : 1.0;
@@ -212,6 +213,23 @@ static inline int solve(const descent *s, rk_projection *p) {
   return rk_project_from(p) == RK_QP_OPTIMAL || solve_again(s, p);
 }
 
+/* What constraint c of a program is in `active`. */
+static inline int32_t *active_at(const descent *s, int32_t c) {
+  const int32_t i = s->wall[c], kept = i - s->n_bounded;
+  return s->active + (c >= s->n_walls ? s->all + i : kept < 0 ? s->bounded[i] : s->all + s->kept[kept]);
+}
+
+/* From where the level's last program ended, if few constraints are new. */
+static inline int solve_on(descent *s, rk_projection *p) {
+  int32_t count = 0, *side = s->order;
+  for (int32_t c = 0; c < p->p; c++) count += (side[c] = *active_at(s, c)) != 0, *active_at(s, c) = 0;
+  p->tolerance = RK_ROUNDING[0] * largest_of(s, s->x);
+  const int found = 2 * (p->p - s->known) <= count ? rk_project_with(p, side) == RK_QP_OPTIMAL || solve_again(s, p) : solve(s, p);
+  s->known = p->p;
+  for (int32_t j = 0; found && j < p->k; j++) *active_at(s, p->number[j]) = p->sign[j] > 0.0 ? 1 : -1;
+  return found;
+}
+
 /* Coordinate i of those that are left out comes in. */
 static inline void include(descent *s, int32_t i) {
   const int32_t k = s->index[i], n = s->n++;
@@ -222,7 +240,9 @@ static inline void include(descent *s, int32_t i) {
     s->wall_waits[s->n_bounded] = 1, s->bounded[s->n_bounded++] = n;
   }
   s->basis.n = s->n;
-  for (int32_t row = 0; row < s->seen; row++) s->turned[(int64_t)row * s->all + n] = row_of(s, row)[k];
+  for (int32_t at = 0; at < s->all; at++) s->turned[(int64_t)n * s->all + at] = at == n ? 1.0 : 0.0;
+  s->turned_by[n] = 0;
+  for (int32_t row = 0; row < s->seen; row++) s->turned[(int64_t)(s->all + row) * s->all + n] = row_of(s, row)[k];
 }
 
 static inline void keep_row(descent *s, int32_t row) {
@@ -240,8 +260,10 @@ static inline int is_needed(const descent *s, int32_t k, int32_t first, int32_t 
   return damping > 0.0 && s->x[k] != 0.0;
 }
 
-/* Bands that x keeps wait, and all walls. */
+/* Bands that x keeps wait, and all walls; nothing is active. */
 static inline void let_wait(descent *s, int32_t first, int32_t last) {
+  for (int32_t i = 0; i < s->all + s->levels->start[s->levels->count]; i++) s->active[i] = 0;
+  s->known = 0;
   for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++) s->wall_waits[i] = 1;
   for (int32_t row = first; row < last; row++)
     s->waits[row] = !is_equation(s, row) && !is_far(s, row_of(s, row), s->x, s->levels->lower[row],

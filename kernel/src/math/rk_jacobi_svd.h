@@ -6,34 +6,43 @@
 #include "math/rk_math.h"
 #include "math/rk_vector.h"
 
+static inline void rk_turn_pair(int32_t n, double c, double s, double *restrict a, double *restrict b) {
+  for (int32_t k = 0; k < n; k++) {
+    const double x = a[k], y = b[k];
+    a[k] = c * x - s * y;
+    b[k] = s * x + c * y;
+  }
+}
+
 /* A[count][m], the columns of a matrix, become orthogonal: its singular values are then their lengths. V[count][count]:
-   A = old A V', row i of V the right singular vector of A[i]. */
-static inline void rk_orthogonalise(int32_t count, int32_t m, double *A, double *V) {
+   A = old A V', row i of V the right singular vector of A[i]. square[count]: of their lengths. Pairs beside each other in
+   a sweep have no column in common, so that a processor turns several at once: each column meets each other one while
+   all but the last go round. */
+static inline void rk_orthogonalise(int32_t count, int32_t m, double *A, double *V, double *square) {
   enum { SWEEPS = 30 };
-  const double small = 1e-15;
-  for (int32_t i = 0; i < count * count; i++) V[i] = i % (count + 1) == 0 ? 1.0 : 0.0;
-  for (int sweep = 0, turned = 1; turned && sweep < SWEEPS; sweep++) {
-    turned = 0;
-    for (int32_t i = 0; i < count; i++)
-      for (int32_t j = i + 1; j < count; j++) {
+  const double small = 1e-30, smaller = 1e-17; /* squared cosines: of none, and of those that a turn brings below it */
+  const int32_t round = count + (count & 1) - 1;
+  double most = 1.0;
+  for (int32_t i = 0; i < count; i++)
+    for (int32_t k = 0; k < count; k++) V[(int64_t)i * count + k] = i == k;
+  for (int sweep = 0; most > smaller && sweep < SWEEPS; sweep++) {
+    most = 0.0;
+    for (int32_t i = 0; i < count; i++) square[i] = rk_dot(m, A + (int64_t)i * m, A + (int64_t)i * m);
+    for (int32_t turn = 0; turn < round; turn++)
+      for (int32_t k = 0; 2 * k < round; k++) {
+        const int32_t above = turn + k, below = turn - k;
+        const int32_t i = above < round ? above : above - round, j = k == 0 ? round : below < 0 ? below + round : below;
+        if (j >= count) continue;
         double *a = A + (int64_t)i * m, *b = A + (int64_t)j * m;
-        const double aa = rk_dot(m, a, a), bb = rk_dot(m, b, b), ab = rk_dot(m, a, b);
-        if (!(__builtin_fabs(ab) > small * rk_sqrt(aa) * rk_sqrt(bb))) continue;
-        turned = 1;
-        const double half = (bb - aa) / (2.0 * ab), size = __builtin_fabs(half);
-        const double t = (half < 0.0 ? -1.0 : 1.0) / (size + rk_sqrt(1.0 + half * half));
-        const double c = 1.0 / rk_sqrt(1.0 + t * t), s = c * t;
-        for (int32_t k = 0; k < m; k++) {
-          const double x = a[k], y = b[k];
-          a[k] = c * x - s * y;
-          b[k] = s * x + c * y;
-        }
-        a = V + (int64_t)i * count, b = V + (int64_t)j * count;
-        for (int32_t k = 0; k < count; k++) {
-          const double x = a[k], y = b[k];
-          a[k] = c * x - s * y;
-          b[k] = s * x + c * y;
-        }
+        const double ab = rk_dot(m, a, b), both = square[i] * square[j];
+        if (!(ab * ab > small * both)) continue;
+        if (ab * ab > most * both) most = ab * ab / both;
+        const double apart = square[j] - square[i], length = rk_sqrt(apart * apart + 4.0 * ab * ab);
+        const double sum = length + __builtin_fabs(apart), c = rk_sqrt(0.5 * sum / length);
+        const double t = (apart < 0.0 ? -2.0 : 2.0) * ab / sum, s = c * t;
+        square[i] = rk_max(square[i] - t * ab, 0.0), square[j] += t * ab;
+        rk_turn_pair(m, c, s, a, b);
+        rk_turn_pair(count, c, s, V + (int64_t)i * count, V + (int64_t)j * count);
       }
   }
 }

@@ -49,7 +49,7 @@ static vectors vectors_at(const rk_poses *s, const rk_pose *pose, int32_t rank) 
   rk_arena arena = {s->cost_work, 0};
   vectors own = lay_out(&arena, step);
   own.rows = rk_first_rows(step, pose->nodes, own.rows_work, own.A);
-  rk_orthogonalise(own.rows, own.n, own.A, own.U);
+  rk_orthogonalise(own.rows, own.n, own.A, own.U, own.s);
   int32_t moving = 0;
   for (int32_t i = 0; i < own.rows; i++) {
     const double *row = own.A + (int64_t)i * own.n;

@@ -6,24 +6,24 @@
 #include "math/rk_vector.h"
 #include "qp/projection.h"
 
+static const double LITTLE = 0.01; /* of a square */
+
 enum { IDLE = 0, ACTIVE = 1, SETTLED = 2, PASSED = 3 }; /* flags; SETTLED: redundant; PASSED: for the rest of the line */
 
 /* Splits a normal into its components d along the active ones and the rest; returns the square of the rest's length.
-   Twice where much cancels, since once leaves rounding errors along the active ones. */
+   Again where much cancels, since rounding errors along the active ones are then no longer small beside the rest. */
 static inline double split(rk_projection *s, const double *normal, double sign) {
   const int32_t n = s->n;
+  double *along = s->r, square_left = 0.0, before;
   for (int32_t i = 0; i < n; i++) s->rest[i] = sign * normal[i];
   for (int32_t j = 0; j < s->k; j++) s->d[j] = 0.0;
-  double square_left = rk_dot(n, s->rest, s->rest);
-  for (int pass = 0; pass < 2; pass++) {
-    const double before = square_left;
-    for (int32_t j = 0; j < s->k; j++) {
-      const double *row = s->Q + (int64_t)j * n, along = rk_dot(n, row, s->rest);
-      rk_add_scaled(n, -along, row, s->rest);
-      s->d[j] += along;
-    }
+  before = rk_dot(n, s->rest, s->rest);
+  for (int pass = 0; pass < 3; pass++, before = square_left) {
+    for (int32_t j = 0; j < s->k; j++) along[j] = rk_dot(n, s->Q + (int64_t)j * n, s->rest);
+    rk_subtract_rows(s->k, n, along, s->Q, s->rest);
+    for (int32_t j = 0; j < s->k; j++) s->d[j] += along[j];
     square_left = rk_dot(n, s->rest, s->rest);
-    if (square_left > 0.5 * before) break;
+    if (square_left > LITTLE * before) break;
   }
   return square_left;
 }

@@ -50,7 +50,10 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
   for (int32_t row = first; row < last; row++) slacks += is_band(s, row), bands += !is_equation(s, row);
   rk_projection p = begin(s, rank, slacks);
   for (int32_t row = first, slack = f; row < last; row++)
-    if (is_band(s, row)) constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
+    if (is_band(s, row)) {
+      s->wall[p.p] = row;
+      constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
+    }
   s->largest = bands ? 1.0 : 0.0;
   for (int32_t i = 0; i < f; i++) s->largest = rk_max(s->weight[i], s->largest);
   for (int32_t i = 0; i < p.n; i++) {
@@ -60,7 +63,7 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
   for (int32_t c = 0; c < p.p; c++)
     for (int32_t i = 0; i < p.n; i++) p.N[(int64_t)c * p.n + i] *= s->scale[i];
   for (int32_t i = f, c = s->n_walls; i < p.n; i++, c++) p.y[i] = -rk_clamp(0.0, p.low[c], p.high[c]) / s->scale[i];
-  const int found = solve(s, &p);
+  const int found = solve_on(s, &p);
   for (int32_t i = 0; i < f; i++) s->point[i] = found ? p.y[i] * s->scale[i] : 0.0;
   return found ? p : (rk_projection){0};
 }
@@ -89,7 +92,7 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
     const int32_t i = s->bounded[constraint], k = s->index[i];
     const double side = at_low ? s->lo[k] : s->hi[k];
     if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s, s->x))) return 0;
-    turned_unit(s, i, s->r, row);
+    rk_copy(row, turned_unit(s, i, s->r), s->n);
     s->x[k] = side;
     s->is_held[i] = 1;
     return 1;
@@ -153,7 +156,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t rank = rk_reduce_rows(&s->basis, r, m, ROW_TOLERANCE * size, s->W, s->order);
   for (int32_t k = 0; k < rank; k++)
     for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
-  rk_orthogonalise(rank, m, s->A, s->V);
+  rk_orthogonalise(rank, m, s->A, s->V, s->weight);
   for (int32_t i = 0; i < f; i++) s->point[i] = 0.0;
   if (damping > 0.0) {
     gather(s, s->x, s->step);
@@ -268,7 +271,7 @@ static int minimise(descent *s, const double *H, const double *g) {
     rk_projection p = begin(s, 0, 0);
     for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
     for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
-    if (!solve(s, &p)) return 1; /* staying keeps all that is above */
+    if (!solve_on(s, &p)) return 1; /* staying keeps all that is above */
     rk_solve_lower_transposed(f, s->L, p.y);
     move_along(s, 0, p.y);
   } while (wake(s, s->seen, s->seen, 0.0));
@@ -280,7 +283,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 4 * a * a + 17 * a + 2 * a * b + 2 * b * b + 11 * b + 2 * largest_program(a, b);
+  return 5 * a * a + 19 * a + 2 * a * b + 2 * b * b + 12 * b + 2 * largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -311,9 +314,10 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.kept = (int32_t *)work, s.waits = s.kept + b, work += b;
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
-  s.turned_by = (int32_t *)work, work += b;
+  s.turned_by = (int32_t *)work, work += a + b;
+  s.active = (int32_t *)work, work += a + b;
   s.wall_waits = (int32_t *)work, work += a + b;
-  s.turned = work, work += a * b;
+  s.turned = work, work += a * (a + b);
   s.program = work, work += largest_program(a, b);
   s.other_program = work;
   for (int32_t i = 0; i < n; i++) {

@@ -192,6 +192,22 @@ int32_t rk_project_again(rk_projection *s) {
   return relax(s) && run(s) == RK_QP_OPTIMAL ? RK_QP_OPTIMAL : rk_project(s);
 }
 
+/* Makes a constraint active, with multiplier 0, that the others do not nearly imply; 0: they do. */
+static int touch(rk_projection *s, int32_t c, double sign) {
+  const double squared = split(s, s->N + (int64_t)c * s->n, sign), share = CLEARLY * s->length[c];
+  if (s->k == s->n || !(squared > share * share)) return 0;
+  s->u[s->k] = 0.0;
+  append(s, c, sign, rk_sqrt(squared));
+  return 1;
+}
+
+int32_t rk_project_with(rk_projection *s, const int32_t *side) {
+  if (!start(s)) return RK_QP_INFEASIBLE;
+  for (int32_t c = 0; c < s->p; c++)
+    if (side[c]) touch(s, c, side[c]);
+  return rk_project_again(s);
+}
+
 /* How much of the line from y to y0, of which `remaining` is left, until something changes. *c: the constraint that y comes to
    and *sign its side, or -1; *leaving: the active one that holds back no more, or -1. r: how fast the multipliers fall. */
 static double next_change(const rk_projection *s, double remaining, double size, int32_t *c, double *sign, int32_t *leaving) {
@@ -219,15 +235,11 @@ static void hold_back(rk_projection *s, int32_t j, double sign) {
 }
 
 /* Makes a constraint active that y is at; one that the others nearly imply is passed instead. */
-static void touch(rk_projection *s, int32_t c, double sign) {
-  const double squared = split(s, s->N + (int64_t)c * s->n, sign), share = CLEARLY * s->length[c];
-  if (s->k == s->n || !(squared > share * share)) {
+static void meet_or_pass(rk_projection *s, int32_t c, double sign) {
+  if (touch(s, c, sign))
+    hold_back(s, s->k - 1, -1.0);
+  else
     s->flag[c] = PASSED;
-    return;
-  }
-  s->u[s->k] = 0.0;
-  append(s, c, sign, rk_sqrt(squared));
-  hold_back(s, s->k - 1, -1.0);
 }
 
 /* Finds what is active at y0's nearest point: the point to be near goes from y to y0. safe: the constraints' values. */
@@ -237,7 +249,7 @@ static void walk(rk_projection *s) {
   int32_t c = 0, leaving = -1;
   rk_copy(s->left, s->shift, s->n);
   for (int32_t i = 0; i < s->p; i++)
-    if (s->flag[i] == IDLE && s->low[i] == s->high[i]) touch(s, i, sign);
+    if (s->flag[i] == IDLE && s->low[i] == s->high[i]) meet_or_pass(s, i, sign);
   for (int32_t turn = 0; turn < 2 * (s->n + s->p) && (c >= 0 || leaving >= 0); turn++) {
     rk_copy(s->r, s->along, s->k);
     solve_upper(s, s->r);
@@ -247,7 +259,7 @@ static void walk(rk_projection *s) {
     for (int32_t i = 0; i < s->p; i++)
       if (s->flag[i] == IDLE) s->safe[i] += step * s->rate[i];
     if (c >= 0) {
-      touch(s, c, sign);
+      meet_or_pass(s, c, sign);
     } else if (leaving >= 0) {
       drop(s, leaving); /* its direction is then behind those of the others */
       hold_back(s, s->k, 1.0);

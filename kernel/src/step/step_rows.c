@@ -163,7 +163,7 @@ static void split_path(rk_step_data *data, int64_t nv, int32_t first, int count,
 static void close_loop(rk_step_data *data, int32_t nv, int32_t first, int count, double correction, int32_t closed) {
   double V[36], square[6], fastest = 0.0, *A = data->J + closed * (int64_t)nv;
   for (int64_t k = 0; k < count * (int64_t)nv; k++) A[k] = data->J[first * (int64_t)nv + k];
-  rk_orthogonalise(count, nv, A, V);
+  rk_orthogonalise(count, nv, A, V, square);
   for (int r = 0; r < count; r++) {
     square[r] = rk_dot(nv, A + r * (int64_t)nv, A + r * (int64_t)nv);
     fastest = square[r] > fastest ? square[r] : fastest;
