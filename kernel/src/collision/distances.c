@@ -19,6 +19,21 @@ static double apart(const rk_shape *a, const double Ta[12], const rk_shape *b, c
   return rk_sqrt(rk_dot3(to, to)) - a->bound - b->bound;
 }
 
+/* How far a shape reaches along the unit vector n, from the origin of its axes. */
+static double reach_along(const rk_shape *s, const double T[12], const double n[3]) {
+  double own[3], most = -__builtin_inf();
+  rk_rotate_back(T, n, own);
+  for (int32_t i = 0; i < s->n_points; i++) most = rk_max(most, rk_dot3(s->points + 3 * i, own));
+  return most + s->disc * rk_sqrt(own[0] * own[0] + own[1] * own[1]) + s->radius;
+}
+
+double rk_shape_gap(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], const double n[3]) {
+  const double back[3] = {-n[0], -n[1], -n[2]};
+  double shift[3];
+  rk_subtract3(Tb + 9, Ta + 9, shift);
+  return rk_dot3(shift, n) - reach_along(a, Ta, n) - reach_along(b, Tb, back);
+}
+
 /* Distance of a pair without balls, negative where they meet; infinite where it is not found. value, low, points, n: of
    rk_nearest. */
 static double distance(const rk_pair *p, double value, double low, rk_difference_point *points, double n[3]) {

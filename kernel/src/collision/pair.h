@@ -69,6 +69,9 @@ static inline int rk_unit3(double x[3]) {
 int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
                           double out[10]);
 
+/* How far two shapes with their balls are apart along the unit vector n: they are not nearer. */
+double rk_shape_gap(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], const double n[3]);
+
 /* The points of A and of B that are nearest. Returns their distance, 0 where they meet. *low: what it is not less than,
    as the unit vector n shows; once that is above `enough`, the nearest points are not looked for any more. */
 double rk_nearest(const rk_pair *p, double enough, rk_difference_point *nearest, double *low, double n[3]);

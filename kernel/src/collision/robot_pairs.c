@@ -44,6 +44,15 @@ double rk_pair_centres(const rk_clearance *c, const rk_places *places, int32_t p
   return rk_dot3(between, between);
 }
 
+/* What a pair is apart along the line of its centres, as far as that is one. */
+static double gap(const rk_clearance *c, const rk_places *places, int32_t pair) {
+  const int64_t a = c->pairs[2 * (int64_t)pair], b = c->pairs[2 * (int64_t)pair + 1];
+  double n[3];
+  rk_subtract3(places->centres + 3 * b, places->centres + 3 * a, n);
+  if (!rk_unit3(n)) return -__builtin_inf();
+  return rk_shape_gap(c->shapes + a, places->placements + 12 * a, c->shapes + b, places->placements + 12 * b, n);
+}
+
 /* Lets the entry at `i` sink in a heap whose least bound is first. */
 static void sink(const double *bounds, int32_t *heap, int32_t count, int32_t i) {
   const int32_t own = heap[i];
@@ -71,7 +80,13 @@ int32_t rk_nearest_pairs(const rk_clearance *c, const rk_places *places, double 
   *failed = 0;
   while (count > 0 && !(bounds[heap[0]] > within)) {
     const int32_t pair = heap[0];
+    const double least = gap(c, places, pair);
     double own[10];
+    if (least > bounds[pair]) { /* others may be nearer */
+      bounds[pair] = least;
+      sink(bounds, heap, count, 0);
+      continue;
+    }
     heap[0] = heap[--count];
     if (count > 0) sink(bounds, heap, count, 0);
     const int32_t status = rk_pair_distance(c, places, pair, within, own);
