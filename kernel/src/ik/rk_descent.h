@@ -114,7 +114,7 @@ static inline void rotated(const descent *s, int32_t rank, const double *row, do
   for (int32_t i = s->r + rank; i < s->n; i++) out[i - s->r] = row[i];
 }
 
-/* Of `turned`, in the basis of the first `count` reflectors, at least as many as it has had. */
+/* A unit vector or a row that was seen, in the basis of the first `count` reflectors, at least as many as it has had. */
 static inline const double *turned_at(const descent *s, int32_t at, int32_t count) {
   double *own = s->turned + (int64_t)at * s->all;
   rk_into_basis(&s->basis, s->turned_by[at], count, own);
@@ -122,7 +122,6 @@ static inline const double *turned_at(const descent *s, int32_t at, int32_t coun
   return own;
 }
 
-/* The unit vector of a coordinate's place, and a row that was seen. */
 static inline const double *turned_unit(const descent *s, int32_t i, int32_t count) { return turned_at(s, i, count); }
 
 static inline const double *turned(const descent *s, int32_t row, int32_t count) { return turned_at(s, s->all + row, count); }
@@ -174,6 +173,23 @@ static inline double *constrain_row(const descent *s, rk_projection *p, int32_t 
   return normal;
 }
 
+/* The unknown or the row that constraint c of a program bounds, in `turned` and `active`. */
+static inline int32_t place_of(const descent *s, int32_t c) {
+  const int32_t i = s->wall[c], kept = i - s->n_bounded;
+  return c >= s->n_walls ? s->all + i : kept < 0 ? s->bounded[i] : s->all + s->kept[kept];
+}
+
+/* All walls of a program, in the basis of the first `count` reflectors. */
+static inline void turn_walls(const descent *s, int32_t count) {
+  for (int32_t k = 0; k < count; k++)
+    for (int32_t c = 0; c < s->n_walls; c++) {
+      const int32_t at = place_of(s, c);
+      if (s->turned_by[at] != k) continue;
+      rk_reflect(&s->basis, k, s->turned + (int64_t)at * s->all);
+      s->turned_by[at]++;
+    }
+}
+
 /* A program of n - r unknowns and slacks, with the bounds and the kept rows that do not wait as constraints. */
 static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   const int64_t unknowns = s->n - s->r + slacks;
@@ -184,6 +200,7 @@ static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
   for (int64_t i = 0; i < unknowns; i++) p.y[i] = 0.0;
   p.p = 0;
+  turn_walls(s, s->r + rank);
   for (int32_t c = 0; c < s->n_walls; c++) {
     const int32_t kept = s->wall[c] - s->n_bounded;
     if (kept < 0) {
@@ -213,20 +230,14 @@ static inline int solve(const descent *s, rk_projection *p) {
   return rk_project_from(p) == RK_QP_OPTIMAL || solve_again(s, p);
 }
 
-/* What constraint c of a program is in `active`. */
-static inline int32_t *active_at(const descent *s, int32_t c) {
-  const int32_t i = s->wall[c], kept = i - s->n_bounded;
-  return s->active + (c >= s->n_walls ? s->all + i : kept < 0 ? s->bounded[i] : s->all + s->kept[kept]);
-}
-
 /* From where the level's last program ended, if few constraints are new. */
 static inline int solve_on(descent *s, rk_projection *p) {
   int32_t count = 0, *side = s->order;
-  for (int32_t c = 0; c < p->p; c++) count += (side[c] = *active_at(s, c)) != 0, *active_at(s, c) = 0;
+  for (int32_t c = 0; c < p->p; c++) count += (side[c] = s->active[place_of(s, c)]) != 0, s->active[place_of(s, c)] = 0;
   p->tolerance = RK_ROUNDING[0] * largest_of(s, s->x);
   const int found = 2 * (p->p - s->known) <= count ? rk_project_with(p, side) == RK_QP_OPTIMAL || solve_again(s, p) : solve(s, p);
   s->known = p->p;
-  for (int32_t j = 0; found && j < p->k; j++) *active_at(s, p->number[j]) = p->sign[j] > 0.0 ? 1 : -1;
+  for (int32_t j = 0; found && j < p->k; j++) s->active[place_of(s, p->number[j])] = p->sign[j] > 0.0 ? 1 : -1;
   return found;
 }
 

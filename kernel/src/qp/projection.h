@@ -30,7 +30,7 @@ int32_t rk_project(rk_projection *s);
 /* Projects again after y0 was moved a little: the active constraints are tried first. */
 int32_t rk_project_again(rk_projection *s);
 
-/* The same, but tries those that have a side[p], 1 lower or -1 upper. */
+/* Projects y0; the constraints that have a side[p], 1 lower or -1 upper, are tried first. */
 int32_t rk_project_with(rk_projection *s, const int32_t *side);
 
 /* Projects from a y that keeps all constraints, filled in by the caller. */
