@@ -18,13 +18,14 @@ from bpy.app.handlers import persistent
 
 Handler = Callable[..., None]
 
+CHANGE_HANDLERS: list[Handler] = []  # of "change", an event of our own: see `bridge.changes`
 _guarded: dict[tuple[str, Handler], Handler] = {}
 _reported: set[tuple] = set()
 _pauses: list[object] = []
 
 
 def add_handler(event: str, handler: Handler) -> None:
-    """Call `handler` at an event of `bpy.app.handlers`, in every file, until it is removed."""
+    """Call `handler` at an event of `bpy.app.handlers`, or at "change", in every file, until it is removed."""
 
     @persistent
     @wraps(handler)
@@ -35,11 +36,15 @@ def add_handler(event: str, handler: Handler) -> None:
             _report(handler.__name__, fault)
 
     _guarded[event, handler] = guarded
-    getattr(bpy.app.handlers, event).append(guarded)
+    _handlers_of(event).append(guarded)
 
 
 def remove_handler(event: str, handler: Handler) -> None:
-    getattr(bpy.app.handlers, event).remove(_guarded.pop((event, handler)))
+    _handlers_of(event).remove(_guarded.pop((event, handler)))
+
+
+def _handlers_of(event: str) -> list[Handler]:
+    return CHANGE_HANDLERS if event == "change" else getattr(bpy.app.handlers, event)
 
 
 def register_cache_factory(forget: Handler, **handlers: Handler) -> tuple[Callable[[], None], Callable[[], None]]:

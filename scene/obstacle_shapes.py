@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..properties.bridge import Changes
 from ..properties.handlers import register_cache_factory
 from ..robokin import RobokinError
 from ..robokin.arrays import Array
@@ -158,10 +159,9 @@ def read_form(obstacle: SceneObstacle) -> bytes | None:
     return _read.get(obstacle.mesh.session_uid)
 
 
-def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    for update in depsgraph.updates if _read else ():
-        if update.is_updated_geometry:
-            _read.pop(update.id.original.session_uid, None)
+def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
+    for owner in [*_read] if changes.is_first else changes.forms:
+        _read.pop(owner, None)
 
 
 def _forget_all(*_: object) -> None:
@@ -170,4 +170,4 @@ def _forget_all(*_: object) -> None:
     _read.clear()
 
 
-register, unregister = register_cache_factory(_forget_all, depsgraph_update_post=_forget_changed)
+register, unregister = register_cache_factory(_forget_all, change=_forget_changed)

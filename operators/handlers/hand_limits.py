@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, Channel, binding, changes_in, clamp_pose, mend_drivers, settle_records
+from ...properties.bridge import Binding, Changes, Channel, binding, clamp_pose, mend_drivers, settle_records
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
 from ...properties.handlers import add_handler, going_on, remove_handler
@@ -39,10 +39,12 @@ _last: dict[tuple[int, str, int], float] = {}
 _known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
 
 
-def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
     """Clamp the robots that were touched. What is written here is evaluated within the same update."""
-    touched = changes_in(depsgraph).robots
-    dragging = bool(touched or _last) and transform_running()
+    touched = changes.robots
+    if not touched and not _last:
+        return
+    dragging = transform_running()
     for obj in touched:
         if obj.pose is not None and not obj.data.is_editmode and takes_changes(obj):
             # A robot that is none for now, or a channel that is not a number: the panel says why.
@@ -128,11 +130,11 @@ def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int],
 
 
 def register() -> None:
-    add_handler("depsgraph_update_post", stop_at_limits)
+    add_handler("change", stop_at_limits)
 
 
 def unregister() -> None:
-    remove_handler("depsgraph_update_post", stop_at_limits)
+    remove_handler("change", stop_at_limits)
     _first.clear()
     _last.clear()
     _known.clear()

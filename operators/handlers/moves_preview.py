@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, binding, read_configuration
-from ...properties.handlers import add_handler, remove_handler
 from ...properties.results import readouts
+from ...properties.results.change_marks import MARKS
 from ...properties.results.readouts import ShownMoves
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
@@ -23,7 +23,6 @@ from ..idle_work import IdleWork
 DIGITS = 5  # of places that count as others
 
 _work: IdleWork[ShownMoves] = IdleWork("previewing moves", is_finished_first=True)
-_curves = [0]  # how often any curve object was edited
 
 
 def shown_moves(obj: bpy.types.Object) -> ShownMoves | None:
@@ -73,7 +72,7 @@ def _dependencies(obj: bpy.types.Object) -> Iterator[object]:
             yield None if each is None else np.round(np.array(own @ each.matrix_world), DIGITS).tobytes()
         yield _timing(obj, item)
         if item.kind == "CURVE":
-            yield _curves[0]
+            yield MARKS.curves
 
 
 def _limits(obj: bpy.types.Object, robot: Binding) -> tuple[str, bytes | None]:
@@ -111,18 +110,11 @@ def _previewed(name: str, q0: Array, frame: int | None) -> Generator[float, None
     return ShownMoves(tuple(names), found.q, found.owner, found.problem or problem, failing, frame)
 
 
-def _count_curves(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if depsgraph.id_type_updated("CURVE"):
-        _curves[0] += 1
-
-
 def register() -> None:
     _work.register()
-    add_handler("depsgraph_update_post", _count_curves)
     readouts.moves, readouts.moves_count = shown_moves, lambda: _work.count
 
 
 def unregister() -> None:
     readouts.moves, readouts.moves_count = readouts.no_moves, readouts.never
-    remove_handler("depsgraph_update_post", _count_curves)
     _work.unregister()

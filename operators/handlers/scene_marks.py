@@ -14,9 +14,8 @@ import numpy as np
 from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.bridge.parents import with_parents
 from ...properties.frame_rate import frame_seconds
-from ...properties.handlers import add_handler, remove_handler
 from ...properties.results import readouts
-from ...properties.results.change_marks import once_for_each_change
+from ...properties.results.change_marks import MARKS, once_for_each_change
 from ...robokin import RobokinError, RobotModel
 from ...scene.animation import frames as animation
 from ...scene.tasks.targets import places_of
@@ -25,7 +24,6 @@ from .motion_parts import motion_parts
 # Said of a task or a criterion by a result; they do not change what is asked.
 _SAID = {"rna_type", "name", "position_residual", "orientation_residual", "solved", "reached", "cost", "slope"}
 _curves: dict[tuple[int, ...], tuple[int, bytes]] = {}  # of animated objects: when it was looked at, and the mark
-_changes = [0]
 
 
 def pose_mark(obj: bpy.types.Object, robot: Binding) -> str:
@@ -113,10 +111,10 @@ def _bones(owner: bpy.types.Object) -> Iterable[str]:
 def _motion_of(owners: list[bpy.types.Object]) -> bytes:
     """A mark of all that moves them; looked at anew only after something has changed."""
     key = tuple(owner.session_uid for owner in owners)
-    if _curves.get(key, (-1,))[0] != _changes[0]:
+    if _curves.get(key, (-1,))[0] != MARKS.updates:
         parts = [part for owner in owners for part in motion_parts(owner)]
         _curves.clear()
-        _curves[key] = _changes[0], _mark(parts).encode()
+        _curves[key] = MARKS.updates, _mark(parts).encode()
     return _curves[key][1]
 
 
@@ -127,17 +125,10 @@ def _mark(parts: Iterable[bytes]) -> str:
     return f"{total:08x}"
 
 
-def _count_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ACTION"):
-        _changes[0] += 1
-
-
 def register() -> None:
-    add_handler("depsgraph_update_post", _count_changes)
     readouts.is_present = is_present
 
 
 def unregister() -> None:
     readouts.is_present = readouts.always
-    remove_handler("depsgraph_update_post", _count_changes)
     _curves.clear()

@@ -6,14 +6,14 @@ from contextlib import suppress
 
 import bpy
 
-from ...properties.bridge import adopt_unit, changes_in, is_robot
+from ...properties.bridge import Changes, adopt_unit, is_robot
 from ...properties.handlers import add_handler, going_on, remove_handler
 from ...properties.postures import rescale_postures
 from ...robokin import RobokinError
 
 
-def follow_unit_scale(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if not changes_in(depsgraph).scene:
+def follow_unit_scale(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
+    if not changes.scene:
         return
     for obj in scene.objects:
         if is_robot(obj) and obj.data.is_editable and not obj.data.is_editmode:
@@ -30,8 +30,8 @@ def _rescale(obj: bpy.types.Object, ratio: float) -> None:
 
 
 def register() -> None:
-    add_handler("depsgraph_update_post", follow_unit_scale)
+    add_handler("change", follow_unit_scale)
 
 
 def unregister() -> None:
-    remove_handler("depsgraph_update_post", follow_unit_scale)
+    remove_handler("change", follow_unit_scale)

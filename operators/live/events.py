@@ -33,8 +33,7 @@ _sessions: dict[int, Session] = {}
 _state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "is_anew": True, "robots": (0, [])}
 
 
-def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    changes = changes_in(depsgraph)
+def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
     is_quiet = not (changes.armatures or changes.scene or _state["is_anew"])
     if not (is_quiet and _state["robots"] == (scene.session_uid, [])):  # else none is live, and none can have become so
         _follow(scene, depsgraph, changes)
@@ -164,7 +163,7 @@ def residuals_now(obj: bpy.types.Object, robot: Binding) -> tuple[LiveResiduals,
 
 
 _HANDLERS = (
-    ("depsgraph_update_post", follow_changes),
+    ("change", follow_changes),
     ("frame_change_post", follow_frame),
     ("undo_post", _restore),
     ("redo_post", _restore),

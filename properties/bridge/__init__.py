@@ -4,7 +4,7 @@ A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` m
 to its root frame (T_root_x, metres); `world_from_root` and `to_blender` cross over to Blender's world.
 """
 
-from .changes import Changes, changes_in
+from .changes import Changes, changes_in, tell_changes
 from .editing.build import build_armature
 from .editing.damaged import damaged_records, reset_record
 from .editing.helper_bones import fit_helper_bones

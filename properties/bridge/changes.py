@@ -1,4 +1,4 @@
-"""What an update of the scene has changed of robots: read once for all handlers that ask."""
+"""What an update of the scene has changed of robots: read once, by the one handler that Blender knows of."""
 
 from __future__ import annotations
 
@@ -6,22 +6,42 @@ from collections.abc import Set
 from typing import NamedTuple
 
 import bpy
+from bpy.types import ID, Action, Armature, Object  # found once: each look into bpy.types takes microseconds
 
+from ..handlers import CHANGE_HANDLERS
 from .record.snapshot import is_robot
 
 
 class Changes(NamedTuple):
     """robots: those that were touched themselves.   armatures: session_uids of armatures, and of these robots.
-    actions: session_uids.   scene: whether the scene itself was changed."""
+    actions: session_uids.   scene: whether the scene itself was changed.   kinds: of all that was changed.
+    forms: session_uids of what has another geometry.   is_first: updates before it were not read."""
 
     robots: tuple[bpy.types.Object, ...]
     armatures: Set[int]
     actions: Set[int]
     scene: bool
+    kinds: Set[type[ID]] = frozenset()
+    forms: Set[int] = frozenset()
+    is_first: bool = False
 
 
 # All handlers of an update get one and the same graph. Nothing is read from one that is kept, it is only compared.
 _last: list[tuple[bpy.types.Depsgraph | None, Changes]] = [(None, Changes((), frozenset(), frozenset(), False))]
+_is_unread = [True]
+
+
+def tell_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Call the handlers of "change" with the scene, the graph and what has changed, after an update of the scene.
+    Where there is no armature nothing is read, and nobody is called."""
+    if not bpy.data.armatures:
+        _is_unread[0] = True
+        return
+    changes = changes_in(depsgraph)
+    if _is_unread[0]:
+        _is_unread[0], changes = False, changes._replace(is_first=True)
+    for handler in CHANGE_HANDLERS:
+        handler(scene, depsgraph, changes)
 
 
 def changes_in(depsgraph: bpy.types.Depsgraph) -> Changes:
@@ -32,15 +52,19 @@ def changes_in(depsgraph: bpy.types.Depsgraph) -> Changes:
 
 def _read(depsgraph: bpy.types.Depsgraph) -> Changes:
     robots: dict[int, bpy.types.Object] = {}
-    armatures, actions = set(), set()
+    armatures, actions, kinds, forms = set(), set(), set(), set()
     for update in depsgraph.updates:
         what = update.id
-        kind = what.id_type
-        if kind == "OBJECT":
-            if is_robot(what):
+        kind = type(what)
+        kinds.add(kind)
+        if kind is Object:
+            if what.pose is not None and is_robot(what):  # most have no pose, and are passed over at once
                 robots[what.original.session_uid] = what.original
-        elif kind == "ARMATURE":
+        elif kind is Armature:
             armatures.add(what.original.session_uid)
-        elif kind == "ACTION":
+        elif kind is Action:
             actions.add(what.original.session_uid)
-    return Changes(tuple(robots.values()), armatures.union(robots), actions, depsgraph.id_type_updated("SCENE"))
+        if update.is_updated_geometry:
+            forms.add(what.original.session_uid)
+    is_scene = depsgraph.id_type_updated("SCENE")
+    return Changes(tuple(robots.values()), armatures.union(robots), actions, is_scene, kinds, forms)

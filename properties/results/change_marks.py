@@ -8,8 +8,9 @@ from functools import wraps
 from typing import TypeVar
 
 import bpy
+from bpy.types import Action, Armature
 
-from ..bridge import changes_in
+from ..bridge import Changes, changes_in, tell_changes
 from ..handlers import register_cache_factory
 
 T = TypeVar("T")
@@ -18,11 +19,14 @@ T = TypeVar("T")
 @dataclass
 class Marks:
     """scene: raised by each update and frame.   armatures: when an armature's own data changed.   motions: when keys
-    did.   unlooked: when a robot may be another one and no handler has looked at it."""
+    did.   updates: raised by each update.   curves: when a curve object's data changed.   unlooked: when a robot may be
+    another one and no handler has looked at it."""
 
     scene: int = 0
     armatures: int = 0
     motions: int = 0
+    updates: int = 0
+    curves: int = 0
     unlooked: int = 0
 
 
@@ -50,12 +54,13 @@ def once_for_each_change(function: Callable[..., T]) -> Callable[..., T]:
     return shown
 
 
-def mark_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def mark_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
+    kinds = changes.kinds
     MARKS.scene += 1
-    if depsgraph.id_type_updated("ARMATURE"):
-        MARKS.armatures += 1
-    if depsgraph.id_type_updated("ACTION"):
-        MARKS.motions += 1
+    MARKS.armatures += Armature in kinds
+    MARKS.motions += Action in kinds
+    MARKS.updates += 1
+    MARKS.curves += depsgraph.id_type_updated("CURVE")
 
 
 def mark_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -69,9 +74,16 @@ def mark_all(*_: object) -> None:
     MARKS.scene += 1
     MARKS.armatures += 1
     MARKS.motions += 1
+    MARKS.updates += 1
+    MARKS.curves += 1
     MARKS.unlooked += 1
 
 
 register, unregister = register_cache_factory(
-    mark_all, depsgraph_update_post=mark_update, frame_change_post=mark_frame, undo_post=mark_all, redo_post=mark_all
+    mark_all,
+    change=mark_change,
+    depsgraph_update_post=tell_changes,
+    frame_change_post=mark_frame,
+    undo_post=mark_all,
+    redo_post=mark_all,
 )

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...properties.bridge import Changes
 from ...properties.handlers import register_cache_factory
 from ...robokin import RobokinError
 from .root_frames import metres_per_world_unit
@@ -68,17 +69,13 @@ def _size(obj: bpy.types.Object, task: RobokinTask) -> Hashable:
     return np.round(stretch.T @ stretch, 6).tobytes(), metres_per_world_unit(obj)
 
 
-def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if _shapes and any(u.is_updated_geometry and u.id.original.session_uid in _owners() for u in depsgraph.updates):
+def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
+    if _shapes and (changes.is_first or any(owner in changes.forms for _, owner in _shapes)):
         _shapes.clear()
-
-
-def _owners() -> set[int]:
-    return {owner for _, owner in _shapes}
 
 
 def _forget_all(*_: object) -> None:
     _shapes.clear()
 
 
-register, unregister = register_cache_factory(_forget_all, depsgraph_update_post=_forget_changed)
+register, unregister = register_cache_factory(_forget_all, change=_forget_changed)
