@@ -161,7 +161,8 @@ class ResourceFinder:
 
     def _folders_of(self, package: str) -> list[Path]:
         if package not in self._packages:
-            self._packages[package] = list(self._package_folders(package)) or self._workspaces.get(package, [])
+            found = dict.fromkeys(self._package_folders(package))  # one may be named, and be below another
+            self._packages[package] = list(found) or self._workspaces.get(package, [])
         return self._packages[package]
 
     def _package_folders(self, package: str) -> Iterator[Path]:

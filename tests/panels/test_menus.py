@@ -36,7 +36,9 @@ def test_object_and_pose_menus_have_the_robot(scene, menu):
 
 
 WORDS = (
-    "inverse kinematics,add target (ik,trajectory,collision,obstacle,retarget,torque,limits,fk,elbow,convert rig,grab"
+    "inverse kinematics,add target (ik,trajectory,collision,obstacle,retarget,torque,limits,fk,elbow,convert rig,grab,"
+    "end effector,constraint,redundan,null space,drag,rotate,save pose,copy joint,paste joint,mass,inertia,simplify,"
+    "clean,speed,mocap,bvh,ros,csv,overlay,ghost"
 )
 
 

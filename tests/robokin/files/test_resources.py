@@ -186,3 +186,10 @@ def test_a_robot_away_from_its_package_needs_the_package_path(tmp_path):
     package = next(folder for folder in panda.parents if folder.name == "example-robot-data")
     for folder in (package, package.parent):
         assert missing_meshes(load_urdf(copy, package_paths=[folder])) == []
+
+
+def test_a_folder_that_is_a_package_by_its_name_and_its_place_is_told_once(tmp_path):
+    folder = tmp_path / "p" / "urdf"
+    folder.mkdir(parents=True)
+    found = ResourceFinder(folder / "r.urdf").find("package://p/a.stl")
+    assert found.path is None and len(set(found.searched)) == len(found.searched) > 0
