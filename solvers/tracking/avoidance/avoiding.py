@@ -69,11 +69,11 @@ class AvoidingTracker(Tracker):
 
     def _prepare(self) -> None:
         self.horizon = max(1, round(HORIZON / self.dt))
-        self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
-        clearance = self.tasks[self._at]
+        self.at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
+        clearance = self.tasks[self.at]
         assert isinstance(clearance, ClearanceTask)
         self._clearance = clearance
-        self._others = [i for i in range(len(self.tasks)) if i != self._at]
+        self._others = [i for i in range(len(self.tasks)) if i != self.at]
         others = [self.tasks[i] for i in self._others]
         wider = ClearanceTask(clearance.collisions, clearance.margin + SPARE * self.levels.length, clearance.target)
         self._free, self._near = (
@@ -98,9 +98,13 @@ class AvoidingTracker(Tracker):
         upcoming: Sequence[Sequence[Any]] | None = None,
     ) -> TrackResult:
         shares = [None] * len(targets) if influence is None else influence
-        after = None if upcoming is None else [own[self._at] for own in upcoming]
-        later = coming(self._obstacles, [own[self._at] for own in targets], after, self.horizon)
-        if self._is_aside(down_to).any() or any((own != self._own).any() for own in shares if own is not None):
+        after = None if upcoming is None else [own[self.at] for own in upcoming]
+        later = coming(self._obstacles, [own[self.at] for own in targets], after, self.horizon)
+        if (
+            near is not None
+            or self._is_aside(down_to).any()
+            or any((own != self._own).any() for own in shares if own is not None)
+        ):
             around = [None] * len(targets) if near is None else near[:, None]
             frames = zip(targets, later, shares, around, strict=True)
             return joined([self._frame(own, then, share, down_to, q) for own, then, share, q in frames])
@@ -118,11 +122,11 @@ class AvoidingTracker(Tracker):
         None: the first one may not be. later: see `coming`."""
         pressed = self._pressed
         targets = targets if pressed is None else targets[: self._remaining]
-        if self._kept is None or not self._own[self._at] or (pressed is None and self._stop.nearest(self._kept)):
+        if self._kept is None or not self._own[self.at] or (pressed is None and self._stop.nearest(self._kept)):
             self._chunk = 1
             return None
         before, remaining, tracker = self.v, self._remaining, self._free if pressed is None else self._near
-        indices = self._others if pressed is None else [*self._others, self._at]
+        indices = self._others if pressed is None else [*self._others, self.at]
         self._lead(tracker)
         mark, aims = tracker.mark(), [[own[i] for i in indices] for own in targets]
         found = self._follow_with(tracker, aims)
@@ -136,8 +140,8 @@ class AvoidingTracker(Tracker):
         collisions = [self._collision]
         kept, was, count, goes_on = self._kept, self._obstacles, 0, True
         for q, step, wanted, then in zip(places, steps, targets, later, strict=False):
-            look = self._look(q, step, kept, was, wanted[self._at], then)
-            was = wanted[self._at]
+            look = self._look(q, step, kept, passed(was, wanted[self.at], HALFWAY), wanted[self.at], then)
+            was = wanted[self.at]
             if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
                 break
             why = None if pressed is None else self._why
@@ -159,7 +163,7 @@ class AvoidingTracker(Tracker):
             outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
         self._stand(outcome.q[-1], steps[count - 1] / self.dt, late=0)
         self.memory, self._kept, self._collision = tracker.memory, kept, collisions[-1]
-        self._obstacles = targets[count - 1][self._at]
+        self._obstacles = targets[count - 1][self.at]
         if goes_on:
             self._pressed, self._remaining = pressed, remaining - count
         result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
@@ -173,11 +177,12 @@ class AvoidingTracker(Tracker):
         down_to: float = math.inf,
         around: Array | None = None,
     ) -> TrackResult:
-        shares, obstacles = self._shares(influence), wanted[self._at]
+        shares, obstacles = self._shares(influence), wanted[self.at]
         q, before = self.q, self.v
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
-        kept, was, pressed, remaining = self._kept, self._obstacles, self._pressed, self._remaining - 1
+        kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
+        halfway = passed(self._obstacles, obstacles, HALFWAY)
         others, own = [wanted[i] for i in self._others], shares[self._others]
         influence = None if (own == self._free._own).all() else own
         with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
@@ -185,22 +190,26 @@ class AvoidingTracker(Tracker):
         tracker = self._free if near is None else self._near
         if pressed is None or near is None or near.codes[0] == LATE:
             found = self._led(self._free, others, influence, down_to, around)
-            look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, later)
+            look = self._look(q, self._step(q, found.q[0]), kept, halfway, obstacles, later)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
             why = look.blocked or self._stop.nearest(kept)
         else:
             why = self._why
         if why is not None:
-            places = [obstacles] if near is not None or later is None else [later, obstacles]
+            places = [obstacles, *([] if halfway is None else [halfway])]
+            places = places if near is not None or later is None else [later, *places]
             tried = []
             for where, tracker in product(places, (self._near, self._alone)):
                 if tracker is self._near:
-                    found = self._led(tracker, [*others, where], *with_clearance[1:]) if near is None else near
+                    if near is None or where is not obstacles:
+                        found = self._led(tracker, [*others, where], *with_clearance[1:])
+                    else:
+                        found = near
                 elif later is not None and self._is_moving(look.pair, obstacles, later):
                     found = self._led(tracker, [where], None, math.inf, None)
                 else:
                     continue
-                look = self._look(q, self._step(q, found.q[0]), kept, was, obstacles, None)
+                look = self._look(q, self._step(q, found.q[0]), kept, halfway, obstacles, None)
                 tried.append((look, found, tracker))
                 if look.blocked is None:
                     break
@@ -209,10 +218,10 @@ class AvoidingTracker(Tracker):
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         there = found.q[0]
         if look.blocked is not None:
-            look = self._slower(q, before * self.dt, self._step(q, there), kept, obstacles)
+            look = self._slower(q, before * self.dt, self._step(q, there), kept, halfway, obstacles)
             there, tracker = self.model.limits.clamp(look.q), self._alone
         if tracker is self._alone:
-            followed = (shares > 0.0) & (np.arange(len(shares)) != self._at)
+            followed = (shares > 0.0) & (np.arange(len(shares)) != self.at)
             residuals[0, followed] = self.levels.residuals_after(q, there, wanted, self.dt, followed)
         else:
             residuals[0, self._others] = found.residuals[0, : len(others)]
@@ -244,9 +253,9 @@ class AvoidingTracker(Tracker):
         on. residuals: (tasks, 2), to which the residual of the clearance is added.   why: what was in the way.
         collision: what held the robot up before."""
         near = self._stop.nearest(look.kept)
-        residuals[self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
+        residuals[self.at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         if why is None and near is None:  # EMPTY: there is no other task than this one
-            code = CONVERGED if code == EMPTY and shares[self._at] > 0.0 else code
+            code = CONVERGED if code == EMPTY and shares[self.at] > 0.0 else code
             return code, None if code in (CONVERGED, EMPTY) else collision
         if not ((residuals > self.tolerance).any(axis=1) & (shares >= 1.0)).any():
             return CONVERGED, None
@@ -297,11 +306,9 @@ class AvoidingTracker(Tracker):
         return get_backend(self.backend).difference(self.model.tree, q, there)
 
     def _look(
-        self, q: Array, step: Array, kept: Array, was: Array | None, obstacles: Array | None, later: Array | None
+        self, q: Array, step: Array, kept: Array, halfway: Array | None, obstacles: Array | None, later: Array | None
     ) -> Look:
-        """`SafeStop.look` at obstacles that were at `was` (n, 4, 4) in the frame before: half-way too, and where they
-        come to, if it counts."""
-        halfway = passed(was, obstacles, HALFWAY)
+        """`SafeStop.look` at obstacles, which are elsewhere half-way (n, 4, 4) and later, where that counts."""
         look = self._stop.look(q, step, kept, obstacles)
         if look.blocked is None and halfway is not None:
             look = self._stop.look_halfway(look, q, step, kept, halfway)
@@ -310,14 +317,16 @@ class AvoidingTracker(Tracker):
             look = replace(look, blocked=then.blocked, pair=then.pair)
         return look
 
-    def _slower(self, q: Array, last: Array, step: Array, kept: Array, obstacles: Array | None) -> Look:
+    def _slower(
+        self, q: Array, last: Array, step: Array, kept: Array, halfway: Array | None, obstacles: Array | None
+    ) -> Look:
         """A part of a step that is free, or the step of braking. last: (nv,) the step before."""
         braking, shares = self.limits.coasting(q, last), SHARES
         if self.limits.cones or self.limits.bases:  # steps between two that are viable may not be
             shares = ()
         looks = []
         for less in (*(braking + share * (step - braking) for share in shares), braking, step):
-            looks.append(self._stop.look(q, less, kept, obstacles))
+            looks.append(self._look(q, less, kept, halfway, obstacles, None))
             if looks[-1].blocked is None:
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.

@@ -17,6 +17,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ...descent.engine import OUT_OF_REACH
+from ..avoidance.evading import evaded
 from ..result import TrackResult
 from ..segments import Aside, Segment, follow
 
@@ -48,15 +49,19 @@ def in_order(
     seed: int,
     origin: Array | None,
 ) -> Steps:
-    """The results of a motion that was followed from q0; another one's, where lower levels have to stand aside."""
+    """The results of a motion that was followed from q0; another one's, where lower levels have to stand aside, or what
+    moves is evaded in time."""
     priorities = sorted({task.priority for segment in segments for task in segment.tracker.tasks} - {0})
-    if len(priorities) < 2 or not segments[0].tracker.model.nv:
+    if not segments[0].tracker.model.nv:
         return results
     again = partial(follow, segments, q0, start_velocity, seed, origin=origin)
-    search = _Precedence(segments, priorities, results, again)
-    motion = _Motion(search.none, results, missed_frames(segments, priorities, results))
-    found = yield from search.mended(motion, len(priorities) - 1)
-    return found.results
+    aside = Aside.none(sum(map(len, segments)), segments[0].tracker.model.nq)
+    if len(priorities) > 1:
+        search = _Precedence(segments, priorities, results, again)
+        motion = _Motion(aside, results, missed_frames(segments, priorities, results))
+        found = yield from search.mended(motion, len(priorities) - 1)
+        results, aside = found.results, found.aside
+    return (yield from evaded(segments, results, aside, again, seed))
 
 
 @dataclass(frozen=True, eq=False)

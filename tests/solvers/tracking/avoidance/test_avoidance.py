@@ -286,6 +286,43 @@ def test_a_frame_that_is_missed_for_what_comes_names_it_before_it_is_there() -> 
         assert why.status is Status.COLLISION and set(why.links) == {"hand", "wall"}
 
 
+def struck(room: float) -> tuple[np.ndarray, Any]:
+    """Least distances at frames, and the motion of a hand that goes 1 m/s and has some room aside [m]. A wall comes at
+    2 m/s: the hand has to go aside 0.35 m, which takes longer than a sixth of a second."""
+    gantry = read_urdf_text(GANTRY.replace('lower="-1" upper="1"', f'lower="-{room}" upper="{room}"'))
+    T = np.array([[at(x)] for x in np.arange(1.4, -1.5, -2.0 / 24.0)])
+    collisions = CollisionModel(gantry, [Obstacle("wall", Box((0.1, 0.5, 0.5)), T[0, 0])])
+    still = [0.0, 0.0, 0.0]
+    tasks = [PositionTask("hand", still), ClearanceTask(collisions, MARGIN)]
+    found = track(gantry, tasks, [[still, each] for each in T], np.zeros(2), seed=3)
+    assert not check_motion(found.motion).violations
+    where = np.concatenate((T, 0.5 * (T[1:] + T[:-1])))
+    places = np.concatenate((found.q, between(gantry, found.q)))
+    least = [
+        collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(places, where, strict=True)
+    ]
+    return np.array(least), found
+
+
+def test_what_is_too_fast_for_a_few_frames_is_evaded_in_time() -> None:
+    least, found = struck(1.0)
+    assert least[: len(found)].min() >= MARGIN - TOLERANCE and least.min() > 0.0
+    missed = np.flatnonzero(~found.converged)
+    assert len(missed) and found.converged[[0, -1]].all()
+    first = found.diagnosis(int(missed[0]))
+    assert first.status is Status.COLLISION and first.links == ("hand", "wall") and first.depth > 0.0
+    np.testing.assert_array_equal(struck(1.0)[1].q, found.q)
+
+
+def test_what_cannot_be_evaded_says_so_and_goes_on_as_before() -> None:
+    least, found = struck(0.3)
+    inside = np.flatnonzero(least[: len(found)] < MARGIN - TOLERANCE)
+    assert len(inside) and least.min() < 0.0
+    for frame in inside.tolist():
+        why = found.diagnosis(frame)
+        assert why.status is Status.COLLISION and why.depth == pytest.approx(-least[frame], abs=1e-6)
+
+
 def crossed(
     seed: int, rate: int = 24, robot: str = "panda", speed: float = 0.3
 ) -> tuple[CollisionModel, np.ndarray, np.ndarray, list]:
