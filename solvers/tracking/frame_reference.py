@@ -15,6 +15,7 @@ from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import Iterate, KeptLevels, LevelRows
 from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
+from ..descent.implicit_step import implicit_step
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
 from .data import TrackLimits
@@ -42,6 +43,7 @@ class TrackedRobot(Protocol):
     def goal_start(self, level: int) -> Array: ...
     def followed(self, level: int, goal: Array) -> tuple[Array, bool]: ...
     def is_brakeable(self, q: Array, level: int, goal: Array) -> bool: ...
+    def preference(self, targets: Any, q: Array) -> Preference | None: ...
 
 
 class Frame:
@@ -288,17 +290,21 @@ class Frame:
         inside.rows.busy = None
         return at if inside.holds(at) else start
 
-    def preferred(self, best: Iterate, preference: Preference) -> Iterate:
+    def preferred(self, best: Iterate, is_still: bool) -> Iterate:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""
-        inside, at = self.inside, best
+        inside = self.inside
         inside.on, inside.kept = inside.rows.levels, KeptLevels(best, inside.rows.levels)
-        for wanted in (preference, None):  # then without criteria, for what their motion has bent
-            inside.rows.preference = wanted
+
+        def preference(q: Array) -> Preference | None:
+            return self._tracking.preference(self._targets, q)
+
+        inside.rows.preference = preference(self._tracking.q)
+        at = implicit_step(inside, best, preference) if is_still else inside.look(inside.step(best))
+        inside.rows.preference = None
+        if not inside.holds(at):  # then without criteria, for what their motion has bent
             at = inside.look(inside.step(at))
-            if inside.holds(at):
-                return at
-        return best
+        return at if inside.holds(at) else best
 
     def refined(self, best: Iterate, count: int) -> Iterate:
         """With the first `count` levels, which are met, as nearly met as they can be: what is below may stand elsewhere

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..criteria import Criterion, combine
 from ..criteria.base import time_to_optimum
 from ..descent.data import IKData, compile_whole
@@ -57,9 +58,9 @@ class LevelTracking(ReferenceTracking):
     def _reachable(self, targets: Any) -> bool:
         return True  # what follows asks the tasks
 
-    def _preference(self, targets: Any) -> Preference | None:
+    def preference(self, targets: Any, q: Array) -> Preference | None:
         if not self.criteria:
             return None
-        state = self.levels.state(self.q, targets, self.dt, self.step / self.dt, self._influence)
+        state = self.levels.state(q, targets, self.dt, self.step / self.dt, self._influence)
         H, g = combine(self.criteria, state)
         return Preference(self._scale[:, None] * H * self._scale, self._scale * g * self.dt, self.q)

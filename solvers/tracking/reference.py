@@ -99,8 +99,8 @@ class ReferenceTracking:
     def _reachable(self, targets: Any) -> bool:
         return reachable(self.data, targets)
 
-    def _preference(self, targets: Any) -> Preference | None:
-        """What criteria prefer in this frame."""
+    def preference(self, targets: Any, q: Array) -> Preference | None:
+        """What criteria prefer in this frame, with their slope at q (nq,)."""
         return None
 
     def _is_still(self, targets: Any) -> bool:
@@ -123,7 +123,7 @@ class ReferenceTracking:
         longest = AGAIN * self._frames_between(self.q, self.goals[-1], self.step) + spare if is_still else np.inf
         spent = HOVERING if self._patience > HOVERING and hovers(self.step, self.limits.max_step_change) else 1.0
         self._patience = min(self._patience - spent, longest) if is_still else np.inf
-        preference = self._preference(targets)
+        preference = self.preference(targets, self.q)
         # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
         # it can.
         most = 1 if met_before == 0 and unbraked else met_before
@@ -133,9 +133,10 @@ class ReferenceTracking:
         longest = 0.0 if preference is None else -self.lasting  # of patience, for criteria
         rests = self._patience <= (0.0 if self._late else longest) and self._settles(here)
         if not rests and most == levels:
-            here.inside.rows.preference = preference
+            stays = is_still and not self._late  # then criteria alone move it
+            here.inside.rows.preference = None if stays else preference
             if here.inside.run(self.q, levels, FRAME_STEPS):
-                at = here.inside.best
+                at = here.preferred(here.inside.best, True) if stays and preference else here.inside.best
                 self._advance(at.q, [at.q] * levels, late=0)
                 return CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
@@ -155,7 +156,7 @@ class ReferenceTracking:
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
         if is_reached and preference is not None and self._patience > longest:
-            at = here.preferred(at, preference)
+            at = here.preferred(at, is_still)
         found = _leading(at.met)
         is_met = found == levels
         in_time = _leading(at.met | are_velocities)  # of velocities nothing is caught up with

@@ -15,7 +15,7 @@ int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
-  const int64_t own = ik->stack ? 2 * nv * nv + 2 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
+  const int64_t own = ik->stack ? 2 * nv * nv + 6 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
   return rk_ik_workspace(ik) + 6 * nv + (6 + levels) * nq + own;
 }
 
@@ -42,19 +42,15 @@ static int advance(const rk_tracking *t, const double *q, int32_t met) {
 }
 
 /* From the best configuration, which the levels have: as the criteria prefer it, while the levels keep what they have. */
-static void prefer(rk_tracking *t) {
+static void prefer(rk_tracking *t, int is_still) {
   rk_search *s = &t->search;
   int met;
   rk_tracking_stay(t, 1);
   rk_search_hold(s, s->levels);
-  for (int pass = 0; pass < 2; pass++) { /* then without criteria, for what their motion has bent */
-    s->preference.H = pass ? 0 : t->H;
-    const double E = rk_tracking_step(t, 0.0, &met);
-    if (rk_search_holds(s)) {
-      rk_search_keep(s, E);
-      break;
-    }
-  }
+  double E = is_still ? rk_tracking_implicit_step(t) : rk_tracking_step(t, 0.0, &met);
+  s->preference.H = 0;
+  if (!rk_search_holds(s)) E = rk_tracking_step(t, 0.0, &met); /* then without criteria, for what their motion has bent */
+  if (rk_search_holds(s)) rk_search_keep(s, E);
   rk_search_hold(s, 0);
 }
 
@@ -85,18 +81,6 @@ static void refine(rk_tracking *t, int32_t levels) {
   for (int32_t k = 0; k < levels; k++) after += s->level_error[k];
   if (met && after <= before) rk_search_keep(s, E);
   s->on = s->levels;
-}
-
-static void find_preference(rk_tracking *t) {
-  const rk_ik *ik = t->track->ik;
-  rk_search *s = &t->search;
-  s->preference = (rk_preference){0};
-  if (!ik->stack || !ik->stack->n_criteria) return;
-  rk_copy(ik->stack->q, t->frame.last, ik->model->nq);
-  for (int32_t k = 0; k < ik->model->nv; k++) ik->stack->previous[k] = t->frame.step[k] / ik->stack->step->dt;
-  if (ik->stack->criteria) ik->stack->criteria(s->frame);
-  rk_step_objective(ik->stack->step, ik->stack->data, t->objective, t->H, t->g);
-  s->preference = (rk_preference){t->H, t->g, t->frame.last};
 }
 
 /* Frames in which every joint gets from one configuration to another and stops there; at most. speed: [nv] of a step, with which
@@ -192,7 +176,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   const double spent = *patience > HOVERING && hovers(t) ? HOVERING : 1.0;
   *patience = is_still ? rk_min(*patience - spent, AGAIN * frames_between(t, t->frame.last, t->frame.step, last_goal) + spare)
                        : __builtin_inf();
-  find_preference(t);
+  rk_tracking_find_preference(t, t->frame.last);
   const rk_preference preference = s->preference;
   const double longest = preference.H ? -track->lasting : 0.0; /* of patience, for criteria */
   /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
@@ -204,12 +188,15 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     return RK_IK_CONVERGED;
   }
   int rests = *patience <= (*late != 0.0 ? 0.0 : longest) && settle(t, *patience);
+  const int stays = is_still && *late == 0.0; /* then criteria alone move it */
+  if (stays) s->preference.H = 0;
   if (!rests && most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+    if (stays && preference.H) prefer(t, 1);
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     rk_copy(t->q, s->best_q, m->nq);
     advance(t, t->q, s->levels);
     *late = 0.0;
-    t->placed = 1;
+    t->placed = s->is_kept;
     return RK_IK_CONVERGED;
   }
   t->placed = 0;
@@ -230,7 +217,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   rk_tracking_look(t, t->q);
   if (reached && preference.H && *patience > longest) {
     s->preference = preference;
-    prefer(t);
+    prefer(t, is_still);
     rk_tracking_look(t, s->best_q);
     rk_copy(t->q, s->best_q, m->nq);
   }
@@ -274,7 +261,8 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.busy = (int32_t *)(t.goals + levels * nq);
   if (ik->stack) {
     t.H = t.goals + levels * nq + nv;
-    t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.none = t.g + nv, t.objective = t.none + nv;
+    t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.none = t.g + nv;
+    t.x = t.none + nv, t.direction = t.x + nv, t.gradient = t.direction + nv, t.change = t.gradient + nv, t.objective = t.change + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
     for (int64_t k = 0; k < nv; k++) t.none[k] = 0.0;
   }

@@ -22,6 +22,7 @@ typedef struct rk_tracking {
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
   double *H, *g, *even, *none, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity, [nv] zeros */
+  double *x, *direction, *gradient, *change; /* [nv] of the step of criteria */
   double *pulled, *straight; /* [nq] */
   int32_t *busy;             /* [nv] of the search: columns of levels that are late */
   int placed;                /* the tips are placed at the last configuration */
@@ -54,6 +55,12 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
 /* Steps on levels of which the last is of velocities. A base that stands has no motion across the line that its wheels point
    along, and is kept from moving on by what it is askew to that: so from one step on that weighs the levels, too. */
 int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside);
+
+/* What criteria prefer in this frame, with their slope at q. */
+void rk_tracking_find_preference(rk_tracking *t, const double *q);
+
+/* Measures an implicit step of the criteria from the best configuration, whose levels are kept; its error. */
+double rk_tracking_implicit_step(rk_tracking *t);
 
 /* Measures q, and makes it the best configuration. */
 void rk_tracking_look(rk_tracking *t, const double *q);

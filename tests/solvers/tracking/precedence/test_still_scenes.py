@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics, library_robot, load_urdf, random_configuration
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, solve_ik, track
-from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.criteria import GravityTorque, JointSprings, Manipulability
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.engine.goals import random_goal, size
 from support.engine.motions import link_steps
@@ -99,6 +99,38 @@ def test_criteria_come_to_their_optimum_and_rest(gain: float, backend: str) -> N
     assert found.converged.all() and abs(found.q[0] - best).max() > 0.1
     assert abs(found.q[-1] - best).max() < 1e-4
     assert link_steps(model, found.q[-25:]).max() <= FRAME
+
+
+AWAY = {  # [m] from where the tips are, their criterion and the time of a frame [s]
+    "bent by what is held": ("talos_reduced", [(-0.18, -1.16, -0.09), (-0.48, 0.45, 0.48)], GravityTorque(), 0.04),
+    "two levels": ("talos_reduced", [(-0.65, 0.45, 0.22), (-0.27, 0.29, 0.18)], GravityTorque(), 0.04),
+    "stretched": ("panda", [(0.93, -0.85, 1.32)], Manipulability(), 0.01),
+    "steep": ("panda", [(0.0, 0.0, 0.0)], JointSprings(gain=100.0), 0.04),
+}
+TIPS = {"talos_reduced": ("gripper_right_fingertip_3_link", "gripper_left_fingertip_2_link"), "panda": ("panda_hand",)}
+
+
+@pytest.mark.parametrize(
+    "case, frames, backend",
+    [*[(case, 90, "native") for case in AWAY], ("stretched", 20, "numpy"), ("steep", 24, "numpy")],
+)
+def test_no_joint_turns_to_and_fro_for_a_criterion(case: str, frames: int, backend: str) -> None:
+    name, away, criterion, dt = AWAY[case]
+    model = load_urdf(robot(name))
+    q = model.limits.clamp(model.neutral())
+    fk, tips = forward_kinematics(model, q), TIPS[name]
+    kind = PositionTask if name == "talos_reduced" else PoseTask
+    tasks = [
+        kind(tip, fk[tip][:3, 3] if kind is PositionTask else fk[tip], priority=1 + i) for i, tip in enumerate(tips)
+    ]
+    then = [fk[tip] + np.pad(np.array(way)[:, None], ((0, 1), (3, 0))) for tip, way in zip(tips, away, strict=True)]
+    then = [target[:3, 3] if kind is PositionTask else target for target in then]
+    found = track(
+        model, tasks, [[task.target for task in tasks], *[then] * frames], q, dt, backend=backend, criteria=[criterion]
+    )
+    steps = np.diff(found.q, axis=0)[frames // 3 :]
+    turns = (steps[1:] * steps[:-1] < -1e-12).sum(axis=0)
+    assert turns.max() <= len(steps) // 8, f"joints turn {turns} times in {len(steps)} frames"
 
 
 def standing_late(tree: int, seed: int, frames: int, backend: str = "auto") -> TrackResult:
