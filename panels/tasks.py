@@ -68,8 +68,9 @@ def _draw_task(
     _draw_fields(column, obj, task)
     others = tasks_on_same_tip(obj, task)
     if others:
-        names = ", ".join(others)
-        draw_text(context, layout, f"{names} holds the same tip: both are met only where their targets agree", "ERROR")
+        holds, all_of = ("holds", "both") if len(others) == 1 else ("hold", "all")
+        said = f"{', '.join(others)} {holds} the same tip: {all_of} are met only where their targets agree"
+        draw_text(context, layout, said, "ERROR")
     if not kind.is_hard:
         row = column.row()
         row.use_property_decorate = True

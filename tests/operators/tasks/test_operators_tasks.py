@@ -296,6 +296,8 @@ def test_two_tasks_that_hold_one_tip_are_reported(robot, capfd):
         assert "holds the same tip" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
         robot.robokin.tasks[0].influence = robot.robokin.tasks[1].influence = 0.0
         assert "holds the same tip" not in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
+        robot.robokin.tasks[0].influence = robot.robokin.tasks[1].influence = 1.0
+        assert "hold the same tip: all are" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
 
 
 def test_a_task_that_is_called_after_its_tip_is_so_after_the_next_tip(robot):
