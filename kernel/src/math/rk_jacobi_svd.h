@@ -6,12 +6,17 @@
 #include "math/rk_math.h"
 #include "math/rk_vector.h"
 
-static inline void rk_turn_pair(int32_t n, double c, double s, double *restrict a, double *restrict b) {
-  for (int32_t k = 0; k < n; k++) {
-    const double x = a[k], y = b[k];
-    a[k] = c * x - s * y;
-    b[k] = s * x + c * y;
+static inline void rk_turn_pair(int32_t n, double c, double s, double *a, double *b) {
+  int32_t k = 0;
+  for (; k + 2 <= n; k += 2) {
+    const rk_two x = *(const rk_two *)(a + k), y = *(const rk_two *)(b + k);
+    *(rk_two *)(a + k) = c * x - s * y;
+    *(rk_two *)(b + k) = s * x + c * y;
   }
+  if (k == n) return;
+  const double x = a[k], y = b[k];
+  a[k] = c * x - s * y;
+  b[k] = s * x + c * y;
 }
 
 /* A[count][m], the columns of a matrix, become orthogonal: its singular values are then their lengths. V[count][count]:
