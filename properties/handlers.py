@@ -19,6 +19,7 @@ from bpy.app.handlers import persistent
 Handler = Callable[..., None]
 
 CHANGE_HANDLERS: list[Handler] = []  # of "change", an event of our own: see `bridge.changes`
+AWAKE: list[Handler] = []  # those of them that are also called where nothing of robots, the scene or a form changed
 _guarded: dict[tuple[str, Handler], Handler] = {}
 _reported: set[tuple] = set()
 _pauses: list[object] = []
@@ -40,7 +41,17 @@ def add_handler(event: str, handler: Handler) -> None:
 
 
 def remove_handler(event: str, handler: Handler) -> None:
+    if event == "change":
+        stay_awake(handler, False)
     _handlers_of(event).remove(_guarded.pop((event, handler)))
+
+
+def stay_awake(handler: Handler, is_awake: bool) -> None:
+    """Whether a handler of "change" is also called where nothing of robots, the scene or a form changed."""
+    guarded = _guarded["change", handler]
+    if (guarded in AWAKE) != is_awake:
+        awake = {*AWAKE} ^ {guarded}
+        AWAKE[:] = [each for each in CHANGE_HANDLERS if each in awake]
 
 
 def _handlers_of(event: str) -> list[Handler]:

@@ -19,7 +19,7 @@ import numpy as np
 from ...properties.bridge import Binding, Changes, Channel, binding, clamp_pose, mend_drivers, settle_records
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
-from ...properties.handlers import add_handler, going_on, remove_handler
+from ...properties.handlers import add_handler, going_on, remove_handler, stay_awake
 from ...properties.overrides import takes_changes
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
@@ -53,6 +53,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, chang
     if not dragging:
         _first.clear()
         _last.clear()
+    stay_awake(stop_at_limits, bool(_last))
 
 
 def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:

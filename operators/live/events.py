@@ -10,7 +10,8 @@ from typing import Any
 import bpy
 
 from ...properties.bridge import Binding, Changes, changes_in, read_configuration
-from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
+from ...properties.bridge.belonging import has_object
+from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler, stay_awake
 from ...properties.results import readouts
 from ...properties.results.change_marks import once_for_each_change
 from ...properties.results.readouts import LiveReadout, not_live
@@ -18,7 +19,7 @@ from ...robokin.arrays import Array, farthest
 from ...scene.live.chains import Moves, in_order
 from ...scene.live.readout import live_readout
 from ...scene.live.residuals import LiveResiduals
-from ...scene.live.robots import live_robots
+from ...scene.live.robots import live_robots, live_robots_of_file
 from ...scene.live.session import SAME, Event, Session
 from ..handlers.hand_limits import transform_running
 from . import rendering
@@ -29,26 +30,28 @@ _UNITS = attrgetter("system", "length_unit", "system_rotation", "scale_length") 
 
 _sessions: dict[int, Session] = {}
 # restored: by undo, or from a file.   anew: an update was missed.   robots: names of those that were live at the last
-# one of a scene.
-_state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "is_anew": True, "robots": (0, [])}
+# one of a scene.   is_on: whether any robot of the file is live, or may be.
+_state: dict[str, Any] = {"rounds": ROUNDS, "is_busy": False, "is_restored": False, "robots": (0, [])}
+_state.update(is_anew=True, is_on=True)
 
 
 def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes) -> None:
-    is_quiet = not (changes.armatures or changes.scene or _state["is_anew"])
-    if not (is_quiet and _state["robots"] == (scene.session_uid, [])):  # else none is live, and none can have become so
-        _follow(scene, depsgraph, changes)
+    _follow(scene, depsgraph, changes)
 
 
 def follow_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if len(bpy.data.armatures):  # Blender lists actions that nobody has changed
-        _follow(scene, depsgraph, changes_in(depsgraph)._replace(actions=frozenset()), is_frame=True)
+    if not bpy.data.armatures:
+        return
+    changes = changes_in(depsgraph)
+    if _state["is_on"] or changes.armatures:  # Blender lists actions that nobody has changed
+        _follow(scene, depsgraph, changes._replace(actions=frozenset()), is_frame=True)
 
 
 def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes: Changes, is_frame: bool = False) -> None:
     if depsgraph.mode != "VIEWPORT":
         return
     if _state["is_busy"] or is_posing_paused() or rendering.is_rendering():
-        _state["is_anew"] = True
+        _look_anew()
         return
     robots = _robots(scene, is_frame or changes.scene or bool(changes.armatures) or _state["is_anew"])
     if not robots:
@@ -66,7 +69,9 @@ def _robots(scene: bpy.types.Scene, is_anew: bool) -> list[bpy.types.Object]:
     uid, known = _state["robots"]
     if uid == scene.session_uid and not is_anew:
         return in_order([bpy.data.objects[name, None] for name in known])
-    robots = in_order(live_robots(scene))
+    found = live_robots_of_file()
+    _set_on(bool(found))
+    robots = in_order([obj for obj in found if has_object(scene, obj)])
     _state["robots"] = scene.session_uid, [obj.name for obj in robots]
     for gone in _sessions.keys() - {obj.session_uid for obj in robots}:
         del _sessions[gone]
@@ -125,8 +130,20 @@ def _look_again() -> None:
         obj.update_tag(refresh={"OBJECT"})
 
 
+def _set_on(is_on: bool) -> None:
+    """While no robot is live nothing is asked at a change of anything else."""
+    _state["is_on"] = is_on
+    stay_awake(follow_changes, is_on)
+
+
+def _look_anew() -> None:
+    _state["is_anew"] = True
+    _set_on(True)
+
+
 def _restore(*_: object) -> None:
-    _state["is_restored"] = _state["is_anew"] = True
+    _state["is_restored"] = True
+    _look_anew()
 
 
 def _forget(*_: object) -> None:
@@ -174,6 +191,7 @@ _HANDLERS = (
 def register() -> None:
     for event, handler in _HANDLERS:
         add_handler(event, handler)
+    _look_anew()
     readouts.live = _readout
 
 

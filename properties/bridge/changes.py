@@ -8,7 +8,7 @@ from typing import NamedTuple
 import bpy
 from bpy.types import ID, Action, Armature, Object  # found once: each look into bpy.types takes microseconds
 
-from ..handlers import CHANGE_HANDLERS
+from ..handlers import AWAKE, CHANGE_HANDLERS
 from .record.snapshot import is_robot
 
 
@@ -33,14 +33,15 @@ _is_unread = [True]
 
 def tell_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Call the handlers of "change" with the scene, the graph and what has changed, after an update of the scene.
-    Where there is no armature nothing is read, and nobody is called."""
+    Where there is no armature nothing is read, and nobody is called; where only other things moved, those awake."""
     if not bpy.data.armatures:
         _is_unread[0] = True
         return
     changes = changes_in(depsgraph)
     if _is_unread[0]:
         _is_unread[0], changes = False, changes._replace(is_first=True)
-    for handler in CHANGE_HANDLERS:
+    is_far = not (changes.armatures or changes.scene or changes.forms or changes.is_first)
+    for handler in [*AWAKE] if is_far else CHANGE_HANDLERS:
         handler(scene, depsgraph, changes)
 
 

@@ -11,7 +11,7 @@ import bpy
 from bpy.types import Action, Armature
 
 from ..bridge import Changes, changes_in, tell_changes
-from ..handlers import register_cache_factory
+from ..handlers import register_cache_factory, stay_awake
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ def mark_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes:
 
 def mark_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     MARKS.scene += 1
-    if changes_in(depsgraph).armatures:
+    if bpy.data.armatures and changes_in(depsgraph).armatures:
         MARKS.unlooked += 1
 
 
@@ -79,7 +79,7 @@ def mark_all(*_: object) -> None:
     MARKS.unlooked += 1
 
 
-register, unregister = register_cache_factory(
+_add, unregister = register_cache_factory(
     mark_all,
     change=mark_change,
     depsgraph_update_post=tell_changes,
@@ -87,3 +87,8 @@ register, unregister = register_cache_factory(
     undo_post=mark_all,
     redo_post=mark_all,
 )
+
+
+def register() -> None:
+    _add()
+    stay_awake(mark_change, True)

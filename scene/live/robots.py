@@ -12,14 +12,18 @@ from .inputs import has_tasks
 
 
 def live_robots(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The robots of the scene that follow their targets. Asked at every update: no object of another kind is looked
-    at."""
+    """The robots of the scene that follow their targets."""
+    return [obj for obj in live_robots_of_file() if has_object(scene, obj)]
+
+
+def live_robots_of_file() -> list[bpy.types.Object]:
+    """The robots of all scenes that follow their targets. No object of another kind is looked at."""
     found: list[bpy.types.Object] = []
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature else ():
             settings = obj.robokin
             if not settings.live or obj.pose is None or armature.is_editmode or not takes_changes(obj):
                 continue
-            if has_object(scene, obj) and has_tasks(obj):
+            if has_tasks(obj):
                 found.append(obj)
     return found

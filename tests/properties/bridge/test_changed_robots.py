@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.operators.live import events
+from robokin_addon.properties import handlers
 from robokin_addon.properties.bridge import changes, changes_in
 from robokin_addon.scene import obstacle_shapes
 from support.blender.scene_robots import add_robot, add_target
@@ -70,6 +71,39 @@ def test_nothing_is_read_and_nobody_is_called_where_there_is_no_armature(scene, 
     add_robot()
     bpy.context.view_layer.update()
     assert called and called[0].is_first and not any(each.is_first for each in called[1:])
+
+
+def _called_at_a_move(monkeypatch, target):
+    """Names of the handlers that are called when a target moves."""
+    called = []
+
+    def spied(handler):
+        return lambda *given: (called.append(handler.__name__), handler(*given))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(changes, "AWAKE", list(map(spied, handlers.AWAKE)))
+        patch.setattr(changes, "CHANGE_HANDLERS", list(map(spied, handlers.CHANGE_HANDLERS)))
+        target.location.x += 0.1
+        bpy.context.view_layer.update()
+    return called
+
+
+def test_live_is_called_at_the_move_of_a_target_only_while_a_robot_is_live(scene, monkeypatch):
+    robots = [add_robot() for _ in range(2)]
+    target = add_target(robots[0])
+    bpy.context.view_layer.update()
+    target.location.x += 0.1
+    bpy.context.view_layer.update()
+    assert _called_at_a_move(monkeypatch, target) == ["mark_change"]
+    robots[0].robokin.live = True
+    bpy.context.view_layer.update()
+    assert _called_at_a_move(monkeypatch, target) == ["mark_change", "follow_changes"]
+    other = bpy.data.scenes.new("other")
+    events.follow_frame(other, bpy.context.evaluated_depsgraph_get())
+    assert "follow_changes" in _called_at_a_move(monkeypatch, target)
+    robots[0].robokin.live = False
+    bpy.context.view_layer.update()
+    assert _called_at_a_move(monkeypatch, target) == ["mark_change"]
 
 
 def test_a_mesh_that_was_edited_without_any_robot_is_read_anew(scene):
