@@ -11,7 +11,6 @@ from ...robokin.model.robot import RobotModel
 from ..retiming.path_limits import PathLimits
 from ..trajectories.point_to_point import point_to_point
 from ..trajectories.sampled import Sampled
-from .blends import JoinedPath, joined
 from .keyed import keyed_motion_steps
 from .moves import Move, called
 from .paths import end_of, path_of
@@ -19,15 +18,14 @@ from .paths import end_of, path_of
 
 def chains(
     model: RobotModel, moves: Sequence[Move], q0: object, limits: PathLimits
-) -> Generator[tuple[list[Move], JoinedPath | Sampled] | None, None, None]:
-    """The moves from one rest to the next, with their path, which is not timed yet; of a joint move, which has none
+) -> Generator[tuple[list[Move], list[Array] | Sampled] | None, None, None]:
+    """The moves from one rest to the next, with their paths, which are not timed yet; of a joint move, which has none
     but the joints' own, with its motion. Where drives or tools are limited, joint moves have a path, too. q0: (nq,).
     None where the work on one goes on. Raises ConfigurationError, which names the move, where its end or its path is
     out of reach."""
     q = model.check_configuration(q0)
     if not isinstance(moves, Sequence) or not all(isinstance(move, Move) for move in moves):
         raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
-    is_free = limits.power is None and limits.gravity is None and not limits.tools
     chain: list[Move] = []
     paths: list[Array] = []
     for number, move in enumerate(moves):
@@ -38,19 +36,24 @@ def chains(
                 q = done.sample(done.duration)[0]
             elif move.progress is not None:
                 raise ConfigurationError("its progress begins at rest: the move before it cannot blend into it")
-            elif move.kind == "joint" and move.tool_speed is None and not chain and not blends and is_free:
+            elif goes_freely(move, limits) and not chain and not blends:
                 done = point_to_point(model, q, end_of(model, move, q), limits=limits.motion.slower(move.speed))
                 q = done.sample(done.duration)[0]
             else:
                 chain.append(move)
                 paths.append(path_of(model, move, q))
                 q = paths[-1][-1]
-                path = None if blends else joined(model, chain, paths)
         if not chain:
             yield [move], done
-        elif path is not None:
-            yield chain, path
+        elif not blends:
+            yield chain, paths
             chain, paths = [], []
+
+
+def goes_freely(move: Move, limits: PathLimits) -> bool:
+    """Whether each joint goes by itself from rest to rest: nothing asks for a path."""
+    is_free = limits.power is None and limits.gravity is None and not limits.tools
+    return is_free and move.kind == "joint" and move.tool_speed is None
 
 
 class MoveError(ConfigurationError):

@@ -10,8 +10,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..retiming.path_limits import PathLimits
-from .blends import JoinedPath
-from .chains import MoveError, chains
+from .blends import joined
+from .chains import MoveError, chains, named
 from .moves import Move
 
 PLACES = 31  # of a joint move
@@ -39,11 +39,13 @@ def preview_steps(
             if part is None:
                 yield count / len(moves)
                 continue
-            chain, path = part
-            if isinstance(path, JoinedPath):
+            chain, paths = part
+            if isinstance(paths, list):
+                with named(chain[-1]):
+                    path = joined(model, chain, paths)
                 q, owner = path.q, path.owner
             else:
-                q = path.sample(np.linspace(0.0, path.duration, PLACES))[0]
+                q = paths.sample(np.linspace(0.0, paths.duration, PLACES))[0]
                 owner = np.zeros(PLACES, int)
             rows.append(q)
             owners.append(owner + count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from ..retiming.path import Path
 from ..retiming.path_limits import PathLimits, ToolLimit
 from ..retiming.retime import retime
 from ..retiming.timing import Retimed
+from ..trajectories.point_to_point import point_to_point
 from ..trajectories.sampled import RATE, Sampled, check_count
-from .blends import JoinedPath
-from .chains import chains, named
+from .blends import joined
+from .chains import chains, goes_freely, named
 from .moves import Move
 
 SAME_PLACE = 1e-9  # [rad, m] of two configurations
 _SAME = 1e-9  # of the time between two samples: nearer ones are one
+Parts = list[tuple[Move, Sampled]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +68,47 @@ def run_moves_steps(
         if part is None:
             yield len(found) / len(moves)
             continue
-        chain, path = part
+        chain, paths = part
         with named(chain[-1]):
-            found += _timed(model, chain, path, bound) if isinstance(path, JoinedPath) else [(chain[0], path)]
+            found += _fastest(model, chain, paths, bound) if isinstance(paths, list) else [(chain[0], paths)]
         yield len(found) / len(moves)
     return found
 
 
-def _timed(
-    model: RobotModel, moves: Sequence[Move], whole_path: JoinedPath, limits: PathLimits
-) -> list[tuple[Move, Sampled]]:
-    """Moves that blend, timed together."""
+def _fastest(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], limits: PathLimits) -> Parts:
+    """Moves that blend, but for corners of moves at one speed which they pass sooner from rest to rest: so a blend
+    costs no time. Where speeds differ, going on at the slower one is what is asked for."""
+    together, halfway = _timed(model, moves, paths, limits)
+    if len(moves) == 1:
+        return together
+    alone = [_alone(model, move, path, limits) for move, path in zip(moves, paths, strict=True)]
+    ends = np.array([parts[0][1].duration for parts, _ in alone])
+    halves = np.concatenate([half for _, half in alone])
+    at_one_speed = [(a.speed, a.tool_speed) == (b.speed, b.tool_speed) for a, b in pairwise(moves)]
+    stops = 1 + np.flatnonzero((np.diff(halfway) > (ends - halves)[:-1] + halves[1:]) & at_one_speed)
+    choices = [together, *([[parts[0] for parts, _ in alone]] if all(at_one_speed) else [])]
+    if len(stops):
+        spans = pairwise([0, *stops, len(moves)])
+        own = [alone[i] if j == i + 1 else _timed(model, moves[i:j], paths[i:j], limits) for i, j in spans]
+        choices.append([part for parts, _ in own for part in parts])
+    return min(choices, key=lambda parts: sum(motion.duration for _, motion in parts))
+
+
+def _alone(model: RobotModel, move: Move, path: Array, limits: PathLimits) -> tuple[Parts, Array]:
+    """A move from rest to rest, as `_timed` has several."""
+    if not goes_freely(move, limits):
+        return _timed(model, [move], [path], limits)
+    done = point_to_point(model, path[0], path[-1], limits=limits.motion.slower(move.speed))
+    return [(move, done)], np.array([0.5 * done.duration])
+
+
+def _timed(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], limits: PathLimits) -> tuple[Parts, Array]:
+    """Moves that blend, timed together, and when each is half-way along its path [s]."""
+    whole_path = joined(model, moves, paths)
     length = np.linalg.norm(np.diff(whole_path.q, axis=0), axis=1)
     kept = np.append(True, length > SAME_PLACE)
     if kept.sum() < 2:
-        return [(move, retime(model, whole_path.q[:1])) for move in moves]
+        return [(move, retime(model, whole_path.q[:1])) for move in moves], np.zeros(len(moves))
     owner = whole_path.owner[kept]
     q = np.array(Motion.of(model, np.arange(len(owner)), whole_path.q[kept]).unwrapped().q)
     knots = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1)))
@@ -98,14 +127,15 @@ def _timed(
     done = retime(
         model, path, replace(limits, has_jerk=True, tools=tuple(named_tools.values()), paces=paces, caps=caps)
     )
+    halfway = done.time_at(knots[(np.cumsum(kept) - 1)[whole_path.halfway]])
     if len(moves) == 1:
-        return [(moves[0], done)]
+        return [(moves[0], done)], halfway
     changes = np.minimum(np.searchsorted(owner, np.arange(len(moves))), len(owner) - 1)
     times = np.append(done.time_at(knots[changes]), done.duration)
     return [
         (move, PartOfMotion(done, float(start), float(end - start)))
         for move, start, end in zip(moves, times[:-1], times[1:], strict=True)
-    ]
+    ], halfway
 
 
 def _neighbours(owner: Array, blended: Array) -> Array:

@@ -116,7 +116,7 @@ def test_small_blends_do_not_rest_either(radius: float) -> None:
         Move("along", "line", tip=tip, position=here + np.array([span[0], 0.0, 0.0]), blend=radius),
         Move("across", "line", tip=tip, position=here + np.array([span[0], span[1], 0.0])),
     ]
-    found = run_moves(gantry, moves, q0)
+    found = run_moves(gantry, moves, q0, {"jerk": 1e3})
     _, _, v, _ = sampled(found[0][1], 4001)
     assert np.linalg.norm(v[2000:], axis=1).min() > 0.01
 
@@ -128,3 +128,18 @@ def test_what_is_no_list_of_moves_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="points must be a list"):
         Move("a", "spline", tip=TIP, points=np.array(3.0))
     assert Move("a", "line", tip=TIP, position=HOME, tool_speed=np.float32(0.5)).tool_speed == 0.5
+
+
+def test_a_blend_costs_no_time() -> None:
+    """Where the joints turn about in a corner they rest there sooner than they go round it within a little radius."""
+    ends = [(0.13, -0.1), (-0.1, 0.12)]
+    joints = [joint.name for joint in PANDA.moving_joints[:2]]
+
+    def duration(blend: float) -> float:
+        moves = [Move(f"to {way}", joints=dict(zip(joints, way, strict=True)), blend=blend) for way in ends]
+        first, second = (part for _, part in run_moves(PANDA, moves, START, {"jerk": 5.0}))
+        for ending, beginning in zip(first.sample(first.duration), second.sample(0.0), strict=True):
+            assert abs(ending - beginning).max() < 1e-6
+        return first.duration + second.duration
+
+    assert duration(0.003) <= duration(0.0) * (1.0 + 1e-9)
