@@ -6,7 +6,7 @@ so that a flood of events never queues solves.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import bpy
@@ -41,10 +41,11 @@ NAVIGATION = (
 
 def settle(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """After a pose was made by hand: it is keyed where the user has what is posed keyed, and the targets of a robot
-    that follows them go along, or it would go back to them."""
+    that follows them go along, or it would go back to them. Of one that cannot follow them they stay."""
     auto_key(context, obj)
     if obj.robokin.live and any(task.enabled for task in obj.robokin.tasks):
-        snap_targets(context, obj)
+        with suppress(RobokinError):
+            snap_targets(context, obj)
 
 
 class Gesture(RobotOperator):

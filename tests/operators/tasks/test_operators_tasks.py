@@ -293,11 +293,15 @@ def test_two_tasks_that_hold_one_tip_are_reported(robot, capfd):
     add_target(robot)
     assert capfd.readouterr().out.count("holds the same tip") == 2
     with bpy.context.temp_override(object=robot):
-        assert "holds the same tip" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
-        robot.robokin.tasks[0].influence = robot.robokin.tasks[1].influence = 0.0
-        assert "holds the same tip" not in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
-        robot.robokin.tasks[0].influence = robot.robokin.tasks[1].influence = 1.0
-        assert "hold the same tip: all are" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
+
+        def said():
+            return " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
+
+        assert "hold the same tip: all are" in said()
+        robot.robokin.tasks[0].influence = 0.0
+        assert "holds the same tip: both are" in said()
+        robot.robokin.tasks[1].influence = 0.0
+        assert "the same tip" not in said()
 
 
 def test_a_task_that_is_called_after_its_tip_is_so_after_the_next_tip(robot):

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.tools.gesture import Gesture
-from robokin_addon.properties.bridge import read_configuration
+from robokin_addon.operators.tools.gesture import Gesture, settle
+from robokin_addon.properties.bridge import read_configuration, write_configuration
+from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobokinError
-from support.blender.scene_robots import add_robot
+from support.blender.scene_robots import add_robot, add_target
 
 
 class Kept(Gesture):
@@ -42,3 +43,17 @@ def test_another_robot_does_not_take_the_pose(robot, name):
     robot.name = "Renamed"
     assert gesture.run(bpy.context, robot) == {"FINISHED"}
     np.testing.assert_allclose(read_configuration(robot), wanted, atol=1e-6)
+
+
+def test_a_pose_by_hand_is_kept_where_the_robot_waits_for_a_target_that_was_deleted(scene):
+    """Drag, Turn and Jog end so: no error of Python, the other target stays, and the panel says why the robot waits."""
+    robot = add_robot(live=True)
+    gone, other = add_target(robot), add_target(robot, kind="POSITION")
+    bpy.data.objects.remove(gone)
+    bpy.context.view_layer.update()
+    wanted, before = read_configuration(robot), other.matrix_world.copy()
+    wanted[3] -= 0.2
+    write_configuration(robot, wanted)
+    settle(bpy.context, robot)
+    np.testing.assert_allclose(read_configuration(robot), wanted, atol=1e-6)
+    assert other.matrix_world == before and readouts.live(robot).text.startswith("Waits: ")
