@@ -25,13 +25,13 @@ static inline void rk_turn_pair(int32_t n, double c, double s, double *a, double
    all but the last go round. */
 static inline void rk_orthogonalise(int32_t count, int32_t m, double *A, double *V, double *square) {
   enum { SWEEPS = 30 };
-  const double small = 1e-30, smaller = 1e-17; /* squared cosines: of none, and of those that a turn brings below it */
+  const double small = 1e-30; /* the squared cosine of none; a sweep leaves no more than its `most` times `brought` */
   const int32_t round = count + (count & 1) - 1;
-  double most = 1.0;
+  double most = 1.0, brought = 1.0; /* squares of cosines, and of what a turn brings of one column into another */
   for (int32_t i = 0; i < count; i++)
     for (int32_t k = 0; k < count; k++) V[(int64_t)i * count + k] = i == k;
-  for (int sweep = 0; most > smaller && sweep < SWEEPS; sweep++) {
-    most = 0.0;
+  for (int sweep = 0; !(most * brought <= small) && sweep < SWEEPS; sweep++) {
+    most = brought = 0.0;
     for (int32_t i = 0; i < count; i++) square[i] = rk_dot(m, A + (int64_t)i * m, A + (int64_t)i * m);
     for (int32_t turn = 0; turn < round; turn++)
       for (int32_t k = 0; 2 * k < round; k++) {
@@ -45,6 +45,7 @@ static inline void rk_orthogonalise(int32_t count, int32_t m, double *A, double 
         const double apart = square[j] - square[i], length = rk_sqrt(apart * apart + 4.0 * ab * ab);
         const double sum = length + __builtin_fabs(apart), c = rk_sqrt(0.5 * sum / length);
         const double t = (apart < 0.0 ? -2.0 : 2.0) * ab / sum, s = c * t;
+        brought = rk_max(t * t * (rk_max(square[i], square[j]) / rk_min(square[i], square[j])), brought);
         square[i] = rk_max(square[i] - t * ab, 0.0), square[j] += t * ab;
         rk_turn_pair(m, c, s, a, b);
         rk_turn_pair(count, c, s, V + (int64_t)i * count, V + (int64_t)j * count);
