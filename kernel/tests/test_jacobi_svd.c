@@ -1,4 +1,5 @@
-/* Columns become orthogonal to the last digits, also those whose singular values are nearly the same. */
+/* Columns become orthogonal to the last digits, also those whose singular values are nearly the same, and more columns
+   than the rank. */
 #include "math/rk_jacobi_svd.h"
 
 #include "check.h"
@@ -37,8 +38,19 @@ static void check(uint64_t *seed) {
     }
 }
 
+/* More columns than rows, which depend on each other. */
+static void check_dependent(uint64_t *seed) {
+  const int32_t n = 2 + (int32_t)uniform(seed, 0.0, MOST - 1.0), m = 1 + (int32_t)uniform(seed, 0.0, n);
+  double A[MOST * MOST], V[MOST * MOST], square[MOST], most = 0.0;
+  for (int32_t k = 0; k < n * m; k++) A[k] = uniform(seed, 0.0, 3.0) > 1.0 ? uniform(seed, -1.0, 1.0) : 0.0;
+  rk_orthogonalise(n, m, A, V, square);
+  for (int32_t i = 0; i < n; i++) most = fmax(most, rk_dot(m, A + i * m, A + i * m));
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < i; j++) CHECK_NEAR(rk_dot(m, A + i * m, A + j * m), 0.0, 1e-14 * most, "a product of two columns");
+}
+
 int main(void) {
   uint64_t seed = 5;
-  for (int i = 0; i < CASES; i++) check(&seed);
+  for (int i = 0; i < CASES; i++) check(&seed), check_dependent(&seed);
   return report("jacobi_svd");
 }

@@ -46,7 +46,7 @@ static inline void rk_orthogonalise(int32_t count, int32_t m, double *A, double 
         const double sum = length + __builtin_fabs(apart), c = rk_sqrt(0.5 * sum / length);
         const double t = (apart < 0.0 ? -2.0 : 2.0) * ab / sum, s = c * t;
         brought = rk_max(t * t * (rk_max(square[i], square[j]) / rk_min(square[i], square[j])), brought);
-        square[i] = rk_max(square[i] - t * ab, 0.0), square[j] += t * ab;
+        square[i] = rk_max(square[i] - t * ab, 0.0), square[j] = rk_max(square[j] + t * ab, 0.0);
         rk_turn_pair(m, c, s, a, b);
         rk_turn_pair(count, c, s, V + (int64_t)i * count, V + (int64_t)j * count);
       }
