@@ -93,14 +93,19 @@ def add_step(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--step", metavar="N", type=step, help="every Nth frame (as in the robot's settings)")
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text is plain digits: Python takes those of other scripts, too."""
+    return text.isascii() and text.isdecimal()
+
+
 def step(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= 1_048_574:
+    if not is_whole(text) or not 0 < int(text) <= 1_048_574:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of frames >= 1")
     return int(text)
 
 
 def frames(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(-?\d+):(-?\d+)", text)
+    match = re.fullmatch(r"(-?[0-9]+):(-?[0-9]+)", text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole frame numbers")
     first, last = int(match[1]), int(match[2])
@@ -112,7 +117,7 @@ def frames(text: str) -> tuple[int, int]:
 
 
 def seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**63:
+    if not is_whole(text) or int(text) >= 2**63:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^63 - 1")
     return int(text)
 

@@ -33,7 +33,7 @@ _UNITS = {
     "in": (LENGTH, 0.0254),
 }
 _WRITTEN = {ANGLE: ("deg", 180.0 / math.pi), LENGTH: ("m", 1.0), NUMBER: ("", 1.0)}
-_VALUE = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z°]*)")
+_VALUE = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z°]*)")
 # The two lists of a joint state, and the names that ROS's messages give them.
 _NAMES, _POSITIONS = ("name", "joint_names"), ("position", "positions")
 _SIZE = 1_000_000

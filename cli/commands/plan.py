@@ -14,7 +14,7 @@ from ...robokin import clamp
 from ...solvers.motion.files import write_motion
 from ...solvers.planning.plan import BUDGET, plan_path_steps
 from ...solvers.tasks.clearance import MARGIN
-from ..arguments import BLEND, add_frames, add_json, add_robot_file, is_blend, output_file, rate, seed
+from ..arguments import BLEND, add_frames, add_json, add_robot_file, is_blend, is_whole, output_file, rate, seed
 from ..collisions import add_margin, add_obstacles, collisions_among
 from ..errors import UsageError
 from ..motion_arguments import MOTIONS, add_motion_limits, motion_limits
@@ -119,6 +119,6 @@ def _written(arguments: argparse.Namespace) -> bool:
 
 
 def _budget(text: str) -> int:
-    if not text.isdecimal() or int(text) > 10**9:
+    if not is_whole(text) or int(text) > 10**9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of postures >= 0")
     return int(text)

@@ -6,6 +6,7 @@ import math
 import re
 
 from ...robokin.errors import TaskError
+from ...robokin.files.text_file import number as plain_number
 
 Fields = dict[str, str]
 
@@ -39,7 +40,7 @@ def numbers(fields: Fields, name: str, *counts: int) -> list[float]:
 def number(name: str, text: str) -> float:
     """The number that a text is. Raises TaskError."""
     try:
-        value = float(text)
+        value = plain_number(text)
     except ValueError:
         raise TaskError(f"{name}: {text!r} is not a number") from None
     if not math.isfinite(value):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.errors import TaskError
+from ...robokin.files.text_file import number as plain_number
 from ...robokin.spatial import quaternion, se3
 from ...solvers.tasks import Curve, Curves, Plane, TwistTask
 from ..report import read_joint_values
@@ -56,6 +57,7 @@ def plane(fields: Fields, name: str) -> Plane:
 
 def whole(fields: Fields, name: str) -> int:
     try:
+        plain_number(fields[name])
         return int(fields[name])
     except ValueError:
         raise TaskError(f"{name}: {fields[name]!r} is not a whole number") from None

@@ -116,6 +116,7 @@ def test_degrees_are_taken_where_asked_for():
         ('{"name": ["slide 1"], "position": [1, 2]}', ["1 names", "2 positions"]),
         ("a,b\n1,2\n3,4", ["one row", "not 2"]),
         ("slide 1: 1 m 2", ["'slide 1'"]),
+        ("slide 1: \u0661", ["'slide 1'"]),
         (": 3", ["': 3'"]),
         ("x" * 2_000_000, ["longer"]),
         ("a,b\n1," + "1" * 200_000, ["not a table", "131072"]),
