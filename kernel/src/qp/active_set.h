@@ -68,15 +68,15 @@ static inline void drop(rk_projection *s, int32_t at) {
 
 static inline void solve_upper(const rk_projection *s, double *x) { /* R x = x */
   for (int32_t i = s->k - 1; i >= 0; i--) {
-    const double *row = s->R + (int64_t)i * s->n, inverse = 1.0 / row[i]; /* found before the sum is */
-    x[i] = (x[i] - rk_dot(s->k - i - 1, row + i + 1, x + i + 1)) * inverse;
+    const double *row = s->R + (int64_t)i * s->n;
+    x[i] = (x[i] - rk_dot(s->k - i - 1, row + i + 1, x + i + 1)) / row[i]; /* a joint ends on its limit to the last digit */
   }
 }
 
 static inline void solve_lower(const rk_projection *s, double *x) { /* R'x = x */
   for (int32_t i = 0; i < s->k; i++) {
-    const double *row = s->R + (int64_t)i * s->n, inverse = 1.0 / row[i];
-    x[i] *= inverse;
+    const double *row = s->R + (int64_t)i * s->n;
+    x[i] /= row[i];
     rk_add_scaled(s->k - i - 1, -x[i], row + i + 1, x + i + 1);
   }
 }
