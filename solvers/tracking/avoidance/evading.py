@@ -36,9 +36,10 @@ def evaded(
     segments: Sequence[Segment], results: list[TrackResult], aside: Aside, again: Callable[..., Steps], seed: int
 ) -> Steps:
     """The results of a motion; another one's, that evades what these come too near to. Frames stay as they are where no
-    other way is found, and where the start is too near. aside: what `results` were followed with.   again: follows the
-    segments from their start. Yields the results for those who watch."""
+    other way is found, or it leads into more later, and where the start is too near. aside: what `results` were
+    followed with.   again: follows the segments from their start. Yields the results for those who watch."""
     frames, end, spent, why = sum(map(len, segments)), 0, 0, dict[int, Diagnosis | None]()
+    best = results
     while (inside := _inside(segments, results, end)) is not None and spent < WORK * frames:
         first, end = inside
         for tried in _tries(segments, results, aside, first, end, seed) if first else ():
@@ -55,8 +56,9 @@ def evaded(
                 why |= dict.fromkeys(np.flatnonzero(leaves).tolist(), _collisions(results)[first])
                 whole = yield from _shown(again(aside=tried), results)
                 results, aside = _named(whole, why), tried
+                best = min(best, results, key=lambda each: np.maximum(_too_near(segments, each) - TOLERANCE, 0.0).sum())
                 break
-    return results
+    return best
 
 
 def _shown(steps: Steps, results: list[TrackResult]) -> Steps:

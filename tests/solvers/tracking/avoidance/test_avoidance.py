@@ -23,6 +23,7 @@ from robokin_addon.solvers import (
     track,
 )
 from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.tracking.avoidance import evading
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from robokin_addon.solvers.tracking.segments import Segment
 from support.oracles.coal_oracle import least_distances
@@ -321,6 +322,31 @@ def test_what_cannot_be_evaded_says_so_and_goes_on_as_before() -> None:
     for frame in inside.tolist():
         why = found.diagnosis(frame)
         assert why.status is Status.COLLISION and why.depth == pytest.approx(-least[frame], abs=1e-6)
+
+
+def test_what_is_evaded_leads_into_nothing_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three spheres cross the gantry one after another: the way around the first leads into another one."""
+    gantry, rng, frames, ways, obstacles = read_urdf_text(GANTRY), np.random.default_rng(46), 50, [], []
+    for number in range(3):
+        speed, angle = rng.uniform(1, 3) / 24, rng.uniform(0, 2 * np.pi)
+        ahead = np.array([np.cos(angle), np.sin(angle)])
+        hit, aside = rng.integers(10, 45), rng.uniform(-0.6, 0.6) * np.array([-ahead[1], ahead[0]])
+        ways.append([at(*(aside + ahead * speed * (i - hit))) for i in range(frames)])
+        obstacles.append(Obstacle(f"ball {number}", Sphere(rng.uniform(0.15, 0.4)), ways[-1][0]))
+    T, still = np.array(ways).swapaxes(0, 1), [0.0, 0.0, 0.0]
+    collisions = CollisionModel(gantry, obstacles)
+    tasks = [PositionTask("hand", still), ClearanceTask(collisions, MARGIN)]
+
+    def inside() -> float:
+        found = track(gantry, tasks, [[still, each] for each in T], np.zeros(2), seed=3)
+        least = [
+            collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(found.q, T, strict=True)
+        ]
+        return float(np.maximum(MARGIN - np.array(least), 0.0).sum())
+
+    evaded = inside()
+    monkeypatch.setattr(evading, "BACKS", ())
+    assert evaded <= inside() + TOLERANCE
 
 
 def crossed(
