@@ -65,7 +65,7 @@ def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
         draw_text(
             context,
             layout,
-            f"{status_words(settings.status)}: {in_scene_units(context.scene, settings.reason)}",
+            f"{status_words(settings.status, settings.reason)}: {in_scene_units(context.scene, settings.reason)}",
             "INFO",
             WIDTH,
         )

@@ -19,14 +19,20 @@ STATUS_WORDS = {
     "EMPTY": "No task",
 }
 TOO_FAST = "Too fast"
+_OF_ITSELF = "A task contradicts itself"
 _NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 _QUANTITY = re.compile(rf"(?<![\w.])({_NUMBER}) (rad|mm|m)(/s\u00b2|/s)?(?![\w/])")
 _STATUS = re.compile(rf"\b({'|'.join(STATUS_WORDS)})\b")
 
 
 def status_words(status: str, reason: str = "") -> str:
-    """A status as a title; limits on positions and limits on speeds have titles of their own."""
-    return TOO_FAST if status == "LIMIT" and "too fast" in reason else STATUS_WORDS.get(status, status)
+    """A status as a title; limits on positions and limits on speeds have titles of their own, and so have conflicts of
+    several tasks and those of one with itself."""
+    if status == "LIMIT" and "too fast" in reason:
+        return TOO_FAST
+    if status == "TASK_CONFLICT" and "its position alone" in reason:
+        return _OF_ITSELF
+    return STATUS_WORDS.get(status, status)
 
 
 def in_scene_units(scene: bpy.types.Scene, sentence: str) -> str:

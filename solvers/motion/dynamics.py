@@ -127,7 +127,7 @@ class MotionDynamics:
         if "mass" in groups:
             found["center of mass"] = "m", self.center_of_mass
             found["linear momentum"] = "kg m/s", self.momentum[:, :3]
-            found["angular momentum"] = "kg m2/s", self.momentum[:, 3:]
+            found["angular momentum"] = "kg m\u00b2/s", self.momentum[:, 3:]
         if "ground" in groups:
             found["base force"] = "N", self.base_wrench[:, :3]
             found["base moment"] = "N m", self.base_wrench[:, 3:]

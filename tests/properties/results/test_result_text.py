@@ -37,6 +37,10 @@ def test_no_status_is_reported_by_its_code():
     assert all(status_words(status) != str(status) for status in Status)
     assert status_words("LIMIT", "too fast for the velocity limits of a") == "Too fast"
     assert status_words("LIMIT", "the limits of a hold it") == "Held by joint limits"
+    alone = "its position alone can be met, and its orientation alone, no pose was found for both: a"
+    assert status_words("TASK_CONFLICT", alone) == "A task contradicts itself"
+    both = "each alone can be met, no pose was found for all: a, b"
+    assert status_words("TASK_CONFLICT", both) == "Tasks contradict each other"
 
 
 def test_a_bake_that_is_too_fast_says_so_once_and_alike(scene):
