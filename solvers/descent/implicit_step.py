@@ -37,12 +37,13 @@ def implicit_step(inside: FrameDescent, best: Iterate, preference: Callable[[Arr
     x = np.zeros(len(scale))
     for _ in range(DIRECTIONS):
         H = inside.rows.preference.H
-        before = float(gradient @ H @ direction)
+        before, last = float(gradient @ H @ direction), float(gradient @ H @ gradient)
         if not before > 0.0:
             break
-        last, change = gradient, added(there(x + direction)) - gradient
+        change = added(there(x + direction)) - gradient
+        H = inside.rows.preference.H  # a criterion may have another one there
         share = before / max(before, -float(change @ H @ direction))
         x, gradient = x + share * direction, gradient + share * change
-        turned = share * float(gradient @ H @ change) / float(last @ H @ last)
+        turned = share * float(gradient @ H @ change) / last
         direction = gradient + max(turned, 0.0) * direction
     return there(x)

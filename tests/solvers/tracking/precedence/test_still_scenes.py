@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics, library_robot, load_urdf, random_configuration
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, solve_ik, track
-from robokin_addon.solvers.criteria import GravityTorque, JointSprings, Manipulability
+from robokin_addon.solvers.criteria import (
+    Criterion,
+    DynamicTorque,
+    GravityTorque,
+    JointSprings,
+    KineticEnergy,
+    Manipulability,
+)
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.engine.goals import random_goal, size
 from support.engine.motions import link_steps
@@ -131,6 +138,20 @@ def test_no_joint_turns_to_and_fro_for_a_criterion(case: str, frames: int, backe
     steps = np.diff(found.q, axis=0)[frames // 3 :]
     turns = (steps[1:] * steps[:-1] < -1e-12).sum(axis=0)
     assert turns.max() <= len(steps) // 8, f"joints turn {turns} times in {len(steps)} frames"
+
+
+@pytest.mark.parametrize("criterion", [DynamicTorque(), KineticEnergy(), Manipulability(gain=20.0)])
+def test_both_backends_prefer_the_same_in_a_still_scene(criterion: Criterion) -> None:
+    model = load_urdf(robot("panda"))
+    q = model.limits.middle(model.neutral())
+    place = forward_kinematics(model, q)["panda_hand"][:3, 3]
+    task, then = PositionTask("panda_hand", place), place + np.array([0.1, -0.2, -0.1])
+    targets = [[place]] * 2 + [[then]] * 20
+    native, numpy = (
+        track(model, [task], targets, q, 0.1, backend=backend, criteria=[criterion]).q
+        for backend in ("native", "numpy")
+    )
+    np.testing.assert_allclose(native, numpy, rtol=0.0, atol=1e-9)
 
 
 def standing_late(tree: int, seed: int, frames: int, backend: str = "auto") -> TrackResult:
