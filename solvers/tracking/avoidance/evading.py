@@ -27,7 +27,7 @@ from .avoiding import AvoidingTracker
 
 BACKS: tuple[int, ...] = (4, 8, 16, 32)  # frames before
 TRIES = 6  # postures for each of them
-WORK = 24  # times the frames of the motion that the search may follow
+WORK = 24  # times the frames of the motion: followed so many, the search begins nowhere anew
 
 Steps = Generator[list[TrackResult], None, list[TrackResult]]
 
