@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import bpy
 import pytest
@@ -50,13 +51,12 @@ def test_values_stand_in_sliders_wide_enough_for_them_where_the_list_scrolls(sce
 
 
 def test_the_name_of_a_base_that_drives_is_whole_beside_its_place(scene):
-    model = RobotModel(
-        "r", [Link("base_footprint"), Link("arm")], [Joint("arm", "revolute", "base_footprint", "arm")], "planar"
-    )
-    build_armature(bpy.context, bpy.context.scene.collection, model)
-    ROBOKIN_UL_joint_values.share = NAMES
+    """In a list that scrolls, as that of a robot with many joints: names are narrow there."""
+    links = ["base_footprint_link", *(f"link{i}" for i in range(13))]
+    joints = [Joint(child, "revolute", parent, child) for parent, child in pairwise(links)]
+    build_armature(bpy.context, bpy.context.scene.collection, RobotModel("r", map(Link, links), joints, "planar"))
     names = [label for label in draw()["ROBOKIN_PT_joint_values"]["labels"] if label.startswith("base")]
-    assert names == ["base_footprint"]
+    assert names == ["base_footprint_link"]
 
 
 def test_short_names_leave_room_for_values(panda):
