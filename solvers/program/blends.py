@@ -28,19 +28,18 @@ SHORTER = 0.9
 
 @dataclass(frozen=True, eq=False)
 class JoinedPath:
-    """q: (n, nq).   owner: (n,) index of the move that each place belongs to.   blended: (n,) bool.
+    """q: (n, nq).   owner: (n,) index of the move that each place belongs to.
     halfway: (n,) bool, one place of each move, which no blend takes."""
 
     q: Array
     owner: Array
-    blended: Array
     halfway: Array
 
 
 def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> JoinedPath:
     """The paths of moves, each but the last with a blend, as one. In a blend the tip stays within its radius of the
     corner: a path that is too short for it has a shorter blend."""
-    rows, owners, blended = [paths[0]], [np.zeros(len(paths[0]), int)], [np.zeros(len(paths[0]), bool)]
+    rows, owners = [paths[0]], [np.zeros(len(paths[0]), int)]
     halves = [np.arange(len(path)) == len(path) // 2 for path in paths]
     halfway = [halves[0]]
     start = 0.0  # place of the present path where the blend before has ended
@@ -54,16 +53,15 @@ def joined(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array]) -> 
             model, frame, move.blend, before, after, max(start, (1.0 - MOST) * (len(before) - 1))
         )
         kept = np.arange(len(before)) < leave
-        for each in (rows, owners, blended, halfway):  # the last of them is what the blend before has left of this path
+        for each in (rows, owners, halfway):  # the last of them is what the blend before has left of this path
             each[-1] = each[-1][kept[len(kept) - len(each[-1]) :]]
         half = np.repeat([i, i + 1], [len(blend) // 2, len(blend) - len(blend) // 2])
         rest = np.arange(len(after)) > arrive
         rows += [blend, after[rest]]
         owners += [half, np.full(rest.sum(), i + 1)]
-        blended += [np.ones(len(blend), bool), np.zeros(rest.sum(), bool)]
         halfway += [np.zeros(len(blend), bool), halves[i + 1][rest]]
         start = arrive
-    return JoinedPath(*map(np.concatenate, (rows, owners, blended, halfway)))
+    return JoinedPath(*map(np.concatenate, (rows, owners, halfway)))
 
 
 def _blend(

@@ -76,17 +76,15 @@ def run_moves_steps(
 
 
 def _fastest(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], limits: PathLimits) -> Parts:
-    """Moves that blend, but for corners of moves at one speed which they pass sooner from rest to rest: so a blend
-    costs no time. Where speeds differ, going on at the slower one is what is asked for."""
+    """Moves that blend, but for corners that they pass sooner from rest to rest: so a blend costs no time."""
     together, halfway = _timed(model, moves, paths, limits)
     if len(moves) == 1:
         return together
     alone = [_alone(model, move, path, limits) for move, path in zip(moves, paths, strict=True)]
     ends = np.array([parts[0][1].duration for parts, _ in alone])
     halves = np.concatenate([half for _, half in alone])
-    at_one_speed = [(a.speed, a.tool_speed) == (b.speed, b.tool_speed) for a, b in pairwise(moves)]
-    stops = 1 + np.flatnonzero((np.diff(halfway) > (ends - halves)[:-1] + halves[1:]) & at_one_speed)
-    choices = [together, *([[parts[0] for parts, _ in alone]] if all(at_one_speed) else [])]
+    stops = 1 + np.flatnonzero(np.diff(halfway) > (ends - halves)[:-1] + halves[1:])
+    choices = [together, [parts[0] for parts, _ in alone]]
     if len(stops):
         spans = pairwise([0, *stops, len(moves)])
         own = [alone[i] if j == i + 1 else _timed(model, moves[i:j], paths[i:j], limits) for i, j in spans]
@@ -113,9 +111,6 @@ def _timed(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], lim
     q = np.array(Motion.of(model, np.arange(len(owner)), whole_path.q[kept]).unwrapped().q)
     knots = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1)))
     ends = np.stack((owner[:-1], owner[1:]))
-    if whole_path.blended.any():  # the slower of two moves says how fast their blend is
-        blended = whole_path.blended[kept][1:] | whole_path.blended[kept][:-1]
-        ends = np.where(blended, _neighbours(owner, whole_path.blended[kept]), ends)
     paces = np.array([move.speed for move in moves])[ends].min(axis=0)
     named_tools = {tool.link: tool for tool in limits.tools}
     for tip in sorted({move.tip for move in moves if move.tool_speed is not None}):
@@ -136,14 +131,6 @@ def _timed(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], lim
         (move, PartOfMotion(done, float(start), float(end - start)))
         for move, start, end in zip(moves, times[:-1], times[1:], strict=True)
     ], halfway
-
-
-def _neighbours(owner: Array, blended: Array) -> Array:
-    """(2, n - 1) for each interval of a blend, the moves before and after it."""
-    runs = np.cumsum(np.append(0, np.diff(blended.astype(int)) != 0))
-    pairs = np.array([[owner[runs == run].min(), owner[runs == run].max()] for run in range(runs[-1] + 1)]).T
-    at = np.where(blended[1:], runs[1:], runs[:-1])
-    return pairs[:, at]
 
 
 def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> Motion:

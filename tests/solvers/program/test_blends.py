@@ -130,13 +130,17 @@ def test_what_is_no_list_of_moves_is_refused() -> None:
     assert Move("a", "line", tip=TIP, position=HOME, tool_speed=np.float32(0.5)).tool_speed == 0.5
 
 
-def test_a_blend_costs_no_time() -> None:
+@pytest.mark.parametrize("speeds", [(1.0, 1.0), (1.0, 0.3)])
+def test_a_blend_costs_no_time(speeds: tuple[float, float]) -> None:
     """Where the joints turn about in a corner they rest there sooner than they go round it within a little radius."""
     ends = [(0.13, -0.1), (-0.1, 0.12)]
     joints = [joint.name for joint in PANDA.moving_joints[:2]]
 
     def duration(blend: float) -> float:
-        moves = [Move(f"to {way}", joints=dict(zip(joints, way, strict=True)), blend=blend) for way in ends]
+        moves = [
+            Move(f"to {way}", joints=dict(zip(joints, way, strict=True)), blend=blend, speed=speed)
+            for way, speed in zip(ends, speeds, strict=True)
+        ]
         first, second = (part for _, part in run_moves(PANDA, moves, START, {"jerk": 5.0}))
         for ending, beginning in zip(first.sample(first.duration), second.sample(0.0), strict=True):
             assert abs(ending - beginning).max() < 1e-6
