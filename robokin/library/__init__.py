@@ -51,10 +51,12 @@ ROBOTS: dict[str, LibraryRobot] = {
         LibraryRobot("scara", "SCARA", "Four axes, the geometry of the Adept Cobra 600", scara),
         LibraryRobot("gantry", "Gantry", "Three slides at right angles", gantry),
         LibraryRobot("puma560", "Puma 560", "Six axes, spherical wrist, identified masses", puma560),
-        LibraryRobot("panda", "Panda", "Seven axes, geometry and identified masses of the Franka Emika Panda", panda),
+        LibraryRobot(
+            "panda", "Panda (Franka)", "Seven axes, geometry and identified masses of the Franka Emika Panda", panda
+        ),
         LibraryRobot(
             "mobile_arm",
-            "Mobile Arm",
+            "Mobile Arm (UR5e on Wheels)",
             "Six axes of the UR5e on two driven wheels, the PMB-2",
             mobile_arm,
             root="wheeled",

@@ -119,6 +119,9 @@ class FakeLayout:
         assert hasattr(bpy.types, name) and icon in _icons()
         self.drawn["menus"][text or getattr(bpy.types, name).bl_label] = name
 
+    def prop_menu_enum(self, data, name, text=None, icon="NONE"):
+        self.prop(data, name, text=text, icon=icon)
+
     def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
         settings = self.operator(name, text, icon)
         self._read(_operator(name).properties[prop])
