@@ -22,8 +22,9 @@ ABOVE = 68.0  # [degrees] from the vertical
 SHOTS = 4  # of a motion
 VIEW = ("-crop", "1310x880+0+24", "+repage", "-resize", "76%")  # with its sidebar
 CURVES = ("-crop", "1310x880+0+24", "+repage", "-resize", "60%")
-TILE = ("-crop", "870x870+220+30", "+repage", "-resize", "240x240")  # in the middle of the view
-STILL = ("-crop", "1160x870+75+30", "+repage", "-resize", "300x225")
+STILL = ("-crop", "1200x870+55+30", "+repage")
+GROUND = "srgb(230,230,230)"  # what the plain view shows behind the robots
+TILE = "240x240"
 view = View(MODULE)
 readouts = importlib.import_module(f"{MODULE}.properties.results.readouts")
 found = {}
@@ -42,13 +43,29 @@ def shown_plain(is_plain):
         ("VIEWPORT" if is_plain else "THEME"),
         (0.8, 0.8, 0.8),
     )
-    space.shading.show_shadows = is_plain
+    space.shading.show_shadows = space.shading.show_cavity = is_plain
+    space.shading.studio_light = "paint.sl" if is_plain else "Default"
 
 
-def tiles(name, taken, how):
+def tiles(name, pictures, across, size):
+    """One picture of all, each of that size."""
     if shutil.which("montage"):
-        command = ["montage", *taken, "-geometry", "+1+1", "-tile", how, "+dither", "-colors", "160"]
-        subprocess.run([*command, f"PNG8:{os.path.join(PICTURES, name)}.png"], check=True)
+        how = ["-geometry", f"{size}+1+1", "-background", GROUND, "-tile", across, "+dither", "-colors", "160"]
+        subprocess.run(["montage", *pictures, *how, f"PNG8:{os.path.join(PICTURES, name)}.png"], check=True)
+
+
+def trimmed(pictures, size):
+    """Cuts all pictures alike: to what any of them shows, and a border."""
+    if shutil.which("convert"):
+        asked = ["convert", *pictures, "-evaluate-sequence", "min", "-fuzz", "5%", "-format", "%@", "info:"]
+        box = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        how = ["-crop", box, "+repage", "-bordercolor", GROUND, "-border", "12", "-resize", size]
+        subprocess.run(["mogrify", *how, *pictures], check=True)
+
+
+def turned(side):
+    """The view looks from there."""
+    view.area.spaces.active.region_3d.view_rotation = Euler(np.radians((ABOVE, 0.0, side)).tolist()).to_quaternion()
 
 
 def library():
@@ -58,8 +75,9 @@ def library():
         view.call(bpy.ops.robokin.add_robot, robot=name)
         view.call(bpy.ops.view3d.view_all)
         taken.append(f"{OUT}-{name}.png")
-        yield from view.picture(taken[-1], *TILE)
-    tiles("library", taken, "6x")
+        yield from view.picture(taken[-1], *STILL)
+        trimmed(taken[-1:], TILE)
+    tiles("library", taken, "6x", TILE)
 
 
 def motions():
@@ -70,15 +88,15 @@ def motions():
         robot = bpy.context.object
         view.call(bpy.ops.robokin.bake)
         found[example] = robot.robokin.solver.bake_status
-        seen_from = Euler(np.radians((ABOVE, 0.0, side)).tolist()).to_quaternion()
-        view.area.spaces.active.region_3d.view_rotation = seen_from
+        turned(side)
         view.call(bpy.ops.view3d.view_all)
         taken = []
         for i in range(SHOTS):
             scene.frame_set(scene.frame_start + i * (scene.frame_end - scene.frame_start) // (SHOTS - 1))
             taken.append(f"{OUT}-{name}-{i}.png")
             yield from view.picture(taken[-1], *STILL)
-        tiles(name, taken, f"{SHOTS}x")
+        trimmed(taken, "x300")
+        tiles(name, taken, f"{SHOTS}x", "")
 
 
 def overlays():
@@ -147,6 +165,7 @@ def steps():
     yield from library()
     yield from motions()
     shown_plain(False)
+    turned(40.0)
     bpy.context.scene.frame_set(1)
     yield 1.0
     yield from overlays()
