@@ -93,9 +93,10 @@ def reduce_steps(
     times, whole = parts[:: _PARTS // 2] * frame_seconds(scene), slice(0, len(parts), _PARTS)
     looked = [*(first + parts).tolist(), *sorted(before.difference(frames.tolist()))]
     shown = yield from scaled(_configurations(scene, obj, looked, robot), 0.0, 0.4)
-    motion = Motion.of(model, times, shown[: len(parts) : _PARTS // 2]).unwrapped()
+    smooth = Motion.of(model, parts, shown[: len(parts)]).unwrapped().q
+    motion, slopes = Motion.of(model, times, smooth[:: _PARTS // 2]), _slopes(smooth)
     links = end_links(model)
-    reduced = yield from scaled(reduce_keys(motion, links, position, rotation), 0.4, 1.0)
+    reduced = yield from scaled(reduce_keys(motion, links, position, rotation, slopes), 0.4, 1.0)
     with whole_or_undone(obj):
         share = 1.0
         for left in reversed(
@@ -115,7 +116,7 @@ def reduce_steps(
                 at = int(np.argmax(np.maximum(off[0] / position, off[1] / rotation).max(axis=1)))
                 raise RobokinError(_unsteady(robot, shown[at], written[at], looked[at]))
             share *= _CLOSER / over
-            reduced = finish(reduce_keys(motion, links, share * position, share * rotation))
+            reduced = finish(reduce_keys(motion, links, share * position, share * rotation, slopes))
     both = (Motion.of(model, times[::2], q[whole]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
     after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
@@ -129,6 +130,21 @@ def _configurations(
     return unit_quaternions(robot.model, (yield from sample_configurations(scene, obj, frames, robot)))
 
 
+def _slopes(q: Array) -> Array:
+    """(F, nq) per frame at whole frames, of q at parts of frames: the mean of those before and after, each that of the
+    cubic through four samples, as Bezier keys may turn much within a frame. At the ends they go on as they jump."""
+    weights = _PARTS / 6.0 * np.array([-11.0, 18.0, -9.0, 2.0])
+    after, before = (np.einsum("k,kfi->fi", weights, each) for each in (_four(q), -_four(q[::-1])[:, ::-1]))
+    jumps = after[1:] - before[:-1]
+    start, end = after[:1] - 0.5 * jumps[:1].sum(axis=0), before[-1:] + 0.5 * jumps[-1:].sum(axis=0)
+    return np.vstack((start, before[:-1] + 0.5 * jumps, end))
+
+
+def _four(q: Array) -> Array:
+    """(4, F - 1, nq) the first samples from each frame on."""
+    return np.stack([q[k::_PARTS][: (len(q) - 1) // _PARTS] for k in range(4)])
+
+
 def _unsteady(robot: Binding, shown: Array, written: Array, frame: float) -> str:
     off = abs(difference(robot.model, shown, written))
     joint = max(robot.model.moving_joints, key=lambda joint: off[robot.model.slot(joint.name).v].max())
@@ -136,7 +152,7 @@ def _unsteady(robot: Binding, shown: Array, written: Array, frame: float) -> str
     bone = next(channel.bone for channel in robot.written_channels if q.start <= channel.q < q.stop)
     return (
         f"no keys at whole frames keep the bounds: bone {bone!r} is off most, at frame {frame:g}, where it jumps or "
-        "swings: choose Bezier or Linear as Interpolation of its keys, or wider bounds"
+        "swings: choose Bezier or Linear as Interpolation of its keys, put them on whole frames, or take wider bounds"
     )
 
 

@@ -48,19 +48,20 @@ class ReducedKeys:
 
 
 def reduce_keys(
-    motion: Motion, links: Sequence[str], position: float, rotation: float
+    motion: Motion, links: Sequence[str], position: float, rotation: float, slopes: Array | None = None
 ) -> Generator[float, None, ReducedKeys]:
     """Yield the share of the work done (0..1) now and then; return the keys.
 
     motion: 2 F - 1 samples, at F frames and half-way between.   links: their names.   position [m], rotation [rad]:
-    what each may be off. Limits on positions, velocities and accelerations that the motion keeps are kept. Wheeled
+    what each may be off.   slopes: (F, nq) changes of q per frame, where they are known better than by the samples.
+    Limits on positions, velocities and accelerations that the motion keeps are kept. Wheeled
     bases that roll and turn keep their motion as it is. Raises ConfigurationError for bounds that are not positive.
     """
     if not (0.0 < position < np.inf and 0.0 < rotation < np.inf):
         raise ConfigurationError(f"bounds must be positive, not {position:g} m and {rotation:g} rad")
     if len(motion) < 3 or len(motion) % 2 == 0:
         raise ConfigurationError("a motion of at least two frames is needed, and of what is half-way between")
-    fit = _Fit(motion, links, SPARE * position, SPARE * rotation)
+    fit = _Fit(motion, links, SPARE * position, SPARE * rotation, slopes)
     frames, keys, at = fit.frames, [0], 0
     while at < frames - 1:
         yield 0.6 * at / frames
@@ -114,16 +115,23 @@ class _Fit:
     """made: (2 F - 1, nq) the motion with fewer keys.   slopes: (F, nq) changes per frame, at the keys those of the
     cubics.   straight: (F,) keys from which it goes straight to the next frame."""
 
-    def __init__(self, motion: Motion, links: Sequence[str], position: float, rotation: float) -> None:
+    def __init__(
+        self, motion: Motion, links: Sequence[str], position: float, rotation: float, slopes: Array | None = None
+    ) -> None:
         self.motion, self.model = motion, motion.model
         self.bounds = position, rotation
         self.frames = (len(motion) + 1) // 2
         self.q = np.array(motion.unwrapped().q)
         self.at_frames, self.made = self.q[::2], self.q.copy()
         self.dt = float(motion.times[2] - motion.times[0])
-        self.slopes = np.gradient(self.at_frames, axis=0, edge_order=1 if self.frames == 2 else 2)
+        own = np.gradient(self.at_frames, axis=0, edge_order=1 if self.frames == 2 else 2)
+        self.slopes = own if slopes is None else slopes.copy()
         self.straight = np.zeros(self.frames, bool)
         self.links, self.unreduced = links, _unreduced(motion)
+        bend = abs(np.diff(self.q, 2, axis=0)).max(axis=0, initial=0.0) / 8.0  # of what goes on between samples
+        low, high, lower, upper = self.q.min(axis=0), self.q.max(axis=0), self.model.lower, self.model.upper
+        self.lowest = np.where(low < lower, low - bend, lower)
+        self.highest = np.where(high > upper, high + bend, upper)
         own = dof_coordinates(self.model)
         self.dof, self.coordinate = np.flatnonzero(own >= 0), own[own >= 0]
         frames = Motion.of(self.model, motion.times[::2], self.at_frames, motion.v[0])
@@ -145,7 +153,8 @@ class _Fit:
         q[:, self.unreduced] = wanted[:, self.unreduced]
         c[1:, self.unreduced] = 0.0
         q = unit_quaternions(self.model, q)
-        if not self._inside(c, h * self.dt) or not self.model.limits.contain(q, 0.0).all():
+        contain = self.model.limits.contain
+        if not self._inside(c, h) or not (contain(q) | ~contain(wanted)).all():
             return None
         away, turned = tool_errors(self.model, self.links, q, wanted)
         return q if (away <= self.bounds[0]).all() and (turned <= self.bounds[1]).all() else None
@@ -154,25 +163,24 @@ class _Fit:
         """Whether a cubic with the motion's own slopes does from frame i to frame j."""
         return self.cubic(i, j, self.slopes[i], self.slopes[j]) is not None
 
-    def _inside(self, c: Array, time: float) -> bool:
-        """Whether the cubic keeps limits at all times: positions at its turns, velocities, accelerations."""
+    def _inside(self, c: Array, h: int) -> bool:
+        """Whether the cubic over h frames keeps limits at all times: positions at its turns, velocities, accelerations;
+        these not within one frame, where curves may turn more sharply than their frames show."""
         _, b, d, e = c
+        time = h * self.dt
         root = np.sqrt(np.maximum(d * d - 3.0 * b * e, 0.0))
         far = -(d + np.copysign(root, d))
         for top, bottom in ((far, 3.0 * e), (b, far)):
             s = np.clip(np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0.0), 0.0, 1.0)
             turn = c[0] + s * (b + s * (d + s * e))
-            outside = (turn < np.minimum(self.model.lower, self.q.min(axis=0))) | (
-                turn > np.maximum(self.model.upper, self.q.max(axis=0))
-            )
-            if outside[self.coordinate].any():
+            if ((turn < self.lowest) | (turn > self.highest))[self.coordinate].any():
                 return False
         vertex = np.clip(np.divide(-d, 3.0 * e, out=np.zeros_like(d), where=e != 0.0), 0.0, 1.0)
         v = np.max([abs(b), abs(b + 2.0 * d + 3.0 * e), abs(b + vertex * (2.0 * d + vertex * 3.0 * e))], axis=0) / time
         a = np.maximum(abs(2.0 * d), abs(2.0 * d + 6.0 * e)) / time**2
         return not any(
             (x[self.coordinate] > most.max(axis=0)[self.dof]).any()
-            for x, most in ((v, self.allowed[0]), (a, self.allowed[1]))
+            for x, most in ((v, self.allowed[0]), (a, self.allowed[1]))[: 1 if h == 1 else 2]
         )
 
     def begin(self, keys: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 from robokin_addon.cli.main import main
 from robokin_addon.operators.solve.reduce_keys import ROBOKIN_OT_reduce_keys
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model
-from robokin_addon.robokin import clamp, integrate, library_robot
+from robokin_addon.robokin import clamp, integrate, library_robot, random_configuration
 from robokin_addon.robokin.structure.tool_links import end_links, tool_links
 from robokin_addon.scene.animation import key_reduction as written_keys
 from robokin_addon.scene.animation.curves import own_keys, write_curves
@@ -80,6 +80,28 @@ def test_what_is_reported_is_never_too_low(scene, tmp_path, name, bound):
         tool_errors(model, end_links(model), after.q, before.q), (told["position"], told["rotation"]), strict=True
     ):
         assert off.max() <= said * (1.0 + 1e-6) + 1e-9 and said <= 1.03 * off.max() + 1e-6
+
+
+@pytest.mark.parametrize("name", ["panda", "puma560", "humanoid"])
+@pytest.mark.parametrize("seed", range(3))
+def test_bezier_keys_that_somebody_set_are_kept_or_fewer(scene, tmp_path, name, seed):
+    """Some next to each other, some far apart, at limits and with handles that lead over them between keys."""
+    robot, frames = build(library_robot(name)), [1, 2, 4, 12, 13, 20, 31]
+    robot.robokin.live = False
+    model, rng = robot_model(robot), np.random.default_rng(seed)
+    swing = 0.4 * np.sin(rng.uniform(0.02, 0.1, model.nv) * np.array(frames)[:, None] + rng.uniform(0, 6, model.nv))
+    start = clamp(model, random_configuration(model, rng))
+    write_curves(robot, frames, [clamp(model, integrate(model, start, x)) for x in swing], False, binding(robot))
+    for key in own_keys(binding(robot)):
+        curve = fcurves(robot)[key]
+        for point in curve.keyframe_points:
+            point.interpolation, point.handle_left_type, point.handle_right_type = "BEZIER", "AUTO", "AUTO"
+        curve.update()
+    report = tmp_path / "r.json"
+    given = {"frame_start": 1, "frame_end": frames[-1], "report_path": str(report)}
+    assert called(bpy.ops.robokin.reduce_keys, robot, **given) == {"FINISHED"}
+    told = json.loads(report.read_text())
+    assert told["keys_after"] <= len(frames) and told["broken_after"] <= told["broken_before"]
 
 
 @pytest.mark.parametrize("kind", ["CONSTANT", "ELASTIC"])
