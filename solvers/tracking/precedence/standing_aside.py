@@ -2,9 +2,9 @@
 
 A frame gives each level what it gets without those below it, from where the robot stands. But where it stands, levels
 below have had a say in: before a target jumps they may have led joints to their ends, from where no step leads on. So a
-motion of levels 1..n is compared with that of levels 1..k alone, for each k. Where it misses more frames, the levels
-below k stand aside from some frames before on, 1, 2, 4 ... of them, at most all. At worst the last level stands aside
-all the time: then those above miss what they miss alone.
+motion of levels 1..n is compared with that of levels 1..k alone, for each k, level by level. Where it misses more
+frames, the levels below k stand aside from some frames before on, 1, 2, 4 ... of them, at most all. At worst the last
+level stands aside all the time: then those above miss what they miss alone.
 """
 
 from __future__ import annotations
@@ -99,13 +99,14 @@ class _Precedence:
     def mended(self, motion: _Motion, level: int) -> Generator[list[TrackResult], None, _Motion]:
         """A motion of the levels down to this one on which those above it miss as few frames as they may."""
         frame = spent = 0
-        while (upper := (yield from self._wronged(motion, level))) is not None:
-            alone = self._kept[upper].missed[upper]
+        while (wronged := (yield from self._wronged(motion, level))) is not None:
+            upper, last = wronged
+            alone = self._kept[last].missed[upper]
             more = frame + np.flatnonzero((motion.missed[upper] & ~alone)[frame:])
             if not len(more) or spent > WORK * self.frames:
                 return (yield from self.kept(level - 1))
             first, end = _stretch(motion.missed[upper], int(more[0]))
-            better, tries = yield from self._aside_before(motion, upper, first, end)
+            better, tries = yield from self._aside_before(motion, upper, last, first, end)
             spent += tries * end + self.frames
             if better is None:
                 frame = end
@@ -113,27 +114,29 @@ class _Precedence:
                 motion = better
         return motion
 
-    def _wronged(self, motion: _Motion, level: int) -> Generator[list[TrackResult], None, int | None]:
-        """The first level above that misses too many frames."""
+    def _wronged(self, motion: _Motion, level: int) -> Generator[list[TrackResult], None, tuple[int, int] | None]:
+        """The first level above that misses too many frames, and the last of those with which it misses fewest."""
         for upper in range(level):
             own = int(motion.missed[upper].sum())
             if own > EXTRA and own > allowed(out_of_reach(motion.results, self.priorities[upper])):
-                alone = yield from self.kept(upper)
-                if own > allowed(int(alone.missed[upper].sum())):
-                    return upper
+                alone = []
+                for last in range(upper, level):
+                    alone.append((int((yield from self.kept(last)).missed[upper].sum()), last))
+                if own > allowed(min(alone)[0]):
+                    return upper, min(alone)[1]
         return None
 
     def _aside_before(
-        self, motion: _Motion, upper: int, first: int, end: int
+        self, motion: _Motion, upper: int, last: int, first: int, end: int
     ) -> Generator[list[TrackResult], None, tuple[_Motion | None, int]]:
-        """The motion with levels below `upper` aside from frames before `first` on, so that fewer of those up to `end`
-        are missed; None where that does not help. And how often frames up to there were followed."""
-        kept, last = self._kept[upper], self.priorities[upper]
+        """The motion with levels below `last` aside from frames before `first` on, so that `upper` misses fewer of
+        those up to `end`; None where that does not help. And how often frames up to there were followed."""
+        kept, priority = self._kept[last], self.priorities[last]
         alone, near = kept.missed[upper, :end], np.concatenate([result.q for result in kept.results])
         enough, best, start, tries, back = allowed(int(alone.sum())), motion, first, 0, 1
         while True:
             begin = max(first - back, 0)
-            found = yield from self._followed(motion.aside.also(begin, end, last, near if begin else None), end)
+            found = yield from self._followed(motion.aside.also(begin, end, priority, near if begin else None), end)
             tries += 1
             if self._is_better(found, best, upper, end):
                 best, start = found, begin
@@ -144,7 +147,7 @@ class _Precedence:
             return None, tries
         # As soon as it would be there alone, those below may go on.
         arrived = first + 1 + int(np.flatnonzero(alone[first:])[-1:].sum())
-        sooner = yield from self._followed(motion.aside.also(start, arrived, last, near if start else None), end)
+        sooner = yield from self._followed(motion.aside.also(start, arrived, priority, near if start else None), end)
         if not self._is_better(best, sooner, upper, end):
             best = sooner
         if best.missed.shape[1] < self.frames:

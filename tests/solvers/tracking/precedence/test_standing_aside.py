@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, random_configuration
+from robokin_addon.robokin import (
+    RobotModel,
+    difference,
+    forward_kinematics,
+    integrate,
+    library_robot,
+    random_configuration,
+)
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.solvers import (
@@ -27,6 +34,7 @@ from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.tracking.precedence import standing_aside
 from robokin_addon.solvers.tracking.segments import Segment, follow
+from support.engine.goals import random_goal
 from support.engine.robots import SLOW, engine_robot
 from support.engine.stacks import DT, calm_stack, engine_stack
 from support.oracles.coal_oracle import least_distances
@@ -57,6 +65,26 @@ def frame_by_frame(model: RobotModel, tasks: list[Task], targets: list[list[Any]
 def missed(residuals: Array) -> int:
     """Frames that miss the first task."""
     return int((residuals[:, 0] > TOLERANCE).any(axis=1).sum())
+
+
+@pytest.mark.parametrize("seed", [51, 54, 129])
+def test_a_third_level_takes_no_frames_that_the_second_gives_the_first(seed: int) -> None:
+    """Two levels that one configuration meets, and a third that does not go with them. The second leads the robot to
+    where the first is met longer than alone; so it is with the third below it too."""
+    model, rng = library_robot("mobile_arm"), np.random.default_rng([seed, 31])
+    first, last = (random_configuration(model, rng) for _ in range(2))
+    goals = [random_goal(rng, model, priority) for priority in (1, 2, 3)]
+    for goal, there in zip(goals, (last, last, random_configuration(model, rng)), strict=True):
+        goal.task.target = goal.at(there)
+    q0 = model.limits.clamp(first)
+    way = difference(model, q0, last)
+    path = [model.limits.clamp(integrate(model, q0, way * frame / 60.0)) for frame in range(40)]
+    targets = [[goals[0].at(q), goals[1].at(q), goals[2].task.target] for q in path]
+    one, two, three = (
+        track(model, [goal.task for goal in goals[:n]], [each[:n] for each in targets], q0, DT) for n in (1, 2, 3)
+    )
+    assert missed(two.residuals) < missed(one.residuals), "the second level helps the first"
+    assert missed(three.residuals) <= 1.15 * missed(two.residuals) + 2
 
 
 @pytest.mark.parametrize(
