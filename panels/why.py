@@ -40,6 +40,9 @@ class ROBOKIN_PT_why(bpy.types.Panel):
             if remedy.how == "PATH":
                 draw_path_remedy(column)
                 continue
+            if remedy.how == "POSTURES":
+                column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
+                continue
             if remedy.how == "BASE":
                 button = column.operator("robokin.base_nearer", icon="OBJECT_ORIGIN")
             else:
@@ -48,8 +51,6 @@ class ROBOKIN_PT_why(bpy.types.Panel):
                 button = column.operator("robokin.task_relax", text=f"{text}: {remedy.task}", icon=icon)
                 button.how = remedy.how
             button.task = remedy.task
-        if obj.robokin.solver.status != "OUT_OF_REACH":  # that holds in every posture
-            column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
 
 
 def draw_path_remedy(layout: bpy.types.UILayout) -> None:

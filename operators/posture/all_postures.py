@@ -9,6 +9,7 @@ import numpy as np
 
 from ...properties.bridge import binding, read_configuration
 from ...properties.results.result_text import in_scene_units, quantity_text
+from ...properties.results.why import store_tried
 from ...robokin import RobokinError
 from ...robokin.units import counted
 from ...scene.ghosts import between_links, ghost_lines
@@ -45,6 +46,8 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         self._found = yield from present_postures(context, obj, obj.robokin.solver.seed)
+        if not len(self._found):
+            store_tried(obj, "POSTURES")
         named_posture(self._found, self.branch)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

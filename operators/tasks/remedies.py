@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -18,7 +18,7 @@ from ...properties.handlers import posing_paused
 from ...properties.results import readouts
 from ...properties.results.result_text import quantity_text
 from ...properties.results.stored_results import ShownResult
-from ...properties.results.why import HOWS, base_held, can_relax, store_why, why
+from ...properties.results.why import HOWS, base_held, can_relax, store_tried
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, UnknownNameError
 from ...robokin.arrays import Array
@@ -86,8 +86,7 @@ def tried_out(obj: bpy.types.Object, put_back: Callable[[], None], how: str, tas
             put_back()
             shown.show(obj)
     if not kept:
-        blamed = why(obj)
-        store_why(obj, replace(blamed, tried=(*blamed.tried, (how, task))))
+        store_tried(obj, how, task)
 
 
 class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):

@@ -29,11 +29,12 @@ class CriterionReadout:
 @dataclass(frozen=True)
 class LiveReadout:
     """text: what following its targets comes to, in one line.   is_met: nothing is missed.   notes: what else there is
-    to know."""
+    to know.   is_searched: no other posture would do better, as a search or a distance has shown."""
 
     text: str
     is_met: bool = True
     notes: tuple[str, ...] = ()
+    is_searched: bool = False
 
 
 @dataclass(frozen=True)

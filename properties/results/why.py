@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import bpy
@@ -14,6 +14,7 @@ from ..bridge import binding
 from ..bridge.fcurves import fcurves
 from ..bridge.parents import with_parents
 from ..task_kinds import KINDS
+from . import readouts
 
 HOWS = (
     ("ROTATION", "Free the Rotation", "The tip may turn as it likes; its position counts alone"),
@@ -39,8 +40,8 @@ NOTHING = Why()
 
 @dataclass(frozen=True)
 class Remedy:
-    """how: of HOWS, "BASE" for the base to come nearer, or "PATH" for a path that a planner finds.
-    task: the name of the one that is changed; "" for a path."""
+    """how: of HOWS, "BASE" for the base to come nearer, "PATH" for a path that a planner finds, or "POSTURES" for a
+    search from other postures.   task: the name of the one that is changed; "" for a path or a search."""
 
     how: str
     task: str
@@ -51,6 +52,12 @@ def store_why(obj: bpy.types.Object, blamed: Why) -> None:
     text = json.dumps([blamed.joints, blamed.tasks, blamed.tried]) if blamed != NOTHING else ""
     if obj.robokin.solver.why != text:
         obj.robokin.solver.why = text
+
+
+def store_tried(obj: bpy.types.Object, how: str, task: str = "") -> None:
+    """A remedy was tried in vain: it is not offered again until the next solve."""
+    blamed = why(obj)
+    store_why(obj, replace(blamed, tried=(*blamed.tried, (how, task))))
 
 
 def why(obj: bpy.types.Object) -> Why:
@@ -92,6 +99,9 @@ def remedies(obj: bpy.types.Object) -> list[Remedy]:
             continue
         useful = [how for how, *_ in HOWS if how != "PRIORITY" or missed != [task]]  # it helps the others
         found += [Remedy(how, task.name) for how in useful if can_relax(obj, task, how)]
+    following = readouts.live(obj) if obj.robokin.live else None
+    if following is not None and not following.is_searched:  # Solve has searched already
+        found.append(Remedy("POSTURES", ""))
     return [remedy for remedy in found if (remedy.how, remedy.task) not in blamed.tried]
 
 

@@ -28,21 +28,21 @@ def live_readout(obj: bpy.types.Object, problem: str, is_searched: bool) -> Live
     if settings.status == "CONVERGED":
         return LiveReadout("Follows its targets", True, notes)
     if settings.status == "OUT_OF_REACH":
-        return LiveReadout(f"Too far: {in_scene_units(scene, settings.reason)}", False, notes)
+        return LiveReadout(f"Too far: {in_scene_units(scene, settings.reason)}", False, notes, True)
     if not settings.status:
         return LiveReadout("No task counts now", True, notes)
     if settings.status == "COLLISION":
-        return LiveReadout(f"Kept away: {in_scene_units(scene, settings.reason)}", False, notes)
+        return LiveReadout(f"Kept away: {in_scene_units(scene, settings.reason)}", False, notes, is_searched)
     blocking, missed = held_joints(obj), [task for task in obj.robokin.tasks if task.solved and not task.reached]
     soft = [task for task, is_hard in zip(missed, are_hard(obj, missed), strict=True) if not is_hard]
     if soft:
         notes = (*notes, f"Live takes soft tasks as hard: {_names(soft)}")
     if missed and _give_way(obj, missed):
         why = f"held by the limits of {_named(blocking)}, " if blocking else ""
-        return LiveReadout(f"Follows; {why}met only as nearly as can be: {_names(missed)}", True, notes)
+        return LiveReadout(f"Follows; {why}met only as nearly as can be: {_names(missed)}", True, notes, is_searched)
     if is_searched:
         said = f"{status_words(settings.status, settings.reason)}: {in_scene_units(scene, settings.reason)}"
-        return LiveReadout(said, False, notes)
+        return LiveReadout(said, False, notes, True)
     notes = (*notes, "Solve Pose looks for other postures")
     if blocking:
         return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)

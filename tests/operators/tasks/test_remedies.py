@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import bpy
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def moved(robot, target, **channels):
 
 
 def offered(robot):
-    return {remedy.how for remedy in remedies(robot)}
+    return {remedy.how for remedy in remedies(robot)} - {"POSTURES"}
 
 
 def drawn(robot):
@@ -178,7 +180,8 @@ def test_a_joint_at_its_limit_is_named_and_red(held):
     assert last in why(robot).joints and last in [j.name for j in robot_model(robot).moving_joints]
     assert binding(robot).bone_of_link[robot_model(robot).joint(last).child] in blocking_bones(robot)
     assert offered(robot) == {"ROTATION", "AXIS", "TOLERANCE"}
-    assert any(last in label for label in drawn(robot)["labels"]) and "robokin.postures" in drawn(robot)["operators"]
+    assert any(last in label for label in drawn(robot)["labels"])
+    assert ("robokin.postures" in drawn(robot)["operators"]) == robot.robokin.live  # Solve has searched them all
     run(robot, "task_relax", how="ROTATION")
     if not robot.robokin.live:
         run(robot, "solve_pose")
@@ -195,6 +198,19 @@ def test_a_task_that_asks_less_is_met(held, how):
     if not robot.robokin.live:
         run(robot, "solve_pose")
     assert robot.robokin.solver.status == "CONVERGED" and task.reached
+
+
+def test_postures_that_were_searched_in_vain_are_not_offered(held):
+    """Neither after Solve Pose, nor after All Postures, until something changes."""
+    robot, _ = held
+    robot.robokin.live, target = True, robot.robokin.tasks[0].target
+    for search in ("solve_pose", "postures"):
+        moved(robot, target, location=target.location + Vector((0.0, 0.0, 0.001)))
+        assert "robokin.postures" in drawn(robot)["operators"]
+        with bpy.context.temp_override(object=robot, active_object=robot), suppress(RuntimeError):
+            getattr(bpy.ops.robokin, search)()
+        bpy.context.view_layer.update()
+        assert "robokin.postures" not in drawn(robot)["operators"]
 
 
 def test_tasks_in_conflict_come_one_after_the_other(robot):
@@ -284,7 +300,7 @@ def test_a_remedy_brings_the_tasks_nearer_or_says_that_it_does_not(scene, name):
     for seed in range(6):
         rng = np.random.default_rng([seed, len(name)])
         robot = hard_scene(name, rng, live=seed % 2 == 1)
-        for remedy in remedies(robot):
+        for remedy in (each for each in remedies(robot) if each.how != "POSTURES"):
             robot = hard_scene(name, np.random.default_rng([seed, len(name)]), live=seed % 2 == 1)
             before, was = still_missed(robot, remedy), asked(robot)
             options = {"task": remedy.task} | ({} if remedy.how == "BASE" else {"how": remedy.how})
