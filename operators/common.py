@@ -18,6 +18,9 @@ from ..robokin.files.text_file import write_text
 from ..robokin.units import counted
 from ..scene.animation.frames import chosen_span
 
+SHORT = 120  # characters that the status bar shows
+LINES = 3  # warnings that are reported one by one
+
 
 class ReportingOperator:
     """Mixin: `work(context)` does what the operator does; a RobokinError becomes a report and CANCELLED."""
@@ -133,7 +136,13 @@ def report_robot(
     source: str = "",
     notes: Sequence[str] = (),
 ) -> None:
-    """Tell of a robot that was made: what is doubtful about it, how many joints it has, and how its base moves."""
+    """Tell of a robot that was made: what is doubtful about it, how many joints it has, and how its base moves. What
+    is more than a few short lines goes into a text."""
+    if len(warnings) > LINES or any(len(warning) > SHORT for warning in warnings):
+        text = bpy.data.texts.new(f"{obj.name} Warnings")
+        text.write("\n".join([*warnings, ""]))
+        text.cursor_set(0)
+        warnings = [f"{counted(len(warnings), 'warning')}, in the text {text.name!r}: {warnings[0][: SHORT // 2]}..."]
     for warning in warnings:
         operator.report({"WARNING"}, warning)
     made = f"robot {obj.name!r} with {counted(len(model.moving_joints), 'moving joint')}, {model.root} base"

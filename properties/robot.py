@@ -122,6 +122,13 @@ class RobokinRobot(bpy.types.PropertyGroup):
     active_link_pair: field(IntProperty, "Active Pair", "Pair chosen in the panel")
     active_shape: field(IntProperty, "Active Shape", "Collision shape of the active bone shown in the panel", min=0)
     shape: bpy.props.PointerProperty(override=VALUE, type=RobokinShape, name="Shape")
+    description: bpy.props.StringProperty(
+        override=VALUE,
+        options=STATIC | {"HIDDEN"},
+        name="Description",
+        description="File that the robot was imported from",
+        subtype="FILE_PATH",
+    )
     retarget_source: field(
         PointerProperty,
         "Source",

@@ -44,6 +44,9 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
         return missing
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        described = active_robot(context).robokin.description
+        if described and not self.directory:
+            self.directory = os.path.join(os.path.dirname(bpy.path.abspath(described)), "")
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

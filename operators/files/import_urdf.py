@@ -91,6 +91,7 @@ class ROBOKIN_OT_import_urdf(ReportingOperator, bpy.types.Operator, ImportHelper
         if self.root == "auto" and (root := natural_root(model)) != "fixed":
             model = load_urdf(path, folders, root, arguments)
         obj, warnings = import_robot(context, model, meshes=self.meshes)
+        obj.robokin.description = path
         notes = self._take_postures(path, obj) if self.postures else []
         if self.convex_parts:
             notes += self._cut_collision_meshes(context, obj)

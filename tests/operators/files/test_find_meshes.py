@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators.files.find_meshes import ROBOKIN_OT_find_meshes
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.robokin.model.geometry import Mesh
 from support.blender.panels import draw
@@ -40,6 +43,16 @@ def test_they_are_found_and_stand_where_an_import_puts_them(bare, tmp_path, capf
     whole = {child.name.removesuffix(".001"): np.array(child.matrix_world) for child in bpy.context.object.children}
     assert places.keys() == whole.keys() and len(places) > 5
     assert all(np.allclose(places[name], whole[name], atol=1e-6) for name in places)
+
+
+def test_the_file_window_opens_beside_the_description(bare, tmp_path):
+    opened = SimpleNamespace(directory="")
+    windows = SimpleNamespace(window_manager=SimpleNamespace(fileselect_add=lambda operator: None), object=bare)
+    windows.view_layer = bpy.context.view_layer
+    ROBOKIN_OT_find_meshes.invoke(opened, windows, None)
+    assert opened.directory == str(tmp_path / "alone") + os.sep
+    ROBOKIN_OT_find_meshes.invoke(chosen := SimpleNamespace(directory="/chosen"), windows, None)
+    assert chosen.directory == "/chosen"
 
 
 def test_a_folder_without_them_is_refused_and_some_are_better_than_none(bare, tmp_path):
