@@ -16,7 +16,8 @@ typedef struct rk_reflectors {
 static inline void rk_reflect(const rk_reflectors *s, int32_t k, double *row) {
   const double *v = s->v + (int64_t)k * s->stride + k;
   const int32_t length = s->end[k] - k;
-  rk_add_scaled(length, -s->factor[k] * rk_dot(length, v, row + k), v, row + k);
+  const double along = rk_dot(length, v, row + k);
+  if (along != 0.0) rk_add_scaled(length, -s->factor[k] * along, v, row + k); /* 0: limbs have nothing of each other */
 }
 
 /* row = row Q, of reflectors first ... last - 1. */
