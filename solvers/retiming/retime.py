@@ -9,7 +9,7 @@ from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
 from ...robokin.spatial import quaternion
-from ..motion.motion import Motion
+from ..motion.motion import Motion, coordinate_names
 from ..motion.rolled import rolling
 from ..trajectories.sampled import checked_duration
 from . import path_speed
@@ -130,7 +130,14 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
         raise ConfigurationError("only a Motion is animated; configurations have no times")
     outside = ~model.limits.contain(q, 1e-9)
     if outside.any():
-        raise ConfigurationError(f"sample {int(np.argmax(outside))} of the path is outside the position limits")
+        sample = int(np.argmax(outside))
+        i = int(np.argmax(abs(model.limits.clamp(q[sample]) - q[sample])))
+        name = [name for joint in model.moving_joints for name in coordinate_names(joint)][i]
+        low, high = model.lower[i], model.upper[i]
+        why = f"is at {q[sample, i]:g}, outside its limits {low:g} .. {high:g}"
+        if not np.isfinite((low, high)).any():
+            why = "leaves its cone"
+        raise ConfigurationError(f"sample {sample} of the path: joint {name!r} {why}")
     q = np.clip(q, model.lower, model.upper)
     kept = _moved(q)
     q = q[kept]

@@ -349,7 +349,7 @@ def test_the_kernel_is_its_twin() -> None:
     [
         ([[0.0, 1.0]], {}, r"must have shape \(any, 1\)"),
         ("there", {}, "must be configurations or a Motion"),
-        ([[0.0], [2.0]], {}, "sample 1 of the path is outside the position limits"),
+        ([[0.0], [2.0]], {}, "sample 1 of the path: joint '.+' is at 2, outside its limits .+ .. .+"),
         ([[0.0], [1.0]], {"as_animated": True}, "only a Motion is animated"),
         ([[0.0], [1.0]], {"limits": {"jerk": -3.0}}, "jerk limits must be positive"),
         ([[0.0], [1.0]], {"limits": {"power": 3.0}}, "limits on power need gravity"),
