@@ -77,8 +77,9 @@ def nearer(
     constraints: MotionRows, here: DiscreteMotion, level: int, width: float = math.inf, free: int | None = None
 ) -> Iterator[tuple[int, DiscreteMotion]]:
     """Yield steps and a trajectory in which the residual of a level falls, until it is 0 or falls no more. width: of
-    `LevelResidual`.   free: the level whose missed frames may get larger residuals."""
-    constraints.hold(here, free, level)
+    `LevelResidual`.   free: the level whose missed frames may get larger residuals; where none may, those that can come
+    no nearer stay."""
+    constraints.hold(here, free, level if free == level else level + 1)
     cost = LevelResidual(constraints, level, width)
     best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
     for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED)):

@@ -213,7 +213,7 @@ def _line_search(
             yield None
             t *= 0.5
             continue
-        at, own = yield from _restored(here, at, constraints)
+        at, own = yield from _restored(here, at, constraints, found.multipliers)
         unrounded, value = total_residual(at, own), cost.value(at)
         remaining = _beyond_rounding(unrounded)
         if takes(remaining, value, ROUNDING * abs(here.value) if remaining or residual else rounding(unrounded)):
@@ -234,10 +234,10 @@ def _beyond_rounding(residual: float) -> float:
 
 
 def _restored(
-    here: LocalProgram, at: DiscreteMotion, constraints: MotionRows
+    here: LocalProgram, at: DiscreteMotion, constraints: MotionRows, guess: Array
 ) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
     """Yield after each trial; return the trajectory moved back to where the residual is zero, near where it is in the
-    measure of the cost."""
+    measure of the cost. guess: multipliers, whose sides are tried first."""
     own = constraints.at(at)
     residual = total_residual(at, own)
     for _ in range(RESTORATIONS):
@@ -246,8 +246,8 @@ def _restored(
         rows, lower, upper, _ = all_rows(at, own)
         H = without_still(here.H, own.constraints.still).copy()
         H[:, 0] += ROUGH * float(abs(H).max(initial=0.0)) * np.eye(H.shape[-1])
-        still = np.zeros_like(here.gradient)
-        back = yield from solve_banded_qp(H, still, rows, lower, upper, at.grid.backend_name)
+        known = guess if len(guess) == len(rows) else None
+        back = yield from solve_banded_qp(H, 0.0 * here.gradient, rows, lower, upper, at.grid.backend_name, known)
         if back is None:
             break
         moved = at.moved(back.x)
@@ -256,5 +256,5 @@ def _restored(
         yield
         if remaining >= residual:
             break
-        at, own, residual = moved, there, remaining
+        at, own, residual, guess = moved, there, remaining, back.multipliers
     return at, own

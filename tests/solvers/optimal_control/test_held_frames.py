@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik, track
+from robokin_addon.solvers.optimal_control import levels, sqp
+from robokin_addon.solvers.qp.banded import solve_banded_qp
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, panda
@@ -78,11 +82,8 @@ def test_of_two_that_are_too_far_apart_for_the_time_between_one_is_met(is_pose):
     assert_met_where_said(found, targets)
 
 
-@pytest.mark.parametrize(
-    ("frames", "radius"), [(250, 0.28), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))]
-)
-def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
-    """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""
+def circle(frames, radius):
+    """Of the tool of a Panda, in a plane across y."""
     model, tip = panda()[0], "panda_link8"
     q = model.limits.middle(model.neutral())
     q[:7] = 0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5
@@ -91,7 +92,15 @@ def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     path = np.tile(T, (len(angle), 1, 1))
     path[:, 0, 3] += radius * np.sin(angle)
     path[:, 2, 3] += radius * (np.cos(angle) - 1.0)
-    task = PoseTask(tip, T)
+    return model, PoseTask(tip, T), path, q
+
+
+@pytest.mark.parametrize(
+    ("frames", "radius"), [(250, 0.28), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))]
+)
+def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
+    """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""
+    model, task, path, q = circle(frames, radius)
     tracked = track(model, [task], path[:, None], q, 0.04)
     found = optimize_motion(model, [task], path, q, 0.04, "acceleration")
     assert (~tracked.converged).sum() > 20
@@ -100,16 +109,42 @@ def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     assert_inside(found)
 
 
+def test_steps_are_taken_back_from_the_sides_that_held_them(monkeypatch):
+    """The limits that hold a step hold it as it is taken back to the tasks, too: they are tried first."""
+    known = []
+
+    def solve(H, g, rows, lower, upper, backend, guess=None, last=None):
+        if not g.any():
+            known.append(guess is not None and guess.any())
+        return (yield from solve_banded_qp(H, g, rows, lower, upper, backend, guess, last))
+
+    monkeypatch.setattr(sqp, "solve_banded_qp", solve)
+    model, task, path, q = circle(60, 0.2)
+    assert optimize_motion(model, [task], path, q, 0.04).is_optimal
+    assert known and all(known)
+
+
+def test_frames_that_can_come_no_nearer_stay_while_others_do(monkeypatch):
+    """Where no frame is free to miss by more, those that are nearest are held as they are. Here nothing moves."""
+    model, task, path, q = circle(250, 0.28)
+    held = []
+
+    def optimise(start, constraints, cost, *_):
+        if not any(each.any() for each in constraints.free):
+            held.append((constraints.still, constraints.nearest(start, math.inf)[0]))
+        return sqp.MotionOptimum(start, cost.value(start), math.inf, constraints.at(start), 0)
+        yield
+
+    monkeypatch.setattr(levels, "optimise", optimise)
+    optimize_motion(model, [task], path, q, 0.04, "acceleration", progress=lambda done, _: not held)
+    assert held
+    for still, nearest in held:
+        assert nearest.any() and (still == nearest).all()
+
+
 def test_the_jerk_of_a_thousand_frames_comes_to_its_optimum():
     """Steps are taken back to the tasks in the measure of the jerk, which over so many frames is singular."""
-    model, tip = panda()[0], "panda_link8"
-    q = model.limits.middle(model.neutral())
-    q[:7] = 0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5
-    T = forward_kinematics(model, q)[tip]
-    angle = np.linspace(0.0, 2.0 * np.pi, 1000)
-    path = np.tile(T, (len(angle), 1, 1))
-    path[:, 0, 3] += 0.1 * np.sin(angle)
-    path[:, 2, 3] += 0.1 * (np.cos(angle) - 1.0)
-    found = optimize_motion(model, [PoseTask(tip, T)], path, q, 0.04, "jerk")
+    model, task, path, q = circle(1000, 0.1)
+    found = optimize_motion(model, [task], path, q, 0.04, "jerk")
     assert found.is_optimal and found.converged.all() and found.cost_after < found.cost_before
     assert_inside(found)
