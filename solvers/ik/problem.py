@@ -34,6 +34,7 @@ from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
 from .fading import without_steps
+from .free_pose import FreePose
 from .level_ik import LevelIK
 from .restarts import checked_count, checked_seed
 from .tip_ik import TipIK, is_plain, starts_of
@@ -75,8 +76,7 @@ class IKProblem:
             None if attempts is None else checked_count(attempts, "attempts"),
             None if iterations is None else checked_count(iterations, "iterations"),
         )
-        self._is_plain = is_plain(self.tasks)
-        self.search: TipIK | LevelIK = self._tips() if self._is_plain and not self.criteria else self._levels
+        self.search: TipIK | LevelIK = self._tips() if is_plain(self.tasks) and not self.criteria else self._levels
         if self.criteria:
             neutral = self._levels.levels.state(model.neutral(), self._levels.levels.targets, 1.0)
             self.criteria = tuple(criterion for criterion in self.criteria if criterion.fits(neutral))
@@ -98,8 +98,7 @@ class IKProblem:
         without it `result.diagnose()` does so when it is asked. Of a lower level that higher ones make impossible,
         TASK_CONFLICT names the tasks.
         influence: in place of the tasks'; residuals are those of what a task's influence asks for
-        (`influence.py`).   without: (nq,) where the robot is without the tasks of partial influence; found from q0
-        unless given.
+        (`influence.py`).   without: (nq,) where the robot is without tasks of partial influence, else found from q0.
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
         Coordinates that no task depends on keep their start value; angles without bounds end within half a turn of
         theirs. Raises TaskError, ConfigurationError.
@@ -139,6 +138,7 @@ class IKProblem:
         search, own_seed = self._levels, checked_seed(seed)
         poses = search.poses(search.levels.checked_targets(targets), origin, shares, without)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
+        start = start if set(shares) != {1.0} or gaps.any() else self._free.start(poses.targets, start, own_seed)
         best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
         yield 0.5
         if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
@@ -248,9 +248,9 @@ class IKProblem:
         other = copy(self)
         other.limits = self.limits.without(coordinates)
         other.middle = other.limits.middle(self.model.neutral())
-        vars(other).pop("_closed_form", None)
+        for name in ("_closed_form", "_free", "_levels"):
+            vars(other).pop(name, None)
         if isinstance(self.search, TipIK):
-            vars(other).pop("_levels", None)
             other.search = other._tips()
         else:
             other.search = other._levels = self.search.within(other.limits)
@@ -280,6 +280,10 @@ class IKProblem:
     @cached_property
     def _levels(self) -> LevelIK:
         return LevelIK(self.model, self.tasks, self.limits, self.backend, *self._most)
+
+    @cached_property
+    def _free(self) -> FreePose:
+        return FreePose(self.tasks, self.some_tasks)
 
     @cached_property
     def _is_empty(self) -> bool:
