@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import bpy
 
+from ...properties.selected.active_robot import active_robot
 from ..posture.next_target import ROBOKIN_OT_next_target
 from .grab_link import ROBOKIN_OT_grab_link, ROBOKIN_OT_self_motion
 from .jog import ROBOKIN_OT_choose_joint, ROBOKIN_OT_jog
 from .jog_3d_mouse import ROBOKIN_OT_jog_3d_mouse
-from .turn_joint import ROBOKIN_OT_turn_joint
+from .turn_joint import ROBOKIN_OT_turn_joint, joint_and_limits
 
 
 def _drag(idname: str) -> tuple:
@@ -92,6 +93,9 @@ class JogTool(_Tool):
             layout.prop(settings, "turn")
         layout.prop(settings, "angle")
         layout.prop(settings, "length")
+        robot = active_robot(context)
+        if robot is not None and (bone := robot.data.bones.active) is not None:
+            layout.label(text=joint_and_limits(context.scene, robot, bone.name), translate=False)
 
 
 CLASSES = ()

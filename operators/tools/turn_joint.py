@@ -9,6 +9,7 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.joint_values.ball_angles import angles_text
 from ...properties.results.result_text import quantity_text
+from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.posing.joint_turn import JointTurn
 from ...solvers.posing.on_screen import ValueDrag
@@ -63,6 +64,16 @@ def value_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, turn: JointT
     if not math.isfinite(turn.lower) and not math.isfinite(turn.upper):
         return f"{turn.joint.name}{which}: {value}   no limits"
     return f"{turn.joint.name}{which}: {value}   limits {low} to {high}"
+
+
+def joint_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, bone: str) -> str:
+    """`value_and_limits` of all axes of a bone's joint; else why it has none."""
+    try:
+        turns = [turn := JointTurn(obj, bone)]
+        turns += [JointTurn(obj, bone, axis) for axis in range(1, 1 if turn.is_ball else turn.axes)]
+    except RobokinError as error:
+        return str(error)
+    return "   ".join(value_and_limits(scene, obj, turn) for turn in turns)
 
 
 CLASSES = (ROBOKIN_OT_turn_joint,)

@@ -285,6 +285,29 @@ def test_the_jog_keys_are_those_of_the_list():
     assert {(key, fine) for key in ("J", "L", "U", "O", "M", "PERIOD") for fine in (False, True)} <= keys
 
 
+@pytest.mark.parametrize("number", range(1, 9))
+def test_the_header_of_jog_shows_the_joint_that_was_chosen_and_its_value_after_each_key(robot, capfd, number):
+    shown = []
+
+    class Layout:
+        prop = staticmethod(lambda *_, **__: None)
+        label = staticmethod(lambda text, **_: shown.append(text))
+
+    def header():
+        tool = SimpleNamespace(operator_properties=lambda _: SimpleNamespace(frame="JOINT"))
+        context = SimpleNamespace(object=robot, scene=bpy.context.scene)
+        JogTool.draw_settings(context, Layout, tool)
+        return shown[-1]
+
+    bpy.ops.robokin.choose_joint(number=number)
+    joint = binding(robot).model.moving_joints[number - 1]
+    assert header().startswith(f"{joint.name}: ") and "limits" in header()
+    for direction in ("FORWARD", "BACK", "BACK"):
+        bpy.ops.robokin.jog(direction=direction)
+        assert f"Jog  {header()}" in capfd.readouterr().out
+    assert len(set(shown)) > 1
+
+
 def test_a_3d_mouse_moves_and_turns_the_tool_in_the_view(robot, monkeypatch):
     """The view looks along the world's -Y: its X is the world's, its Z (out of the screen) is the world's -Y."""
     view = Euler((math.pi / 2.0, 0.0, 0.0)).to_quaternion()
