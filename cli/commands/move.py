@@ -22,9 +22,11 @@ import argparse
 
 from ...robokin import clamp
 from ...robokin.backend import STANDARD_GRAVITY
+from ...robokin.errors import FileFormatError
 from ...robokin.units import counted
 from ...solvers.motion.files import write_motion
 from ...solvers.program.bindings import binding_labels, binding_spans
+from ...solvers.program.chains import MoveError
 from ...solvers.program.moves import read_moves
 from ...solvers.program.run import program_motion, run_moves
 from ..arguments import add_json, add_posture, add_robot_file
@@ -59,7 +61,10 @@ def run(arguments: argparse.Namespace) -> bool:
     if q0 is None:
         q0 = model.limits.middle(model.neutral())
     gravity = STANDARD_GRAVITY if arguments.gravity else None
-    done = run_moves(model, moves, q0, path_limits(arguments), gravity)
+    try:
+        done = run_moves(model, moves, q0, path_limits(arguments), gravity)
+    except MoveError as problem:
+        raise FileFormatError(arguments.moves, None, str(problem)) from None
     motion = program_motion(done, arguments.rate)
     write_motion(motion, arguments.output)
     rows, lines, start = [], [f"{arguments.output}: {counted(len(motion), 'sample')}, {motion.duration:.3f} s"], 0.0

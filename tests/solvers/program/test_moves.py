@@ -115,6 +115,17 @@ def test_a_message_names_a_move_once(tmp_path) -> None:
     assert str(problem.value).count("move 1") == 1
 
 
+@pytest.mark.parametrize(("name", "tip"), [("panda", "panda_hand"), ("ur5_robot", "tool0")])
+def test_the_command_names_the_file_and_the_move_that_fails(name, tip, tmp_path, capsys) -> None:
+    bad = ({"tip": tip, "position": [9.0, 0.0, 0.0]}, {"tip": "nowhere", "position": [0.3, 0.0, 0.5]})
+    for case in (*({"kind": kind} | end for kind in ("line", "joint") for end in bad), {"joints": {"nothing": 1.0}}):
+        program = tmp_path / "program.json"
+        program.write_text(json.dumps({"moves": [{"name": "still", "joints": {}}, {"name": "far"} | case]}))
+        done = run(capsys, "move", robot(name), "--moves", program, "-o", tmp_path / "a.csv")
+        assert done.refused(f"{program}: move 'far': "), case
+        assert not (tmp_path / "a.csv").exists()
+
+
 def test_what_cannot_be_reached_names_the_move() -> None:
     for kind in ("joint", "line"):
         with pytest.raises(RobokinError, match="move 'far': its"):
