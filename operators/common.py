@@ -143,11 +143,11 @@ def report_robot(
         text.write("\n".join([*warnings, ""]))
         text.cursor_set(0)
         warnings = [f"{counted(len(warnings), 'warning')}, in the text {text.name!r}: {warnings[0][: SHORT // 2]}..."]
-    for warning in warnings:
-        operator.report({"WARNING"}, warning)
     made = f"robot {obj.name!r} with {counted(len(model.moving_joints), 'moving joint')}, {model.root} base"
     made = "; ".join([made, *notes])
     operator.report({"INFO"}, f"{source}: {made}" if source else made)
+    for warning in warnings:  # the status bar shows what was said last
+        operator.report({"WARNING"}, warning)
 
 
 def chosen_file(obj: bpy.types.Object, filepath: str, ending: str) -> Path:
