@@ -125,7 +125,7 @@ class _Fit:
         self.at_frames, self.made = self.q[::2], self.q.copy()
         self.dt = float(motion.times[2] - motion.times[0])
         own = np.gradient(self.at_frames, axis=0, edge_order=1 if self.frames == 2 else 2)
-        self.slopes = own if slopes is None else slopes.copy()
+        self.slopes, self.are_slopes_known = own if slopes is None else slopes.copy(), slopes is not None
         self.straight = np.zeros(self.frames, bool)
         self.links, self.unreduced = links, _unreduced(motion)
         bend = abs(np.diff(self.q, 2, axis=0)).max(axis=0, initial=0.0) / 8.0  # of what goes on between samples
@@ -165,7 +165,7 @@ class _Fit:
 
     def _inside(self, c: Array, h: int) -> bool:
         """Whether the cubic over h frames keeps limits at all times: positions at its turns, velocities, accelerations;
-        these not within one frame, where curves may turn more sharply than their frames show."""
+        these not within one frame of known slopes, which may turn more sharply than the frames show."""
         _, b, d, e = c
         time = h * self.dt
         root = np.sqrt(np.maximum(d * d - 3.0 * b * e, 0.0))
@@ -180,7 +180,7 @@ class _Fit:
         a = np.maximum(abs(2.0 * d), abs(2.0 * d + 6.0 * e)) / time**2
         return not any(
             (x[self.coordinate] > most.max(axis=0)[self.dof]).any()
-            for x, most in ((v, self.allowed[0]), (a, self.allowed[1]))[: 1 if h == 1 else 2]
+            for x, most in ((v, self.allowed[0]), (a, self.allowed[1]))[: 1 if h == 1 and self.are_slopes_known else 2]
         )
 
     def begin(self, keys: Sequence[int]) -> list[int]:

@@ -19,8 +19,9 @@ from robokin_addon.solvers import Motion, check_motion
 from robokin_addon.solvers.motion.key_reduction import SPARE, _Fit, even_keys, reduce_keys, tool_errors
 from robokin_addon.solvers.motion.rolled import rolled, wheel_slip
 from robokin_addon.solvers.progress import finish
-from scipy.interpolate import CubicHermiteSpline
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.spatial.transform import Rotation
+from support.problems.limits import with_rates
 from support.robots import robot
 
 PANDA = library_robot("panda")
@@ -76,6 +77,28 @@ def test_limits_are_kept_where_the_motion_is_at_them() -> None:
     before, after = (check_motion(of_frames(motion, x)).violations for x in (motion.q, found.q))
     assert {(v.frame, v.joint, v.kind) for v in after} <= {(v.frame, v.joint, v.kind) for v in before}
     assert (found.q <= model.upper).all() and (found.q >= model.lower).all() and len(found.keys) < FRAMES
+
+
+def test_no_cubic_accelerates_more_than_the_motion_may() -> None:
+    """Not within one frame either, where its slopes are those of its samples. At its limits, with tight bounds."""
+    lasting = 0
+    for seed in (2, 7, 11, 19):
+        rng, dt, frames = np.random.default_rng([seed, 9]), (0.01, 0.04, 0.1)[seed % 3], 24
+        times = np.arange(2 * frames - 1) * dt / 2.0
+        knots = np.linspace(0.0, times[-1], 9 + seed % 6)
+        curve = CubicSpline(knots, 0.05 * rng.normal(size=(len(knots), PANDA.nq)))
+        most = 1.001 * abs(curve(np.linspace(0.0, times[-1], 5001), 2)).max(axis=0)
+        model = PANDA
+        for joint, each in zip(PANDA.moving_joints, most, strict=True):
+            model = with_rates(model, (joint.name,), acceleration=float(each))
+        q = model.limits.middle(model.neutral()) + curve(times)
+        found = finish(reduce_keys(Motion.of(model, times, q), [TOOL], 1e-6 * 10 ** rng.uniform(0.0, 2.0), 1e-5))
+        for k, (i, j) in enumerate(pairwise(found.keys)):
+            if not found.straight[k]:
+                spline = CubicHermiteSpline([i * dt, j * dt], found.q[[2 * i, 2 * j]], found.slopes[k : k + 2] / dt)
+                lasting += j == i + 1
+                assert (abs(spline([i * dt, j * dt], 2)) <= most * (1.0 + 1e-6)).all()
+    assert lasting
 
 
 def as_baked(model: RobotModel, steps: np.ndarray, dt: float = 0.04) -> Motion:
