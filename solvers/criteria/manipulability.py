@@ -20,7 +20,7 @@ from .base import CriterionKind, CriterionRecord, Potential
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
 STEP = 1e-5  # of central differences, in radians or L
-KERNEL_KINDS = (TipKind.POSE, TipKind.AXIS)  # whose rows change as the kernel knows
+UNKNOWN = (TipKind.LASER, TipKind.TWIST)  # how rows of these change is not known to the kernel
 
 
 class Manipulability(Potential):
@@ -51,7 +51,7 @@ class Manipulability(Potential):
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
     forms = [tip_form_of(task) for task in state.tasks if task.influence]
-    if any(form is None or form.kind not in KERNEL_KINDS for form in forms) or partial(state.tasks):
+    if any(form is None or form.kind in UNKNOWN for form in forms) or partial(state.tasks):
         return None
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 

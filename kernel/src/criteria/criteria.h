@@ -18,17 +18,17 @@ int64_t rk_gravity_workspace(const rk_model *m);
 
 /* J[rows][nv] of the tasks of the first level, dimensionless, without weights: `task_rows` in
    solvers/criteria/manipulability.py. Returns how many. work: rk_first_rows_workspace(step) doubles. */
-int32_t rk_first_rows(const rk_step *step, const double *nodes, double *work, double *J);
+int32_t rk_first_rows(const rk_step *step, const rk_step_data *data, const double *nodes, double *work, double *J);
 int64_t rk_first_rows_workspace(const rk_step *step);
 
 /* Adds `share` times the gradient of the sum of B J, B[rows][nv], to g[nv]. */
-void rk_add_change_of_rows(const rk_step *step, const double *nodes, const double *B, double share, double *work,
-                           double *g);
+void rk_add_change_of_rows(const rk_step *step, const rk_step_data *data, const double *nodes, const double *B,
+                           double share, double *work, double *g);
 
 /* -1/2 log det JJ' of the rows of the tasks of the first level, or minus its smallest singular value:
    solvers/criteria/manipulability.py. */
-double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, int32_t rank, double share,
-                             double *work, double *g);
+double rk_add_manipulability(const rk_step *step, const rk_step_data *data, const double *nodes, int smallest,
+                             int32_t rank, double share, double *work, double *g);
 int64_t rk_manipulability_workspace(const rk_step *step);
 
 /* H[nv][nv] and g[nv] of 1/2 x'Hx + g'x of all criteria at data->q, dimensionless, x the displacement of a step.

@@ -65,13 +65,13 @@ static double value_and_slope(int32_t rows, int32_t nv, int smallest, int32_t ra
   return value;
 }
 
-double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, int32_t rank, double share,
-                             double *work, double *g) {
+double rk_add_manipulability(const rk_step *step, const rk_step_data *data, const double *nodes, int smallest,
+                             int32_t rank, double share, double *work, double *g) {
   const int64_t nv = step->model->nv, most = 6 * (int64_t)step->n_tips;
   double *A = work + rk_first_rows_workspace(step), *B = A + most * nv, *U = B + most * nv, *s = U + most * most;
-  const int32_t rows = rk_first_rows(step, nodes, work, A);
+  const int32_t rows = rk_first_rows(step, data, nodes, work, A);
   rk_orthogonalise(rows, (int32_t)nv, A, U, s);
   const double value = value_and_slope(rows, (int32_t)nv, smallest, rank, A, U, s, B);
-  if (g) rk_add_change_of_rows(step, nodes, B, -share, work, g);
+  if (g) rk_add_change_of_rows(step, data, nodes, B, -share, work, g);
   return value;
 }

@@ -48,7 +48,7 @@ static vectors vectors_at(const rk_poses *s, const rk_pose *pose, int32_t rank) 
   const rk_step *step = s->step;
   rk_arena arena = {s->cost_work, 0};
   vectors own = lay_out(&arena, step);
-  own.rows = rk_first_rows(step, pose->nodes, own.rows_work, own.A);
+  own.rows = rk_first_rows(step, s->optimum->stack->data, pose->nodes, own.rows_work, own.A);
   rk_orthogonalise(own.rows, own.n, own.A, own.U, own.s);
   int32_t moving = 0;
   for (int32_t i = 0; i < own.rows; i++) {
@@ -121,7 +121,7 @@ void rk_take_edge(const rk_poses *s, const rk_pose *pose, double gap, rk_edge *e
       clear_pairs(&own);
       add_pair(&own, 0.5, edge->U + a * own.rows, edge->V + b * n);
       add_pair(&own, 0.5, edge->U + b * own.rows, edge->V + a * n);
-      rk_add_change_of_rows(s->step, pose->nodes, own.B, -share, own.rows_work, slope);
+      rk_add_change_of_rows(s->step, s->optimum->stack->data, pose->nodes, own.B, -share, own.rows_work, slope);
       for (int64_t k = 0; k < n; k++) slope[k] *= s->step->scale[k];
     }
   }
@@ -181,7 +181,7 @@ int rk_follow_edge(const rk_poses *s, const rk_pose *pose, const rk_edge *edge, 
     }
   double *slope = own.work + 3 * (int64_t)own.rows;
   for (int64_t k = 0; k < n; k++) slope[k] = 0.0;
-  rk_add_change_of_rows(s->step, pose->nodes, own.B, -share, own.rows_work, slope);
+  rk_add_change_of_rows(s->step, s->optimum->stack->data, pose->nodes, own.B, -share, own.rows_work, slope);
   for (int64_t k = 0; k < n; k++) g[k] += s->step->scale[k] * slope[k];
   return 1;
 }

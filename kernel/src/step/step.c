@@ -96,7 +96,7 @@ static void combine(const stepping *s) {
         break;
       case RK_MANIPULABILITY:
       case RK_SMALLEST_SINGULAR_VALUE:
-        cost = rk_add_manipulability(step, s->nodes, criterion->kind == RK_SMALLEST_SINGULAR_VALUE, criterion->rank,
+        cost = rk_add_manipulability(step, s->data, s->nodes, criterion->kind == RK_SMALLEST_SINGULAR_VALUE, criterion->rank,
                                      share, s->scratch, s->g);
         break;
       case RK_GRAVITY_TORQUE:

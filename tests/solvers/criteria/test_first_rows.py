@@ -1,0 +1,83 @@
+"""The rows of tasks, as criteria on how well they move look at them: the kernel and NumPy see the same change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, random_configuration
+from robokin_addon.robokin.arrays import Array
+from robokin_addon.solvers import (
+    AdvanceTask,
+    AimTask,
+    AxisTask,
+    DistanceTask,
+    LoopClosureTask,
+    OnLineTask,
+    OnPlaneTask,
+    PinTask,
+    PoseTask,
+    PositionTask,
+    RelativePoseTask,
+    Task,
+)
+from robokin_addon.solvers.criteria import Manipulability, Potential, SmallestSingularValue
+from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.velocity.problem import VelocityProblem
+from support.random_problems.random_trees import random_placement, random_robot
+
+
+def _unit(rng: np.random.Generator) -> Array:
+    found = rng.normal(size=3)
+    return found / np.linalg.norm(found)
+
+
+def _some(rng: np.random.Generator) -> Array:
+    """Weights of three axes, one of them free."""
+    return np.roll((0.0, 0.7, 1.3), int(rng.integers(3)))
+
+
+KINDS: dict[str, Callable[[np.random.Generator, str, str, Array], Task]] = {
+    "pose": lambda rng, tip, other, T: PoseTask(tip, T, _some(rng), frame="world", offset=random_placement(rng, 0.2)),
+    "pose in the tip's axes": lambda rng, tip, other, T: PoseTask(tip, T, _some(rng), _some(rng), "tip"),
+    "pin": lambda rng, tip, other, T: PinTask(tip, T),
+    "axis": lambda rng, tip, other, T: AxisTask(tip, _unit(rng), _unit(rng)),
+    "plane": lambda rng, tip, other, T: OnPlaneTask(tip, (rng.normal(size=3), _unit(rng))),
+    "above a plane": lambda rng, tip, other, T: OnPlaneTask(tip, (rng.normal(size=3), _unit(rng)), side="above"),
+    "line": lambda rng, tip, other, T: OnLineTask(tip, (rng.normal(size=3), _unit(rng)), point=(0.1, 0.2, 0.0)),
+    "tube": lambda rng, tip, other, T: OnLineTask(tip, (rng.normal(size=3), _unit(rng)), band=0.1),
+    "relative": lambda rng, tip, other, T: RelativePoseTask(tip, other, T, _some(rng), other_offset=T),
+    "relative with a band": lambda rng, tip, other, T: RelativePoseTask(tip, other, T, position_band=(0.1, 0.0, 0.2)),
+    "loop": lambda rng, tip, other, T: LoopClosureTask(tip, other, T),
+    "distance": lambda rng, tip, other, T: DistanceTask(tip, 0.3, other, rng.normal(size=3)),
+    "distance from a place": lambda rng, tip, other, T: DistanceTask(tip, 0.3, other_point=rng.normal(size=3)),
+    "no distance": lambda rng, tip, other, T: DistanceTask(tip, 0.0, other, rng.normal(size=3)),
+    "at most a distance": lambda rng, tip, other, T: DistanceTask(tip, 0.3, other, relation="inside"),
+    "aim": lambda rng, tip, other, T: AimTask(tip, _unit(rng), rng.normal(size=3), offset=random_placement(rng, 0.2)),
+    "aim about": lambda rng, tip, other, T: AimTask(tip, _unit(rng), rng.normal(size=3), band=0.1),
+    "advance": lambda rng, tip, other, T: AdvanceTask(tip, rng.normal(size=3), _some(rng)),
+    "advance in the root's axes": lambda rng, tip, other, T: AdvanceTask(tip, rng.normal(size=3), frame="world"),
+}
+
+
+@pytest.mark.parametrize("criterion", [Manipulability(gain=0.3), SmallestSingularValue(gain=0.3)], ids=repr)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kernel_sees_rows_change_as_numpy_does(kind: str, criterion: Potential) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng([seed, sum(kind.encode())])
+        model = random_robot(seed, 9, ("fixed", "floating", "planar")[seed % 3])
+        q = random_configuration(model, rng)
+        tip, other = (str(name) for name in rng.permutation(model.link_names[1:])[:2])
+        tasks = [KINDS[kind](rng, tip, other, random_placement(rng, 0.4)), _beside(rng, model, q)]
+        assert criterion.record(State(model, q, tasks, 0.04)) is not None
+        kernel, numpy = (
+            VelocityProblem(model, tasks, [criterion], 0.04, 1e-2, backend).step(q) for backend in ("native", "numpy")
+        )
+        assert kernel.costs == pytest.approx(numpy.costs, rel=1e-9, abs=1e-12)
+        assert abs(kernel.v - numpy.v).max(initial=0.0) < 1e-9 * max(1.0, abs(numpy.v).max(initial=0.0))
+
+
+def _beside(rng: np.random.Generator, model: RobotModel, q: Array) -> Task:
+    link = model.link_names[-1]
+    return PositionTask(link, forward_kinematics(model, q)[link][:3, 3], _some(rng))
