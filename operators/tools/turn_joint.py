@@ -59,18 +59,23 @@ def value_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, turn: JointT
     low, value, high = (quantity_text(scene, kind, x) for x in (turn.lower, turn.value, turn.upper))
     which = f" axis {turn.axis + 1}" if turn.axes > 1 else ""
     if turn.is_ball:
-        bone = obj.pose.bones[binding(obj).bone_of_link[turn.joint.child]]
-        return f"{turn.joint.name}{which}: {angles_text(bone)}"
+        return f"{turn.joint.name}{which}: {_ball_angles(obj, turn)}"
     if not math.isfinite(turn.lower) and not math.isfinite(turn.upper):
         return f"{turn.joint.name}{which}: {value}   no limits"
     return f"{turn.joint.name}{which}: {value}   limits {low} to {high}"
 
 
+def _ball_angles(obj: bpy.types.Object, turn: JointTurn) -> str:
+    return angles_text(obj.pose.bones[binding(obj).bone_of_link[turn.joint.child]])
+
+
 def joint_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, bone: str) -> str:
-    """`value_and_limits` of all axes of a bone's joint; else why it has none."""
+    """`value_and_limits` of all axes of a bone's joint, a ball's once; else why it has none."""
     try:
-        turns = [turn := JointTurn(obj, bone)]
-        turns += [JointTurn(obj, bone, axis) for axis in range(1, 1 if turn.is_ball else turn.axes)]
+        turn = JointTurn(obj, bone)
+        if turn.is_ball:
+            return f"{turn.joint.name}: {_ball_angles(obj, turn)}"
+        turns = [turn, *(JointTurn(obj, bone, axis) for axis in range(1, turn.axes))]
     except RobokinError as error:
         return str(error)
     return "   ".join(value_and_limits(scene, obj, turn) for turn in turns)

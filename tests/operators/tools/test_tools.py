@@ -15,6 +15,7 @@ from robokin_addon.operators.tools.gesture import Gesture, settle
 from robokin_addon.operators.tools.grab_link import ROBOKIN_OT_grab_link, _Pulling
 from robokin_addon.operators.tools.jog_3d_mouse import SPEED, TURNS, ROBOKIN_OT_jog_3d_mouse
 from robokin_addon.operators.tools.toolbar import GrabLinkTool, JogTool
+from robokin_addon.operators.tools.turn_joint import joint_and_limits
 from robokin_addon.operators.tools.typed import TypedNumber
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.properties.joint_values.ball_angles import angles_text
@@ -306,6 +307,14 @@ def test_the_header_of_jog_shows_the_joint_that_was_chosen_and_its_value_after_e
         bpy.ops.robokin.jog(direction=direction)
         assert f"Jog  {header()}" in capfd.readouterr().out
     assert len(set(shown)) > 1
+
+
+def test_the_header_of_jog_shows_the_angles_of_a_ball_once(scene):
+    bpy.ops.robokin.add_robot(robot="puppet")
+    robot = bpy.context.object
+    joint = next(joint for joint in binding(robot).model.moving_joints if joint.type == "spherical")
+    bone = robot.pose.bones[binding(robot).bone_of_link[joint.child]]
+    assert joint_and_limits(scene, robot, bone.name) == f"{joint.name}: {angles_text(bone)}"
 
 
 def test_a_3d_mouse_moves_and_turns_the_tool_in_the_view(robot, monkeypatch):
