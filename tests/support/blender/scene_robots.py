@@ -108,3 +108,9 @@ def model_pose(obj: bpy.types.Object, tip: str) -> np.ndarray:
     """(4, 4) T_root_link of a bone's link in the present pose."""
     robot_binding = binding(obj)
     return forward_kinematics(robot_binding.model, read_configuration(obj))[robot_binding.link_of_bone[tip]]
+
+
+def world(obj: bpy.types.Object, bone: str) -> np.ndarray:
+    """(3,) where a bone's link is seen, its head."""
+    bpy.context.view_layer.update()
+    return np.array(obj.matrix_world @ obj.pose.bones[bone].head)
