@@ -21,11 +21,17 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
 from robokin_addon.solvers import (
+    AdvanceTask,
+    AimTask,
     CenterOfMassTask,
+    DistanceTask,
     IKProblem,
     OnCurveTask,
+    OnLineTask,
+    OnPlaneTask,
     PoseTask,
     PositionTask,
+    RelativePoseTask,
     SolveResult,
     Task,
     solve_ik,
@@ -44,6 +50,7 @@ from robokin_addon.solvers.optimum.native import NativeOptimum
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.optimum.sqp import UNMET_ITERATIONS, StaticOptimum
 from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.tasks.tips.advance import Advance
 from support.blender.every_task import every_task
 from support.oracles.task_oracle import TaskOracle
 from support.problems.optimum_problems import OptimumProblem, optimum_problem, real
@@ -274,6 +281,7 @@ class _Broken(RestPosture):
         ([PositionTask("panda_hand", (0, 0, 1))], [Manipulability()], [0.5], False),
         ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [JointSprings()], None, True),
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [Manipulability()], None, True),
+        ([DistanceTask("panda_hand", 0.3)], [SmallestSingularValue()], None, True),
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [SmallestSingularValue()], None, False),
     ],
 )
@@ -298,6 +306,35 @@ def test_tasks_and_criteria_of_others(kind: str) -> None:
     assert all(result.converged and result.is_optimal for result in results)
     costs = [sum(each.weight * result.costs[each.name] for each in criteria) for result in results]
     assert costs[0] == pytest.approx(costs[1], rel=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["plane", "line", "relative", "distance", "no distance", "aim", "advance"])
+@pytest.mark.parametrize("criterion", [Manipulability, SmallestSingularValue])
+def test_criteria_on_the_rows_of_each_kind_of_tip(kind: str, criterion: type[Potential]) -> None:
+    """The same cost, and an optimum of the kernel that NumPy finds stationary."""
+    model, hand = real("panda", "fixed"), "panda_hand"
+    q = integrate(model, model.limits.middle(model.neutral()), 0.3 * np.random.default_rng(2).normal(size=model.nv))
+    q = model.limits.clamp(q)
+    T = forward_kinematics(model, q)
+    p, along = T[hand][:3, 3], (0.6, 0.0, 0.8)
+    other = T["panda_link3"]
+    tasks: dict[str, Task] = {
+        "plane": OnPlaneTask(hand, (p, along)),
+        "line": OnLineTask(hand, (p, along)),
+        "relative": RelativePoseTask(hand, "panda_link3", np.linalg.inv(other) @ T[hand], 1.0, (0.0, 0.0, 1.0)),
+        "distance": DistanceTask(hand, 0.4, "panda_link3", (0.1, 0.2, 0.0)),
+        "no distance": DistanceTask(hand, 0.0, other_point=p),
+        "aim": AimTask(hand, (0, 0, 1), p + 3.0 * T[hand][:3, 2]),
+        "advance": AdvanceTask(hand, Advance(np.array((0.0, 0.05, 0.1)), T[hand]), (1.0, 0.0, 1.0)),
+    }
+    problem = OptimumProblem(model, [tasks[kind]], [criterion(), JointSprings(weight=0.1)], q, q)
+    results = [_solved(problem, q, backend) for backend in ("native", "numpy")]
+    assert [result.is_optimal for result in results] == [True, True]
+    assert np.linalg.norm(results[0].q - q) > 0.01
+    costs = [_cost(problem, _posing(problem), result.q) for result in results]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-8)
+    solver = StaticOptimum(_posing(problem, "numpy"), problem.criteria)
+    assert solver._look(_posing(problem, "numpy").point(results[0].q)).residual <= 2.0 * KKT
 
 
 def test_tasks_of_partial_influence() -> None:
