@@ -195,6 +195,7 @@ class ROBOKIN_MT_overlays(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         settings, layout = context.scene.robokin.overlays, self.layout
+        layout.prop(settings, "show")  # the others show nothing without it
         for name, words in OVERLAYS.items():
             label = settings.bl_rna.properties[name].name
             layout.prop(settings, name, text=f"{label} ({words})" if words else label)

@@ -6,7 +6,7 @@ import math
 
 import bpy
 
-from ...properties.bridge import binding
+from ...properties.bridge import binding, binding_held, last_binding
 from ...properties.joint_values.ball_angles import angles_text
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobokinError
@@ -70,15 +70,17 @@ def _ball_angles(obj: bpy.types.Object, turn: JointTurn) -> str:
 
 
 def joint_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, bone: str) -> str:
-    """`value_and_limits` of all axes of a bone's joint, a ball's once; else why it has none."""
+    """`value_and_limits` of all axes of a bone's joint, a ball's once; else why it has none. For what is drawn: whether
+    the robot has changed is not looked at, which takes longest."""
     try:
-        turn = JointTurn(obj, bone)
-        if turn.is_ball:
-            return f"{turn.joint.name}: {_ball_angles(obj, turn)}"
-        turns = [turn, *(JointTurn(obj, bone, axis) for axis in range(1, turn.axes))]
+        with binding_held(obj, last_binding(obj)):
+            turn = JointTurn(obj, bone)
+            if turn.is_ball:
+                return f"{turn.joint.name}: {_ball_angles(obj, turn)}"
+            turns = [turn, *(JointTurn(obj, bone, axis) for axis in range(1, turn.axes))]
+            return "   ".join(value_and_limits(scene, obj, each) for each in turns)
     except RobokinError as error:
         return str(error)
-    return "   ".join(value_and_limits(scene, obj, turn) for turn in turns)
 
 
 CLASSES = (ROBOKIN_OT_turn_joint,)

@@ -9,6 +9,7 @@ import pytest
 from mathutils import Vector
 from robokin_addon.operators.handlers.select_link import ROBOKIN_OT_select_link, joint_bone
 from robokin_addon.panels import menus
+from robokin_addon.properties import criteria, task_kinds
 from robokin_addon.properties.selected.selection import select, selected_bones
 from support.blender.panels import FakeLayout
 from support.blender.scene_robots import TOOL, add_robot, add_target
@@ -202,6 +203,11 @@ def test_search_finds_each_command_by_the_words_that_people_try(entries):
         if command not in finds(entries, word)
     ]
     assert not missing
+
+
+def test_words_stand_at_kinds_that_there_are():
+    assert menus.TASK_WORDS.keys() <= task_kinds.KINDS.keys()
+    assert menus.CRITERION_WORDS.keys() <= {name for name, *_ in criteria.KINDS}
 
 
 def test_no_entry_of_a_menu_is_too_long_to_read(entries):
