@@ -113,7 +113,7 @@ lint: $(LINT)/.installed
 	$(LINT)/bin/ruff check
 	$(LINT)/bin/ruff format --check
 	$(LINT)/bin/python tools/type_check.py
-	$(LINT)/bin/python -m ziglang cc -std=c11 -O1 -fPIC -shared -Wall -Wextra -Werror \
+	$(LINT)/bin/python -m ziglang cc -std=c11 -O1 -fPIC -shared -Wall -Wextra -Wshadow -Werror \
 	    -Ikernel/include -Ikernel/src kernel/src/*.c kernel/src/*/*.c -o build/warnings.so
 
 format: $(LINT)/.installed

@@ -92,9 +92,9 @@ static void pick_pose(pose *p, picked *out) {
 
 /* The two turns that tilt the axis. */
 static void pick_axis(pose *p, picked *out) {
-  double turn[2][3];
-  across(p->task->axis, turn[0], turn[1]);
-  for (int r = 0; r < 2; r++) rk_rotate(p->chains[TIP].T, turn[r], add(out) + 3);
+  double tilt[2][3];
+  across(p->task->axis, tilt[0], tilt[1]);
+  for (int r = 0; r < 2; r++) rk_rotate(p->chains[TIP].T, tilt[r], add(out) + 3);
   p->turns = 1;
 }
 
@@ -161,7 +161,7 @@ static void pick_distance(pose *p, picked *out) {
     for (int k = 0; k < 3; k++) add_along(p, unit[k], out);
   else
     add_along(p, away, out);
-  for (int r = 0; r < out->count; r++) oppose(arm, out->row[r]);
+  for (int i = 0; i < out->count; i++) oppose(arm, out->row[i]);
   p->turns = 1;
 }
 
