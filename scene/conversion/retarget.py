@@ -3,7 +3,8 @@
 The targets are parts of one empty. It stands where the source's world is to be in the robot's: turned, moved and scaled
 so that the matched bones at rest lie on the tips as the robot stands now. Poses and orientations keep what they differ
 from the bones by then, in the bones' frames; a position is the bone's own head. So feet that rest on the ground do so
-too, though ankles and soles are at other heights.
+too, though ankles and soles are at other heights. Many files have the hips of the rest pose at the origin, and their
+height in the motion alone: so the lowest that feet come in the motion is where the robot's stand.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ...robokin import RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
 from ...robokin.structure.body_parts import body_parts
 from ...robokin.structure.tool_links import tool_links
+from ..animation.frames import is_evaluated, visit_frames
 from ..animation.lists import add_entry, remove_entry
 from ..tasks.new_targets import MADE, is_spare, robot_size
 from .arms import arm_frames
@@ -37,6 +39,7 @@ PARTS = {
     "right hand": ("POSITION", 3),
     "head": ("ORIENTATION", 4),
 }
+LOOKS = 100  # at most, at frames of the source's motion, for how low its feet come
 MADE_OF = "robokin_retarget"  # on a target: the armature that it follows
 
 
@@ -95,7 +98,8 @@ def retarget(
             )
     links = forward_kinematics(robot.model, read_configuration(obj, robot))
     poses = {bone: np.array(to_blender(obj, links[link], None, robot)) for bone, link in robot.link_of_bone.items()}
-    rests = {bone.name: np.array(source.matrix_world @ bone.matrix_local) for bone in source.data.bones}
+    rise = Matrix.Translation((0, 0, _rise(source, [i.source for i in pairs if i.name.lower().endswith("foot")])))
+    rests = {bone.name: np.array(rise @ source.matrix_world @ bone.matrix_local) for bone in source.data.bones}
     if not scale:
         scale = _size_ratio(obj, poses, source, rests, pairs)
     tips, bones = [poses[item.tip] for item in pairs], [rests[item.source] for item in pairs]
@@ -158,6 +162,17 @@ def _aligned(tips: Array, rests: Array, are_poses: Sequence[bool], scale: float)
     led = np.array(are_poses) if any(are_poses) else np.ones(len(tips), bool)
     T[:3, 3] = (tips[led, :3, 3] - rests[led, :3, 3] @ T[:3, :3].T).mean(axis=0)
     return T
+
+
+def _rise(source: bpy.types.Object, feet: Sequence[str]) -> float:
+    """How far above the lowest of these bones at rest the lowest in the motion is, in the world."""
+    action = source.animation_data and source.animation_data.action
+    if not (feet and action and is_evaluated(source, bpy.context.view_layer)):
+        return 0.0
+    frames = np.unique(np.linspace(*action.frame_range, LOOKS).round())
+    bones = [source.pose.bones[foot] for foot in feet]
+    lowest = min((source.matrix_world @ bone.head).z for _ in visit_frames(bpy.context.scene, frames) for bone in bones)
+    return lowest - min((source.matrix_world @ bone.bone.head_local).z for bone in bones)
 
 
 def _follower(

@@ -74,6 +74,24 @@ def test_a_captured_person_leads_a_humanoid(scene, person, humanoid, capfd):
     assert "Reached: all 16 frames are met" in capfd.readouterr().out
 
 
+def test_hips_at_the_origin_of_the_rest_pose_change_nothing(scene, person, humanoid, tmp_path):
+    """Most files have the height of the hips in the motion alone: feet stand where the robot's do, not higher."""
+    path = tmp_path / "origin.bvh"
+    path.write_text((tmp_path / "person.bvh").read_text().replace("OFFSET 0 90 0", "OFFSET 0 0 0"))
+    assert bpy.ops.import_anim.bvh(filepath=str(path), global_scale=0.01) == {"FINISHED"}
+    other, found = bpy.context.object, binding(humanoid)
+    assert other.data.bones["Hips"].head_local.z == pytest.approx(0.0, abs=1e-6)
+    scene.frame_set(5)
+    seen = []
+    for each in (person, other):
+        retarget(humanoid, found, each)
+        bpy.context.view_layer.update()
+        seen.append({task.name: np.array(task.target.matrix_world) for task in humanoid.robokin.tasks})
+    assert scene.frame_current == 5 and len(seen[0]) == 6
+    for name, expected in seen[0].items():
+        np.testing.assert_allclose(seen[1][name], expected, atol=1e-5, err_msg=name)
+
+
 def test_the_table_is_edited_and_what_was_made_is_replaced(scene, person, humanoid):
     robot = humanoid.robokin
     assert "choose the armature" in called(bpy.ops.robokin.retarget_motion, humanoid)
