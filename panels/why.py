@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..properties.bridge import binding
 from ..properties.results.result_text import in_scene_units, status_words
 from ..properties.results.why import HOWS, held_joints, is_missed, remedies, why
 from ..properties.selected.active_robot import active_robot
@@ -30,12 +31,17 @@ class ROBOKIN_PT_why(bpy.types.Panel):
             return
         layout, blamed = self.layout, why(obj)
         _draw_status(context, layout, obj)
-        if blamed.joints:
-            draw_text(context, layout, f"At their limits: {', '.join(held_joints(obj))}", "LOCKED", WIDTH)
+        at_limits, locked = held_joints(obj)
+        if at_limits:
+            draw_text(context, layout, f"At their limits: {', '.join(at_limits)}", "LOCKED", WIDTH)
         if blamed.tasks:
             draw_text(context, layout, f"Tasks: {', '.join(blamed.tasks)}", "CONSTRAINT_BONE", WIDTH)
         layout.separator(type="LINE")
         column = layout.column(align=True)
+        robot = binding(obj)
+        for name in locked:
+            bone = obj.data.bones[robot.bone_of_link[robot.model.joint(name).child]]
+            column.prop(bone.robokin, "locked", text=f"Unlock {name}", icon="UNLOCKED", invert_checkbox=True)
         for remedy in remedies(obj):
             if remedy.how == "PATH":
                 draw_path_remedy(column)

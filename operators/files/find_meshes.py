@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 
 import bpy
 
@@ -56,8 +57,7 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
             raise RobokinError(f"{folder or 'no folder'}: choose the folder that holds the meshes")
         names = unfound_meshes(robot_model(obj))
         found = {name: path for name in names if (path := _found(folder, name))}
-        by_name = _below(folder, {os.path.basename(name).lower() for name in names if name not in found})
-        found |= {n: by_name[os.path.basename(n).lower()] for n in names if os.path.basename(n).lower() in by_name}
+        found |= _below(folder, [name for name in names if name not in found])
         if not found:
             raise RobokinError(f"{folder}: none of the {len(names)} missing meshes is there: {', '.join(names[:3])}")
         warnings = show_found_meshes(context, obj, found)
@@ -78,17 +78,33 @@ def _found(folder: str, name: str) -> str | None:
         return None
 
 
-def _below(folder: str, wanted: set[str]) -> dict[str, str]:
-    """{file name in small letters: path} of files in the folder and below."""
-    found: dict[str, str] = {}
-    for count, (place, folders, files) in enumerate(os.walk(folder)):
-        if not wanted - found.keys() or count >= MOST_FOLDERS:
+def _below(folder: str, names: list[str]) -> dict[str, str]:
+    """{name: path} of files in the folder and below; of several files that are called so, the one whose folders are
+    called as those of the name."""
+    alike: dict[str, list[str]] = {_parts(name)[-1]: [] for name in names}
+    for count, (place, folders, files) in enumerate(os.walk(folder) if names else ()):
+        if count >= MOST_FOLDERS:
             break
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in files:
-            if name.lower() in wanted:
-                found.setdefault(name.lower(), os.path.join(place, name))
+            if name.lower() in alike:
+                alike[name.lower()].append(os.path.join(place, name))
+    found = {}
+    for name in names:
+        own = _parts(name)
+        paths = alike[own[-1]]
+        if paths:
+            found[name] = max(paths, key=lambda path: _alike(_parts(path), own))
     return found
+
+
+def _alike(path: list[str], name: list[str]) -> int:
+    """How many of their last parts are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[::-1], name[::-1], strict=False)))
+
+
+def _parts(path: str) -> list[str]:
+    return path.lower().replace("\\", "/").split("/")
 
 
 CLASSES = (ROBOKIN_OT_find_meshes,)

@@ -63,6 +63,14 @@ def mark_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, changes:
     MARKS.curves += depsgraph.id_type_updated("CURVE")
 
 
+def mark_before_frame(scene: bpy.types.Scene, *_: object) -> None:
+    """A script may change things and go to a frame at once: there Blender no longer tells of them."""
+    depsgraph = bpy.context.view_layer.depsgraph
+    if depsgraph is not None and len(depsgraph.updates):
+        MARKS.motions += depsgraph.id_type_updated("ACTION")
+        MARKS.updates += 1
+
+
 def mark_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     MARKS.scene += 1
     if bpy.data.armatures and changes_in(depsgraph).armatures:
@@ -83,6 +91,7 @@ _add, unregister = register_cache_factory(
     mark_all,
     change=mark_change,
     depsgraph_update_post=tell_changes,
+    frame_change_pre=mark_before_frame,
     frame_change_post=mark_frame,
     undo_post=mark_all,
     redo_post=mark_all,

@@ -30,6 +30,8 @@ def status_words(status: str, reason: str = "") -> str:
     several tasks and those of one with itself."""
     if status == "LIMIT" and "too fast" in reason:
         return TOO_FAST
+    if status == "LIMIT" and "a pose that moves" in reason:
+        return "Held by locked joints"
     if status == "TASK_CONFLICT" and "its position alone" in reason:
         return _OF_ITSELF
     return STATUS_WORDS.get(status, status)

@@ -22,13 +22,12 @@ HOWS = (
     ("PRIORITY", "Come after the Others", "The task gives way to the others: it comes one priority after them"),
     ("TOLERANCE", "Accept What Is Reached", "The tolerances of the task become as large as its residual now"),
 )
-MOST = 2  # tasks that remedies are offered for
 
 
 @dataclass(frozen=True)
 class Why:
-    """joints: names of those whose limits hold the robot up.   tasks: of those that are in conflict, or too far.
-    tried: remedies that were tried out and do not help, as (how, task)."""
+    """joints: names of those whose limits or padlocks hold the robot up.   tasks: of those that are in conflict,
+    or too far.   tried: remedies that were tried out and do not help, as (how, task)."""
 
     joints: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -74,10 +73,10 @@ def _parsed(text: str) -> Why:
     return NOTHING
 
 
-def held_joints(obj: bpy.types.Object) -> list[str]:
-    """Names of the joints that hold the robot up, those with a padlock called locked. Raises RobokinError."""
-    locked = binding(obj).locked
-    return [f"{name} (locked)" if name in locked else name for name in why(obj).joints]
+def held_joints(obj: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Names of the joints whose limits hold the robot up, and of those whose padlocks do. Raises RobokinError."""
+    joints, locked = why(obj).joints, binding(obj).locked
+    return [name for name in joints if name not in locked], [name for name in joints if name in locked]
 
 
 def is_missed(obj: bpy.types.Object) -> bool:
@@ -92,7 +91,7 @@ def remedies(obj: bpy.types.Object) -> list[Remedy]:
     named = [task for task in tasks if task.name in blamed.tasks and task.enabled]
     missed = [task for task in tasks if task.solved and not task.reached]
     found = [Remedy("PATH", "")] if obj.robokin.solver.status == "COLLISION" else []
-    for task in (named or missed)[:MOST]:
+    for task in named or missed:
         is_far = obj.robokin.solver.status == "OUT_OF_REACH" and not obj.robokin.solver.reason.startswith(NOT_TURNED)
         if is_far and ("BASE", task.name) not in blamed.tried and not base_held(obj, task):
             found.append(Remedy("BASE", task.name))

@@ -47,6 +47,7 @@ class RobotModel:
     unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
     that they follow; that range stands, and they leave theirs (`robokin/limit_warnings.py` says so in words).
     rolling_bases: the wheeled joints with their wheels.
+    locked: names of the joints that `locked_model` holds where they are.
     Raises ModelError for anything that is not one tree with unique names, of at most MAX_LINKS links and MAX_FREEDOMS
     degrees of freedom.
     """
@@ -64,6 +65,7 @@ class RobotModel:
         drive: the wheels of the root "wheeled"; when None they are looked for, and two are added where there are none
         (`wheels`).
         """
+        self.locked: tuple[str, ...] = ()
         self.name = text(name, "the name of a robot")
         self.root = root
         _check_root(root)

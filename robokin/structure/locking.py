@@ -26,6 +26,7 @@ def locked_model(model: RobotModel, names: Iterable[str], q: Array) -> RobotMode
     Raises UnknownNameError, ConfigurationError; ModelError for a joint that does not move, or is floating: its limits
     cannot hold a rotation.
     """
+    names = tuple(names)
     locked_q = checked_model(model).limits.clamp(model.check_configuration(q))
     lower, upper = model.lower.copy(), model.upper.copy()
     cones = {cone.q: cone for cone in model.limits.cones}
@@ -41,6 +42,8 @@ def locked_model(model: RobotModel, names: Iterable[str], q: Array) -> RobotMode
     lower.flags.writeable = upper.flags.writeable = False
     made = copy.copy(model)
     made.lower, made.upper = lower, upper
+    starts = {model.slot(name).q.start for name in (*model.locked, *names)}
+    made.locked = tuple(joint.name for joint in model.moving_joints if model.slot(joint.name).q.start in starts)
     made.limits = PositionLimits(lower, upper, tuple(cones[at] for at in sorted(cones)))
     made.__dict__["tree"] = replace(model.tree, lower=lower, upper=upper)
     return made

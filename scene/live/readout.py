@@ -33,19 +33,22 @@ def live_readout(obj: bpy.types.Object, problem: str, is_searched: bool) -> Live
         return LiveReadout("No task counts now", True, notes)
     if settings.status == "COLLISION":
         return LiveReadout(f"Kept away: {in_scene_units(scene, settings.reason)}", False, notes, is_searched)
-    blocking, missed = held_joints(obj), [task for task in obj.robokin.tasks if task.solved and not task.reached]
+    cause, missed = (
+        _held_by(*held_joints(obj)),
+        [task for task in obj.robokin.tasks if task.solved and not task.reached],
+    )
     soft = [task for task, is_hard in zip(missed, are_hard(obj, missed), strict=True) if not is_hard]
     if soft:
         notes = (*notes, f"Live takes soft tasks as hard: {_names(soft)}")
     if missed and _give_way(obj, missed):
-        why = f"held by the limits of {_named(blocking)}, " if blocking else ""
+        why = f"held by {cause}, " if cause else ""
         return LiveReadout(f"Follows; {why}met only as nearly as can be: {_names(missed)}", True, notes, is_searched)
     if is_searched:
         said = f"{status_words(settings.status, settings.reason)}: {in_scene_units(scene, settings.reason)}"
         return LiveReadout(said, False, notes, True)
     notes = (*notes, "Solve Pose looks for other postures")
-    if blocking:
-        return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)
+    if cause:
+        return LiveReadout(f"Held by {cause}", False, notes)
     if len(missed) > 1:
         return LiveReadout(f"Cannot meet all of these from this pose: {_names(missed)}", False, notes)
     return LiveReadout("Cannot get there from this pose", False, notes)
@@ -55,6 +58,11 @@ def _give_way(obj: bpy.types.Object, missed: Sequence[RobokinTask]) -> bool:
     """Whether all tasks of the first level are met: what the others want gives way to those above."""
     first = min(task.priority for task in obj.robokin.tasks if task.solved)
     return obj.robokin.solver.mode == "PRIORITIES" and all(task.priority > first for task in missed)
+
+
+def _held_by(limits: Sequence[str], locked: Sequence[str]) -> str:
+    own = [f"the limits of {_named(limits)}"] if limits else []
+    return " and ".join([*own, f"the padlock of {_named(locked)}"] if locked else own)
 
 
 def _names(tasks: Sequence[RobokinTask]) -> str:

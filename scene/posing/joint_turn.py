@@ -54,6 +54,8 @@ class JointTurn:
         robot = binding(obj)
         self.start = read_configuration(obj, robot)
         self.joint = moving_joint(robot, bone)
+        if self.joint.name in robot.locked:
+            raise RobokinError(f"joint {self.joint.name!r} is locked: open its padlock in Joint Values to move it")
         own = scalar_coordinates(robot, self.joint)
         self.is_ball = not own
         self.axes = len(own) or 3

@@ -82,7 +82,7 @@ def solve_steps(
 
 def ending(left_out: str, robot: Binding, result: SolveResult) -> str:
     """What a reason does not say by itself: the tasks left out, and the padlocks of a robot that misses something."""
-    locked = () if result.converged else robot.locked
+    locked = () if result.converged or {*robot.locked} <= {*result.joints} else robot.locked
     return left_out + (f" (locked: {', '.join(locked)})" if locked else "")
 
 

@@ -49,7 +49,7 @@ class VisualMeshes:
             shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
             valid = ", ".join(ending[1:].upper() for ending in FORMATS)
             self.warnings.append(f"{len(names)} mesh(es) left out, format not supported: {shown} (valid: {valid})")
-        missing = missing_meshes(model, collisions=False)
+        missing = missing_meshes(model)
         problems = [each for each in missing if not any(f"mesh {n!r} not found" in each.problem for n in unsupported)]
         paths = {shape.path for shape in shapes if shape.path is not None and shape.filename not in unsupported}
         corners = 0
@@ -101,8 +101,8 @@ class VisualMeshes:
 
 
 def unfound_meshes(model: RobotModel) -> list[str]:
-    """File names of the visuals whose meshes were not found."""
-    shapes = [geometry.shape for link in model.links for geometry in link.visuals]
+    """File names of the meshes that were not found."""
+    shapes = [geometry.shape for link in model.links for geometry in (*link.visuals, *link.collisions)]
     return list(dict.fromkeys(s.filename for s in shapes if isinstance(s, Mesh) and s.path is None))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -43,6 +44,29 @@ def test_they_are_found_and_stand_where_an_import_puts_them(bare, tmp_path, capf
     whole = {child.name.removesuffix(".001"): np.array(child.matrix_world) for child in bpy.context.object.children}
     assert places.keys() == whole.keys() and len(places) > 5
     assert all(np.allclose(places[name], whole[name], atol=1e-6) for name in places)
+
+
+def test_meshes_of_collisions_count_too_and_folders_tell_files_of_one_name_apart(scene, tmp_path, capfd):
+    link = "".join(
+        f"<{kind}><geometry><mesh filename='meshes/{kind}/{name}.stl'/></geometry></{kind}>"
+        for kind in ("visual", "collision")
+        for name in "ab"
+    )
+    (tmp_path / "r.urdf").write_text(f"<robot name='r'><link name='base'>{link}{link}</link></robot>")
+    bpy.ops.robokin.import_urdf(filepath=str(tmp_path / "r.urdf"))
+    capfd.readouterr()
+    said = bpy.data.texts[0].as_string()
+    names = [f"meshes/{kind}/{name}.stl" for kind in ("visual", "collision") for name in "ab"]
+    assert said.count("mesh left out") == 4 and all(said.count(f"{name}' not found") == 1 for name in names)
+    for name in names:
+        path = tmp_path / "kept" / name.lower()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(next(Path(robot("panda").parent.parent, "meshes").rglob("link3.stl")), path)
+    assert bpy.ops.robokin.find_meshes(directory=str(tmp_path / "kept")) == {"FINISHED"}
+    assert "4 meshes found" in capfd.readouterr().out
+    (link,) = robot_model(bpy.context.object).links
+    found = [each.shape.path for each in (*link.visuals, *link.collisions)]
+    assert found == [str(tmp_path / "kept" / name) for name in (*names[:2] * 2, *names[2:] * 2)]
 
 
 def test_the_file_window_opens_beside_the_description(bare, tmp_path):

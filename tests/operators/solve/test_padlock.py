@@ -6,9 +6,15 @@ import json
 
 import bpy
 import numpy as np
+import pytest
 from robokin_addon.properties.bridge import binding, keep_edits, read_configuration, robot_model
+from robokin_addon.properties.results import readouts
+from robokin_addon.properties.results.why import held_joints
+from robokin_addon.robokin import RobokinError
+from robokin_addon.scene.posing.joint_turn import JointTurn
 from robokin_addon.scene.tasks.present_postures import present_postures
 from robokin_addon.solvers.progress import finish
+from support.blender.panels import draw
 from support.blender.scene_bakes import bake
 from support.blender.scene_robots import TOOL, add_target, world_error
 
@@ -40,6 +46,35 @@ def test_what_cannot_be_reached_so_names_the_lock(robot):
     bpy.ops.robokin.solve_pose()
     assert robot.robokin.solver.status != "CONVERGED"
     assert "(locked: panda_joint2, panda_joint4)" in robot.robokin.solver.reason
+
+
+def test_a_lock_is_not_called_a_limit_and_the_remedy_is_to_open_it(robot):
+    target = add_target(robot)
+    target.location.z -= 0.3
+    lock(robot, "panda_joint4")
+    bpy.ops.robokin.solve_pose()
+    said = robot.robokin.solver.reason
+    assert "a pose that moves panda_joint4, which is locked, meets it" in said and "limit" not in said
+    assert said.count("locked") == 1
+    bpy.context.view_layer.update()
+    drawn = draw()["ROBOKIN_PT_solve"]
+    assert "Held by locked joints" in drawn["labels"]
+    assert held_joints(robot) == ([], ["panda_joint4"])
+    robot.robokin.live = True
+    target.location.z -= 0.01
+    bpy.context.view_layer.update()
+    assert "the padlock of panda_joint4" in readouts.live(robot).text
+
+
+def test_turn_joint_and_jog_refuse_it(robot):
+    lock(robot, JOINT)
+    before = read_configuration(robot)
+    robot.data.bones.active = robot.data.bones[binding(robot).own_channels[AT].bone]
+    with pytest.raises(RuntimeError, match="joint 'panda_joint3' is locked: open its padlock"):
+        bpy.ops.robokin.jog()
+    with pytest.raises(RobokinError, match="is locked"):
+        JointTurn(robot, robot.data.bones.active.name)
+    assert (read_configuration(robot) == before).all()
 
 
 def test_live_follows_with_the_others_also_when_the_locked_joint_is_turned_by_hand(robot):

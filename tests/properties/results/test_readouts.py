@@ -74,6 +74,21 @@ def test_bake_and_check_hold_until_a_curve_is_edited(scene, robot, target):
     assert "Before the change:" in words("ROBOKIN_PT_check")
 
 
+def test_a_script_may_edit_keys_and_go_to_a_frame_at_once(scene, robot, target):
+    bpy.ops.robokin.bake(frame_end=10)
+    key = next(iter(own_keys(binding(robot))))
+    for change in (
+        lambda: setattr(fcurves(robot)[key].keyframe_points[3], "co", (4.0, 1.0)),
+        lambda: fcurves(robot)[key].keyframe_points.insert(5, 1.0),
+        lambda: setattr(target, "rotation_euler", (0.1, 0.0, 0.0)),
+    ):
+        bpy.ops.robokin.bake(frame_end=10)
+        assert "Before" not in words("ROBOKIN_PT_bake")
+        change()
+        scene.frame_set(5)
+        assert "Before the change: " in words("ROBOKIN_PT_bake")
+
+
 @pytest.mark.parametrize("what", ["target's curve", "influence", "a limit", "frame rate"])
 def test_a_bake_is_of_its_targets_and_tasks(robot, target, what):
     bpy.ops.robokin.bake(frame_end=10)
