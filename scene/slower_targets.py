@@ -18,8 +18,8 @@ from ..solvers.progress import mapped, scaled
 from ..solvers.tracking.starts import follow
 from .animation.curves import own_keys, pose_held
 from .animation.frames import fcurves
-from .bake.check_rows import time_needed
 from .bake.plans import bake_plans
+from .check.rows import time_needed
 from .tasks.solver_tasks import enabled_tasks
 from .tasks.targets import places_of, targets_over
 

@@ -96,9 +96,15 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...properties.bridge import binding
         from ...properties.postures import find_posture, posture_configuration
         from ...scene.bake.bake import bake_steps
+        from ...scene.bake.choices import (
+            BakeChoices,
+            WholeMotion,
+            chosen_cost,
+            chosen_traversal,
+            motion_bounds,
+            parse_soft,
+        )
         from ...scene.bake.start import bake_start, keep_start
-        from ...scene.bake.traversal import chosen_traversal
-        from ...scene.bake.whole import chosen_cost, motion_bounds, parse_soft
         from ...scene.surroundings import still_collisions
         from ...solvers import Past
 
@@ -113,32 +119,37 @@ def run(arguments: argparse.Namespace) -> bool:
             start = (arguments.start or settings.start).upper()
             q0 = bake_start(bpy.context.scene, robot, bound, start)
         given_criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
-        criteria = given_criteria or None
-        frames = chosen_frames(robot, arguments.frames, arguments.step)
-        scene, view_layer = bpy.context.scene, bpy.context.view_layer
         ad_hoc, use_own = ad_hoc_tasks(arguments, model)
-        seed = settings.seed if arguments.seed is None else arguments.seed
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
         if cost is None and (arguments.efforts or arguments.jerk):
             raise UsageError("--efforts and --jerk are of a whole motion: give --mode whole")
         if cost is None and arguments.soft:
             raise UsageError("--soft is of a whole motion: give --mode whole")
-        bounds = None if cost is None else motion_bounds(robot, bound, arguments.efforts, arguments.jerk)
+        whole = None
+        if cost is not None:
+            bounds = motion_bounds(robot, bound, arguments.efforts, arguments.jerk)
+            whole = WholeMotion(cost=cost, bounds=bounds, soft=parse_soft(arguments.soft))
         deviations = (None, None)
         if arguments.deviation is not None:
             deviations = 1e-3 * arguments.deviation[0], math.radians(arguments.deviation[1])
-        whole = cost is not None and arguments.singularities is None  # then it is not the file's setting that counts
-        past = None if whole else chosen_traversal(robot, arguments.singularities, *deviations)
+        is_whole = whole is not None and arguments.singularities is None  # then the file's setting does not count
+        past = None if is_whole else chosen_traversal(robot, arguments.singularities, *deviations)
         if arguments.deviation is not None and (past is None or past.past is not Past.DEVIATE):
             raise UsageError("--deviation is for --singularities deviate, which the robot's settings do not say")
-        new = settings.new_action if arguments.new_action is None else arguments.new_action
-        steps = bake_steps(
-            *(scene, view_layer, robot, bound, frames, q0, seed, new, criteria, ad_hoc, use_own, cost, past),
-            arguments.avoid,
-            bounds,
-            soft=parse_soft(arguments.soft),
+        choices = BakeChoices(
+            frames=chosen_frames(robot, arguments.frames, arguments.step),
+            q0=q0,
+            seed=settings.seed if arguments.seed is None else arguments.seed,
+            new_action=settings.new_action if arguments.new_action is None else arguments.new_action,
+            criteria=given_criteria or None,
+            ad_hoc=ad_hoc,
+            use_own=use_own,
+            whole=whole,
+            past=past,
+            avoid=arguments.avoid,
         )
-        result = run_steps(steps)
+        scene, view_layer = bpy.context.scene, bpy.context.view_layer
+        result = run_steps(bake_steps(scene, view_layer, robot, bound, choices))
         keep_start(robot, bound, start, q0)
         record = result.to_dict()
         report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}

@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> bool:
         import bpy
 
         from ...properties.bridge import binding
-        from ...scene.bake.check import check_steps
         from ...scene.bake.retime import set_limits
+        from ...scene.check.check import check_steps
 
         robot = find_robot(arguments.robot)
         bound = binding(robot)

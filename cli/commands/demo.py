@@ -32,8 +32,9 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...properties.bridge import binding
         from ...robokin import UnknownNameError
         from ...scene.bake.bake import bake_steps
-        from ...scene.bake.check import check_steps
+        from ...scene.bake.choices import BakeChoices
         from ...scene.bake.start import bake_start
+        from ...scene.check.check import check_steps
         from ...scene.examples import EXAMPLES
 
         if arguments.example not in EXAMPLES:
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> bool:
         frames = range(scene.frame_start, scene.frame_end + 1)
         bound = binding(robot)
         start = bake_start(scene, robot, bound, robot.robokin.solver.start)
-        result = run_steps(bake_steps(scene, view_layer, robot, bound, frames, start))
+        result = run_steps(bake_steps(scene, view_layer, robot, bound, BakeChoices(frames=frames, q0=start)))
         found = run_steps(check_steps(scene, view_layer, robot, bound, frames))
         record = result.to_dict()
         report = {

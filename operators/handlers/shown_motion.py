@@ -17,7 +17,7 @@ from ...robokin import RobotModel, difference
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
 from ...scene.animation.frames import moved_by_keys_only
-from ...scene.bake.check import check_steps
+from ...scene.check.check import check_steps
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import places_of

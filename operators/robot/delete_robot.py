@@ -11,7 +11,7 @@ from ...properties.bridge import is_robot
 from ...properties.bridge.files.importing import MADE as COLLECTION
 from ...properties.bridge.visuals.link_visuals import SHOWS
 from ...robokin.units import counted
-from ...scene.bake.check_markers import clear_markers
+from ...scene.check.markers import clear_markers
 from ...scene.tasks.new_targets import MADE, is_unused
 from ..tools.blender_keys import has_key
 

@@ -15,9 +15,8 @@ from ...properties.solver_settings import AT_SINGULARITIES, BAKE_MODES, MOTION_C
 from ...robokin import RobokinError
 from ...robokin.units import counted
 from ...scene.bake.bake import bake_steps
+from ...scene.bake.choices import BakeChoices, WholeMotion, chosen_traversal, motion_bounds, with_duration
 from ...scene.bake.start import bake_start, keep_start
-from ...scene.bake.traversal import chosen_traversal
-from ...scene.bake.whole import motion_bounds, with_duration
 from ...scene.tasks.root_frames import world_scale
 from ...solvers import Status
 from ..common import FramesOperator, RobotOperator, check_report
@@ -94,27 +93,16 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         is_whole = self.given("mode", settings.bake_mode) == "WHOLE"
         self.keeps_best = is_whole
-        weight = self.given("duration_weight", settings.duration_weight)
-        cost = with_duration(self.given("cost", settings.motion_cost), weight) if is_whole else None
-        word = self.given("at_singularities", settings.at_singularities)
-        past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
-        scene, layer = context.scene, context.view_layer
-        bounds = motion_bounds(obj, robot) if is_whole else None
-        steps = bake_steps(
-            scene,
-            layer,
-            obj,
-            robot,
-            frames,
-            q0,
-            seed,
-            new,
-            cost=cost,
-            past=past,
-            bounds=bounds,
-            is_enough=self.is_enough,
-        )
-        result = yield from steps
+        whole, past = None, None
+        if is_whole:
+            weight = self.given("duration_weight", settings.duration_weight)
+            cost = with_duration(self.given("cost", settings.motion_cost), weight)
+            whole = WholeMotion(cost=cost, bounds=motion_bounds(obj, robot), is_enough=self.is_enough)
+        else:
+            word = self.given("at_singularities", settings.at_singularities)
+            past = chosen_traversal(obj, word.lower().replace("_", "-"))
+        choices = BakeChoices(frames=frames, q0=q0, seed=seed, new_action=new, whole=whole, past=past)
+        result = yield from bake_steps(context.scene, context.view_layer, obj, robot, choices)
         settings = obj.robokin.solver
         world = world_scale(obj, robot)
         settings.bake_status, reason = result.summary()

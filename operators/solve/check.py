@@ -9,9 +9,9 @@ import bpy
 from ...properties.bridge import binding
 from ...properties.results.result_text import in_scene_units
 from ...properties.results.stored_results import store_failures
-from ...scene.bake.check import check_steps
-from ...scene.bake.check_markers import clear_markers, set_markers
 from ...scene.bake.retime import set_limits
+from ...scene.check.check import check_steps
+from ...scene.check.markers import clear_markers, set_markers
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator

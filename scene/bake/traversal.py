@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator
 
 import bpy
 import numpy as np
@@ -12,7 +11,6 @@ from ...properties.bridge import Binding, nearest_within_limits, read_configurat
 from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
-from ...robokin.arrays import Array
 from ...robokin.units import counted, small_length
 from ...solvers import Motion, PoseTask, Status
 from ...solvers.motion.collisions import collision_violations
@@ -20,37 +18,12 @@ from ...solvers.progress import scaled
 from ...solvers.traversal.traverse import Past, Traversal, traverse_steps
 from ..animation.columns import PATH, clear_columns, key_columns
 from ..animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves
-from ..collisions import collisions_over
-from ..tasks.ad_hoc import AdHocTask
-from ..tasks.root_frames import metres_per_world_unit
+from ..collisions import avoids_collisions, collisions_over
 from ..tasks.solver_tasks import SolverTasks, check_ad_hoc, enabled_tasks
 from ..tasks.targets import targets_over
+from .choices import AtSingularities, BakeChoices
 from .report import BakeResult
 from .retime import refuse_later_keys
-
-
-@dataclass(frozen=True)
-class AtSingularities:
-    """What a bake does at singularities. position [m], orientation [rad]: how far beside its path a tool may be that
-    deviates."""
-
-    past: Past
-    position: float
-    orientation: float
-
-
-def chosen_traversal(
-    obj: bpy.types.Object, past: str | None = None, position: float | None = None, orientation: float | None = None
-) -> AtSingularities | None:
-    """What the settings of a robot say, or in their place the words of the command line and bounds [m], [rad]; None to
-    follow."""
-    settings = obj.robokin.solver
-    word = past or settings.at_singularities.lower().replace("_", "-")
-    if word == "follow":
-        return None
-    if position is None:
-        position = settings.deviation_position * metres_per_world_unit(obj)
-    return AtSingularities(Past(word), position, settings.deviation_orientation if orientation is None else orientation)
 
 
 def traversal_steps(
@@ -58,19 +31,20 @@ def traversal_steps(
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
     robot: Binding,
-    frames: Sequence[int],
-    q0: Array | None,
+    choices: BakeChoices,
     at: AtSingularities,
-    new_action: bool = False,
-    ad_hoc: Sequence[AdHocTask] = (),
-    use_own: bool = True,
 ) -> Generator[float, None, BakeResult]:
     """Bake as `bake_steps` does, for one task on the whole pose of a tip. A motion that slows down
     takes more frames than asked for; the object's `robokin_path` then has a curve that shows which frame of the path
     each one is at. Raises RobokinError."""
-    refuse_unwritable(scene, obj, new_action, robot)
+    frames, step, q0, ad_hoc = choices.frames, choices.step, choices.q0, choices.ad_hoc
+    if choices.whole is not None or choices.criteria:
+        raise RobokinError("At Singularities must be Follow with a whole motion or criteria")
+    if avoids_collisions(obj, choices.avoid):
+        raise RobokinError("At Singularities must be Follow with Avoid Collisions")
+    refuse_unwritable(scene, obj, choices.new_action, robot)
     follow_renamed_bones(obj, robot)
-    tasks = enabled_tasks(obj, robot) if use_own else []
+    tasks = enabled_tasks(obj, robot) if choices.use_own else []
     check_ad_hoc(obj, ad_hoc)
     model = robot.model_at(read_configuration(obj, robot))
     with pose_held(obj, nearest_within_limits(robot.model) if q0 is None else q0, robot):
@@ -83,7 +57,7 @@ def traversal_steps(
             "At Singularities: only a robot with one task, on the pose of a tip and at full influence, can "
             "slow down, deviate or change its posture; set it to Follow"
         )
-    task, step = wanted[0], int(frames[1] - frames[0]) if len(frames) > 1 else 1
+    task = wanted[0]
     task.name = forms.names[counting[0]]
     dt = step * frame_seconds(scene)
     poses = targets.T[:, counting[0]]
@@ -95,7 +69,7 @@ def traversal_steps(
     motion = Motion.of(robot.model, dt * np.arange(len(shown)), rounded(obj, found.motion.q, robot))
     collisions = yield from scaled(collisions_over(scene, view_layer, obj, shown, robot), 0.9, 1.0)
     hits = collision_violations(motion, collisions) if collisions else []
-    written = write_curves(obj, shown, found.motion.q, new_action, robot)
+    written = write_curves(obj, shown, found.motion.q, choices.new_action, robot)
     clear_columns(obj, PATH)
     if found.added:
         key_columns(obj, PATH, shown, {"frame": ("", int(frames[0]) + step * found.at)})

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding
 from ...properties.task_kinds import KINDS
-from ...robokin import RobokinError, RobotModel, TaskError, UnknownNameError, difference
+from ...robokin import RobotModel, TaskError, UnknownNameError, difference
 from ...robokin.arrays import Array
 from ...solvers import ClearanceTask, OptimizedMotion, PostureTask, Task
 from ...solvers.optimal_control.optimize import optimize_steps, until
-from ...solvers.optimal_control.rows.limit_sources import MotionBounds
 from ...solvers.optimal_control.soft_tasks import SoftTask
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.optimal_control.start import TrackedFrames
 from ...solvers.progress import mapped
 from ...solvers.tracking.avoidance.avoiding import tracker_of
 from ...solvers.tracking.segments import Segment
-from ...solvers.trajectories.motion_limits import MotionLimits
 from ..collisions import obstacle_placements
-from ..criteria.solver_criteria import root_gravity
 from ..tasks.ad_hoc import AdHocTask
+from .choices import BakeChoices, WholeMotion
 from .plans import BakedSegment
 
-WORD = "duration"
 MOST = 10.0  # times as long as the scene has it is looked for a start that is in time
 SLOWER = 1.5
 _SAME_FRAME = 1e-6  # frames
@@ -37,18 +33,17 @@ _CHUNK = 50  # frames that are followed between two looks at the keyboard
 def whole_motion(
     model: RobotModel,
     parts: Sequence[BakedSegment],
-    cost: object,
+    whole: WholeMotion,
     animation: Array | None,
     is_start_fixed: bool,
-    bounds: MotionBounds | None = None,
     gravity: Array | None = None,
-    is_enough: Callable[[], bool] = bool,
 ) -> Generator[float, None, list[BakedSegment]]:
-    """Yield the share of the steps done; return the parts with the frames of the optimum. gravity: (3,) in the root
-    frame, of the cost "torque".   is_enough: whether to end with the best so far. Raises RobokinError."""
+    """Yield the share of the steps done; return the parts with the frames of the optimum. animation: (n, nq) of the
+    cost "animation".   gravity: (3,) in the root frame, of the cost "torque". Raises RobokinError."""
     tracked = [tracked_frames(part) for part in parts]
+    cost, bounds = whole.cost, whole.bounds
     steps = optimize_steps(model, tracked, cost, animation, is_start_fixed, bounds=bounds, gravity=gravity)
-    steps = until(steps, lambda _: is_enough())
+    steps = until(steps, lambda _: whole.is_enough())
     results = yield from mapped(steps, lambda done: done / ITERATIONS)  # begins anew with each level that is missed
     return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]
 
@@ -83,20 +78,6 @@ def task_names(tasks: Sequence[bpy.types.PropertyGroup], ad_hoc: Sequence[AdHocT
     return [*(task.name for task in tasks), *(each.task.name for each in ad_hoc)]
 
 
-def parse_soft(texts: Sequence[str]) -> dict[str, float]:
-    """ "NAME=WEIGHT" of each. Raises TaskError."""
-    found = {}
-    for text in texts:
-        name, _, weight = text.rpartition("=")
-        try:
-            found[name] = float(weight)
-        except ValueError:
-            found[name] = -1.0
-        if not name or not 0.0 <= found[name] < np.inf:
-            raise TaskError(f"soft {text!r}: a task's name and its weight are needed, NAME=WEIGHT, 0 for a hard task")
-    return found
-
-
 def soft_tasks(parts: Sequence[BakedSegment], names: Sequence[str], weights: Sequence[float]) -> list[SoftTask]:
     """Residuals of the soft tasks over all frames."""
     residuals = np.concatenate([part.residuals(len(names)) for part in parts])
@@ -123,57 +104,13 @@ def time_note(taken: float, given: float) -> str:
     return f"it takes {taken:.3g} s in place of {given:.3g} s"
 
 
-def motion_bounds(
-    obj: bpy.types.Object, robot: Binding, efforts: bool | None = None, jerk: bool | None = None
-) -> MotionBounds:
-    """What a whole motion keeps besides positions, velocities and accelerations, as the robot's settings say, or in
-    their place `efforts` and `jerk`. Raises RobokinError for efforts of a robot without masses."""
-    settings = obj.robokin.solver
-    has_efforts = settings.efforts if efforts is None else efforts
-    has_jerk = settings.bake_jerk if jerk is None else jerk
-    limits = {"jerk": MotionLimits.of(robot.model).jerk} if has_jerk else None
-    return MotionBounds.of(robot.model, limits, root_gravity(obj, robot) if has_efforts else None)
-
-
-def chosen_cost(settings: bpy.types.PropertyGroup, mode: str | None = None, cost: str | None = None) -> object | None:
-    """The cost of a bake, None for frame by frame: as the settings of a robot say, or in their place `mode` ("frames",
-    "whole") and `cost` (a word, or "word=weight,..."). Raises RobokinError."""
-    if cost is not None and mode == "frames":
-        raise RobokinError("a cost is of a whole motion: not with the mode frames")
-    if (mode or ("whole" if cost is not None else settings.bake_mode.lower())) == "frames":
-        return None
-    return parse_cost(cost) if cost is not None else with_duration(settings.motion_cost, settings.duration_weight)
-
-
-def with_duration(word: str, weight: float) -> str | dict[str, float]:
-    """A cost of the settings, and the duration of the motion with a weight beside it; 0: the time is given."""
-    own = word.lower()
-    return own if weight <= 0.0 or own == WORD else {own: 1.0, WORD: weight}
-
-
-def parse_cost(text: str) -> str | dict[str, float]:
-    """ "word", or "word=weight,word=weight". Raises RobokinError."""
-    if "=" not in text and "," not in text:
-        return text
-    found: dict[str, float] = {}
-    for item in text.split(","):
-        word, _, weight = item.partition("=")
-        try:
-            found[word.strip()] = float(weight or 1.0)
-        except ValueError:
-            raise RobokinError(f"cost {item!r}: {weight!r} is not a number") from None
-    return found
-
-
-def frees_time(cost: object) -> bool:
-    """Whether a cost has the duration in it."""
-    return cost == WORD or (isinstance(cost, Mapping) and WORD in cost)
-
-
-def timed_cost(cost: object) -> object:
-    """The cost where the time is settled."""
-    others = {word: weight for word, weight in cost.items() if word != WORD} if isinstance(cost, Mapping) else {}
-    return others or "acceleration"
+def with_time(choices: BakeChoices, whole: WholeMotion, stretch: float | None) -> BakeChoices:
+    """What to bake next where the time is free: a motion that takes `stretch` times as long and keeps that time; None:
+    longer, to be looked at again. Its targets are those of now, evenly spread."""
+    frames, moments = frames_in_time(choices.frames, choices.read_at, stretch or SLOWER)
+    if stretch is not None:
+        whole = replace(whole, cost=whole.timed_cost)
+    return replace(choices, frames=frames, moments=moments, whole=whole)
 
 
 def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: float) -> tuple[range, list[float]]:

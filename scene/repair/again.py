@@ -14,8 +14,8 @@ from ...robokin.units import counted
 from ...scene.animation.curves import pose_held, refuse_unwritable, show_curves, shown_by_keys
 from ...scene.animation.stretch_keys import bake_modifiers, write_stretch
 from ...scene.animation.undone import whole_or_undone
-from ...scene.bake.check import check_steps
 from ...scene.bake.report import MET
+from ...scene.check.check import check_steps
 from ...scene.criteria.solver_criteria import enabled_entries, write_costs
 from ...scene.tasks.solver_tasks import are_hard, enabled_tasks
 from ...scene.tasks.targets import targets_over

@@ -13,9 +13,9 @@ from ...properties.bridge import binding
 from ...properties.results.readouts import BrokenFrames, BrokenRow
 from ...scene.animation.curves import shown_by_keys
 from ...scene.animation.frames import keyed_only, moved_by_keys_only
-from ...scene.bake.check import AnimationCheck, check_steps
-from ...scene.bake.check_rows import limit_rows, task_rows
 from ...scene.bake.report import MET
+from ...scene.check.check import AnimationCheck, check_steps
+from ...scene.check.rows import limit_rows, task_rows
 from ...scene.tasks.shapes import has_shape
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import places_of

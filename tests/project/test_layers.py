@@ -33,7 +33,7 @@ ORDER = {
     "postures posing motion tracking trajectories optimal_control retiming planning program traversal",
     "robokin": "spatial model structure files backend collision inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
-    "scene": "animation tasks criteria bake repair posing live conversion examples",
+    "scene": "animation tasks criteria bake check repair posing live conversion examples",
 }
 FILES = 15  # in a folder, at most
 LINES = 340  # of a file, at most

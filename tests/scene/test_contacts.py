@@ -9,7 +9,7 @@ import pytest
 from robokin_addon.properties.bridge import binding, read_configuration
 from robokin_addon.robokin import Joint, Link, RobotModel
 from robokin_addon.scene.animation.curves import write_curves
-from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.scene.check.check import check_steps
 from robokin_addon.scene.contacts import contacts_over
 from robokin_addon.scene.tasks.targets import targets_over
 from robokin_addon.solvers import Motion

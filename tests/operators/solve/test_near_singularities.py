@@ -10,7 +10,7 @@ import pytest
 from robokin_addon.operators.handlers.task_readouts import task_readouts
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.scene.animation import frames as animation
-from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.scene.check.check import check_steps
 from robokin_addon.solvers import Singularities, tool_at
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_robot, add_target, circle

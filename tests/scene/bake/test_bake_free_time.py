@@ -10,14 +10,13 @@ import pytest
 from robokin_addon.properties.bridge import binding
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.bake.choices import WholeMotion, with_duration
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.bake.whole import (
     come_to_rest,
     frames_in_time,
     is_too_fast,
     rest_segment,
-    timed_cost,
-    with_duration,
 )
 from robokin_addon.solvers import ClearanceTask, check_motion
 from robokin_addon.solvers.progress import finish
@@ -86,8 +85,9 @@ def test_frames_and_costs_in_another_time():
     frames, moments = frames_in_time(range(1, 10, 2), range(1, 10, 2), 1.4)
     assert list(frames) == [1, 3, 5, 7, 9, 11, 13]
     np.testing.assert_allclose(moments, np.linspace(1, 9, 7))
-    assert timed_cost({"kinetic_energy": 2.0, "duration": 3.0}) == {"kinetic_energy": 2.0}
-    assert timed_cost("duration") == timed_cost({"duration": 3.0}) == "acceleration"
+    assert WholeMotion(cost={"kinetic_energy": 2.0, "duration": 3.0}).timed_cost == {"kinetic_energy": 2.0}
+    for cost in ("duration", {"duration": 3.0}):
+        assert WholeMotion(cost=cost).timed_cost == "acceleration"
     assert with_duration("DURATION", 2.0) == "duration" and with_duration("JERK", 0.0) == "jerk"
     assert with_duration("JERK", 2.0) == {"jerk": 1.0, "duration": 2.0}
     late = [SimpleNamespace(is_late=np.array([False, True]))]

@@ -10,6 +10,7 @@ import pytest
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.scene.animation.frames import channelbag, set_frame
 from robokin_addon.scene.bake.bake import bake_steps
+from robokin_addon.scene.bake.choices import BakeChoices
 from support.blender.scene_robots import READY, add_robot, add_target, circle
 
 ELBOW, FRAMES = "panda_joint4", 20
@@ -95,6 +96,7 @@ def test_a_rate_that_is_reported_otherwise_makes_no_difference(scene, robot):
 
 def test_no_thread_lives_on_while_blender_has_its_turn(scene, robot):
     before = threading.enumerate()
-    steps = bake_steps(scene, bpy.context.view_layer, robot, binding(robot), range(1, FRAMES + 1), None)
+    choices = BakeChoices(frames=range(1, FRAMES + 1), q0=None)
+    steps = bake_steps(scene, bpy.context.view_layer, robot, binding(robot), choices)
     seen = [threading.enumerate() for _ in steps]
     assert len(seen) > FRAMES and all(alive == before for alive in [*seen, threading.enumerate()])

@@ -9,6 +9,7 @@ from robokin_addon.properties.postures import start_configuration
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.bake.bake import bake_steps
+from robokin_addon.scene.bake.choices import BakeChoices
 from support.blender.scene_bakes import bake, slow_road, snapshot
 from support.blender.scene_robots import TOOL
 
@@ -38,7 +39,8 @@ def test_an_abandoned_bake_leaves_nothing_behind_however_far_it_has_come(scene, 
     scene.frame_set(7)
     before = snapshot(scene, robot)
     start = start_configuration(robot, robot_model(robot), "REST")
-    steps = bake_steps(scene, bpy.context.view_layer, robot, binding(robot), range(1, 40), start)
+    choices = BakeChoices(frames=range(1, 40), q0=start)
+    steps = bake_steps(scene, bpy.context.view_layer, robot, binding(robot), choices)
     assert any(share >= until for share in steps)
     steps.close()
     assert snapshot(scene, robot) == before

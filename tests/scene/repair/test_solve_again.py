@@ -17,7 +17,7 @@ from robokin_addon.robokin import RobokinError
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.animation.stretch_keys import write_stretch
-from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.scene.check.check import check_steps
 from robokin_addon.scene.repair import again, attempts, broken_frames
 from robokin_addon.scene.repair.again import repair_steps
 from robokin_addon.scene.tasks.solver_tasks import enabled_tasks

@@ -14,7 +14,7 @@ from robokin_addon.properties.bridge import binding, export_urdf, read_configura
 from robokin_addon.properties.bridge.editing.records import bone_record
 from robokin_addon.properties.bridge.record.reading import KEY, read_record
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, urdf_text
-from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.scene.check.check import check_steps
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_empty, build
 from support.oracles.compare import compare_models

@@ -20,7 +20,7 @@ from robokin_addon.properties.bridge import (
 from robokin_addon.robokin import ModelError, RobotModel, forward_kinematics, library_robot, load_urdf
 from robokin_addon.robokin.model.drive import Drive
 from robokin_addon.scene.animation.curves import write_curves
-from robokin_addon.scene.bake.check import check_steps
+from robokin_addon.scene.check.check import check_steps
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import build
 from support.robots import robot

@@ -9,8 +9,8 @@ import bpy
 from ...properties.bridge import is_robot
 from ...properties.results.result_text import status_words
 from ...solvers import Status
+from ..bake.report import MET
 from .check import AnimationCheck
-from .report import MET
 
 _MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...solvers import Status
 from ...solvers.motion.check import Violation
-from .report import MET
+from ..bake.report import MET
 
 _ORDERS = {"velocity": 1, "acceleration": 2, "jerk": 3, "tool speed": 1, "tool acceleration": 2}  # rates of time
 _OF_PLACES = ("tool speed", "tool acceleration", "tipping", "slip", "collision")

@@ -14,8 +14,6 @@ from ...properties.bridge import Binding
 from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...robokin.units import counted, small_length
-from ...scene.bake.check_rows import CheckRow, in_world, limit_rows, needs, task_rows, time_needed
-from ...scene.bake.report import MET
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.ad_hoc import AdHocTask
 from ...scene.tasks.root_frames import world_scale
@@ -29,11 +27,13 @@ from ...solvers.motion.rolled import side_slip
 from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
+from ..bake.report import MET
+from ..bake.samples import sample_motion
 from ..collisions import collisions_over
 from ..contacts import contacts_over
 from ..keyed_numbers import checked_by_frame, models_over, numbers_change
 from ..singularities import singularities_of
-from .samples import sample_motion
+from .rows import CheckRow, in_world, limit_rows, needs, task_rows, time_needed
 
 SLIPS_ASIDE = 1e-5  # [m/s] along an axle that is reported
 _CHUNK = 16  # frames between two reports of progress
