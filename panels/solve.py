@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..properties.results import readouts
-from ..properties.results.result_text import TOO_FAST, in_scene_units, status_words
+from ..properties.results.result_text import TOO_FAST, in_scene_units, named_first, status_words
 from ..robokin.units import counted
-from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
+from .prepared.robot_panel import RobotPanel, clipped, draw_status, draw_text, options, row_letters
 from .why import draw_path_remedy, draw_why
 
 SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all
@@ -164,9 +164,14 @@ def _draw_edited(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
         return
     if edited.rows:
         box = layout.box()
-        box.alert = True
-        what = counted(edited.count, "frame breaks", "frames break")
-        box.label(text=f"{what} a task or a limit", icon="ERROR")
+        is_meant = all(row.status == "MAX_ITERATIONS" for row in edited.rows) and readouts.is_present(obj, "rewritten")
+        if is_meant:
+            what = counted(edited.count, "frame misses", "frames miss")
+            draw_text(context, box, f"{what} a task since keys were reduced, smoothed or retimed", "INFO")
+        else:
+            box.alert = True
+            what = counted(edited.count, "frame breaks", "frames break")
+            box.label(text=f"{what} a task or a limit", icon="ERROR")
         _draw_failures(context, layout, list(edited.rows), "EDITED", True)
         _draw_check_remedies(layout, obj.robokin.solver, list(edited.rows))
     if edited.unseen:
@@ -204,7 +209,7 @@ def _draw_failures(
     rows, frame = layout.column(align=True), context.scene.frame_current
     rows.active = is_present
     chosen = next((failure for failure in failures if failure.first <= frame <= failure.last), failures[0])
-    texts = [f"{_frames(failure)}: {status_words(failure.status, failure.reason)}" for failure in failures[:SHOWN]]
+    texts = [_row_text(context, failure) for failure in failures[:SHOWN]]
     for index, (failure, text) in enumerate(zip(failures, texts, strict=False)):
         if texts.count(text) > 1:
             text = f"{_frames(failure)}: {in_scene_units(context.scene, failure.reason)}"
@@ -215,6 +220,12 @@ def _draw_failures(
     words, reason = status_words(chosen.status, chosen.reason), in_scene_units(context.scene, chosen.reason)
     begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
     draw_text(context, rows.box(), reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
+
+
+def _row_text(context: bpy.types.Context, failure: bpy.types.PropertyGroup) -> str:
+    """Frames, what is wrong, and of which joint or task."""
+    text, name = f"{_frames(failure)}: {status_words(failure.status, failure.reason)}", named_first(failure.reason)
+    return f"{text}, {clipped(name, max(row_letters(context, 1.0) - len(text) - 2, 8))}" if name else text
 
 
 def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) -> None:

@@ -11,7 +11,7 @@ from ..properties.results.same_tip import tasks_on_same_tip
 from ..properties.selected.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
-from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
+from .prepared.robot_panel import RobotPanel, draw_entries, draw_text, row_letters
 from .prepared.task_rows import add_target_text, residual_text, task_labels, task_readouts, weights_of
 
 
@@ -60,12 +60,16 @@ def _draw_task(
     column = layout.column()
     column.prop(task, "kind")
     if kind.tip:
-        _wide(column, kind.tip).prop_search(task, "tip", obj.data, "bones", text="", icon="BONE_DATA")
+        _wide(context, column, kind.tip, task.tip).prop_search(
+            task, "tip", obj.data, "bones", text="", icon="BONE_DATA"
+        )
     if kind.other:
-        _wide(column, kind.other).prop_search(task, "other", obj.data, "bones", text="", icon="BONE_DATA")
+        _wide(context, column, kind.other, task.other).prop_search(
+            task, "other", obj.data, "bones", text="", icon="BONE_DATA"
+        )
     if not (task.kind == "DISTANCE" and task.other):
-        _draw_target(column, task)
-    _draw_fields(column, obj, task)
+        _draw_target(context, column, task)
+    _draw_fields(context, column, obj, task)
     others = tasks_on_same_tip(obj, task)
     if others:
         holds, all_of = ("holds", "both") if len(others) == 1 else ("hold", "all")
@@ -93,14 +97,15 @@ def _draw_task(
         draw_text(context, layout, "Only a bake can meet a velocity", "INFO")
 
 
-def _draw_target(column: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> None:
+def _draw_target(context: bpy.types.Context, column: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> None:
     kind = KINDS[task.kind]
     if kind.target == "POSE":
         column.prop(task, "use_target")
     if kind.target in ("CURVE", "MESH") or (kind.target and task.use_target):
-        _wide(column, "Target").prop(task, "target", text="")
+        _wide(context, column, "Target", _name(task.target)).prop(task, "target", text="")
         if kind.target == "POSE" and task.target is not None and task.target.type == "ARMATURE":
-            _wide(column, "Bone").prop_search(task, "subtarget", task.target.data, "bones", text="", icon="BONE_DATA")
+            bone = _wide(context, column, "Bone", task.subtarget)
+            bone.prop_search(task, "subtarget", task.target.data, "bones", text="", icon="BONE_DATA")
     elif kind.target:
         fixed = column.column()
         fixed.use_property_decorate = True
@@ -108,7 +113,9 @@ def _draw_target(column: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> N
             fixed.prop(task, name)
 
 
-def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> None:
+def _draw_fields(
+    context: bpy.types.Context, column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup
+) -> None:
     """What only this kind has."""
     kind = KINDS[task.kind]
     labels = task_labels(obj, task)
@@ -120,9 +127,9 @@ def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.ty
         if name == "posture":
             own.prop_search(task, name, obj.robokin, "postures", icon="POSE_HLT")
         elif name == "surface":
-            _wide(own, "Surface").prop(task, name, text="")
+            _wide(context, own, "Surface", _name(task.surface)).prop(task, name, text="")
         elif name == "coefficients":
-            _wide(own, "Factors").prop(task, name, text="")
+            _wide(context, own, "Factors", task.coefficients).prop(task, name, text="")
         elif labels is None:
             own.prop(task, name)
         else:
@@ -133,13 +140,22 @@ def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.ty
         column.operator("robokin.task_from_pose", icon="EYEDROPPER")
 
 
-def _wide(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
-    """A row with a short label, so that long names can be read."""
-    row = layout.split(factor=0.25)
+def _wide(context: bpy.types.Context, layout: bpy.types.UILayout, label: str, name: str) -> bpy.types.UILayout:
+    """A row with a short label, so that long names can be read; one that is too long even so stands above it."""
+    if len(name) > row_letters(context, 1.0 - NARROW) - _ICONS:
+        column = layout.column(align=True)
+        draw_text(context, column, label if len(name) <= row_letters(context, 1.0) - _ICONS else f"{label} {name}")
+        return column
+    row = layout.split(factor=NARROW)
     row.label(text=label)
     return row
 
 
+def _name(thing: bpy.types.ID | None) -> str:
+    return "" if thing is None else thing.name
+
+
+NARROW, _ICONS = 0.25, 6  # share of a row that is its label; letters that the icons of a field take
 _OFFSETS = {"offset_location": "Tip Offset", "offset_rotation": "Tip Rotation"}
 
 

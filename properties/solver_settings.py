@@ -212,6 +212,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Frames in which the same limit keeps the retimed animation from being faster",
     )
     retime_mark: bpy.props.StringProperty(override=VALUE, description=_MARK, options={"HIDDEN"})
+    rewritten_mark: bpy.props.StringProperty(override=VALUE, description=_MARK, options={"HIDDEN"})
     avoid_collisions: field(
         BoolProperty,
         "Avoid Collisions",

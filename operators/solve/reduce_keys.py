@@ -12,6 +12,7 @@ from ...properties.results.result_text import in_scene_units, scaled_lengths
 from ...scene.animation.key_reduction import reduce_steps
 from ...scene.tasks.root_frames import metres_per_world_unit, world_scale
 from ..common import FrameRangeOperator, check_report
+from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
 
 DEFAULT = 1e-3  # [m] of the robot
@@ -55,6 +56,7 @@ class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operat
         bounds = unit * self.given("position", DEFAULT / unit), self.rotation
         result = yield from reduce_steps(context.scene, obj, first, last, *bounds, bool(new))
         self.write_report(self.report_path, result.to_dict())
+        settings.rewritten_mark = motion_mark(obj, robot)
         off = scaled_lengths(result.summary(), world_scale(obj, robot))
         self.report({"INFO"}, f"frames {first} to {last}: {in_scene_units(context.scene, off)}")
 

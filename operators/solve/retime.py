@@ -62,7 +62,7 @@ class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
         limits = retime_limits(obj, robot, *(self.given(name, getattr(settings, f"retime_{name}")) for name in _LIMITS))
         result = yield from retime_steps(context.scene, obj, robot, first, last, mode, duration, efforts, limits)
         store_failures(settings.retime_limits, result.rows)
-        settings.retime_mark = motion_mark(obj, robot)
+        settings.retime_mark = settings.rewritten_mark = motion_mark(obj, robot)
         self.report({"INFO"}, result.summary() + after_end(context.scene, result.last))
 
 

@@ -6,10 +6,12 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.results.result_text import in_scene_units
 from ...robokin.units import counted
 from ...scene.bake.smooth import smooth_steps
 from ..common import FramesOperator, check_report
+from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
 
 
@@ -40,6 +42,7 @@ class ROBOKIN_OT_smooth(ModalOperator, FramesOperator, bpy.types.Operator):
         new = self.given("new_action", obj.robokin.solver.new_action)
         result = yield from smooth_steps(context.scene, obj, frames, self.time, new, self.is_enough)
         self.write_report(self.report_path, result.to_dict())
+        obj.robokin.solver.rewritten_mark = motion_mark(obj, binding(obj))
         said = in_scene_units(context.scene, result.summary())
         self.report({"WARNING" if result.after else "INFO"}, f"{counted(len(frames), 'frame')}: {said}")
 

@@ -22,6 +22,9 @@ TOO_FAST = "Too fast"
 _OF_ITSELF = "A task contradicts itself"
 _NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 _QUANTITY = re.compile(rf"(?<![\w.])({_NUMBER}) (rad|mm|m)(/s\u00b2|/s)?(?![\w/])")
+_ABOUT = re.compile(
+    r"^(?:too \w+: )?(\S+) (?:moves at|accelerates at|jerks by|is at|is off by|needs) |acceleration limits of ([^,]+)"
+)
 _STATUS = re.compile(rf"\b({'|'.join(STATUS_WORDS)})\b")
 
 
@@ -35,6 +38,12 @@ def status_words(status: str, reason: str = "") -> str:
     if status == "TASK_CONFLICT" and "its position alone" in reason:
         return _OF_ITSELF
     return STATUS_WORDS.get(status, status)
+
+
+def named_first(reason: str) -> str:
+    """The joint or task that a sentence of Check or Bake is about; "" where it begins with none."""
+    found = _ABOUT.search(reason)
+    return found[1] or found[2] if found else ""
 
 
 def in_scene_units(scene: bpy.types.Scene, sentence: str) -> str:

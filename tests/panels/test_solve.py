@@ -97,3 +97,28 @@ def test_solve_again_is_offered_for_collisions_once_they_are_avoided(robot):
     assert offered() == (False, True)
     settings.avoid_collisions = True
     assert offered() == (True, False)
+
+
+def test_rows_name_the_joint_or_the_task_that_is_wrong_shortened_in_its_middle(robot):
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    robot.robokin.solver.check_summary = "a summary"
+    reasons = {
+        Status.LIMIT: "too fast: left_elbow_flex_joint moves at 2 rad/s, allowed 1 rad/s: needs 2 times more time",
+        Status.MAX_ITERATIONS: "left_gripper_tool_center_point is off by up to 0.1 m",
+    }
+    failures = [(i, i, status, reason) for i, (status, reason) in enumerate(reasons.items())]
+    store_failures(robot.robokin.solver.check_failures, failures)
+    rows = [text for text in draw_page()["ROBOKIN_PT_check"]["texts"] if text and text[0].isdigit()]
+    assert [row.partition(", ")[0] for row in rows] == ["0: Too fast", "1: Not reached"]
+    for row, end in zip(rows, ("_joint", "_point"), strict=True):
+        name = row.partition(", ")[2]
+        assert name.startswith("left") and name.endswith(end[-4:])
+
+
+def test_names_too_long_for_their_field_stand_above_it(robot):
+    target = add_target(robot)
+    bpy.context.window_manager.robokin_page = "TASKS"
+    target.name = "left_gripper_tool_center_point target"
+    assert f"Target {target.name}" in " ".join(draw_page()["ROBOKIN_PT_tasks"]["labels"])
+    target.name = "short"
+    assert "Target" in draw_page()["ROBOKIN_PT_tasks"]["labels"]

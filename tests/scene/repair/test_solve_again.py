@@ -25,6 +25,7 @@ from robokin_addon.scene.tasks.targets import targets_over
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.tracking.segments import Segment
 from scipy.interpolate import CubicHermiteSpline
+from support.blender.panels import draw_page
 from support.blender.scene_tasks import add, place
 from support.blender.windows import called
 from support.command import run
@@ -395,3 +396,19 @@ def test_a_failure_while_it_writes_leaves_all_as_it_was(baked, monkeypatch, fail
     monkeypatch.undo()
     called(bpy.ops.robokin.solve_again, baked)
     assert checked(baked).passed
+
+
+@pytest.mark.parametrize("name", ["reduce_keys", "retime", "smooth"])
+def test_what_reduce_keys_retime_and_smooth_leave_alarms_nobody_until_a_key_is_dragged(baked, name):
+    """What follows targets that move is off them afterwards: that is no fault of the curves."""
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    bpy.ops.robokin.check(frame_end=40)
+    arguments = {"reduce_keys": {"position": 0.02}, "retime": {"mode": "FASTEST"}, "smooth": {"time": 0.5}}[name]
+    assert called(getattr(bpy.ops.robokin, name), baked, frame_start=1, frame_end=40, **arguments) == {"FINISHED"}
+    assert edited(baked).rows
+    said = " ".join(draw_page()["ROBOKIN_PT_check"]["labels"])
+    assert "miss a task since keys were reduced, smoothed or retimed" in said and "break" not in said
+    assert "Before the change:" in said
+    drag(baked, 1, 0.5)
+    assert edited(baked).rows
+    assert "break a task or a limit" in " ".join(draw_page()["ROBOKIN_PT_check"]["labels"])
