@@ -36,6 +36,8 @@ typedef struct descent {
   int32_t n_walls, *wall; /* those that a program has, as its first constraints; then the rows that are its bands */
   int32_t known, *active; /* constraints of the level's last program; sides of unknowns and rows that it ended at, 0: none
                              [all + rows] */
+  rk_projection last;     /* that program; where only walls are new, it goes on with its first `carried` constraints */
+  int32_t carried;
   double *program, *other_program; /* workspaces of one each */
 } descent;
 
@@ -191,28 +193,34 @@ static inline void turn_walls(const descent *s, int32_t count) {
 }
 
 /* A program of n - r unknowns and slacks, with the bounds and the kept rows that do not wait as constraints. */
-static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
-  const int64_t unknowns = s->n - s->r + slacks;
-  s->n_walls = 0;
-  for (int32_t i = 0; i < s->n_bounded + s->n_kept; i++)
-    if (!s->wall_waits[i]) s->wall[s->n_walls++] = i;
-  rk_projection p = rk_projection_lay_out(unknowns, s->n_walls + slacks, s->program);
-  for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
-  for (int64_t i = 0; i < unknowns; i++) p.y[i] = 0.0;
-  p.p = 0;
+static inline rk_projection *begin(descent *s, int32_t rank, int32_t slacks) {
+  const int32_t unknowns = s->n - s->r + slacks, walls = s->n_bounded + s->n_kept;
+  rk_projection *p = &s->last;
+  if (slacks || !s->known || p->n != unknowns || p->p != s->n_walls) {
+    *p = rk_projection_lay_out(unknowns, s->all + s->levels->start[s->levels->count], s->program);
+    s->n_walls = p->p = 0;
+  }
+  s->carried = p->p;
+  for (int32_t i = 0; i < walls; i++) {
+    int is_new = !s->wall_waits[i];
+    for (int32_t c = 0; is_new && c < s->carried; c++) is_new = s->wall[c] != i;
+    if (is_new) s->wall[s->n_walls++] = i;
+  }
+  for (int64_t i = (int64_t)unknowns * s->carried; i < (int64_t)unknowns * (s->n_walls + slacks); i++) p->N[i] = 0.0;
+  for (int32_t i = 0; !s->carried && i < unknowns; i++) p->y[i] = 0.0;
   turn_walls(s, s->r + rank);
-  for (int32_t c = 0; c < s->n_walls; c++) {
+  for (int32_t c = s->carried; c < s->n_walls; c++) {
     const int32_t kept = s->wall[c] - s->n_bounded;
     if (kept < 0) {
       const int32_t i = s->bounded[s->wall[c]], k = s->index[i];
-      double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
+      double *normal = constrain(p, s->x[k], s->lo[k], s->hi[k]);
       rotated(s, rank, turned_unit(s, i, s->r + rank), normal);
       forget_rounding(s, 1.0, normal);
     } else { /* of length 1, as bounds are: the tolerance is that of x */
       const double length = length_of(s, row_of(s, s->kept[kept])), size = length > 0.0 ? length : 1.0;
-      double *normal = constrain_row(s, &p, rank, s->kept[kept], s->kept_lower[kept], s->kept_upper[kept]);
+      double *normal = constrain_row(s, p, rank, s->kept[kept], s->kept_lower[kept], s->kept_upper[kept]);
       for (int32_t i = 0; i < s->n - s->r; i++) normal[i] /= size;
-      p.low[c] /= size, p.high[c] /= size;
+      p->low[c] /= size, p->high[c] /= size;
     }
   }
   return p;
@@ -234,9 +242,11 @@ static inline int solve(const descent *s, rk_projection *p) {
 static inline int solve_on(descent *s, rk_projection *p) {
   int32_t count = 0, *side = s->order;
   for (int32_t c = 0; c < p->p; c++) count += (side[c] = s->active[place_of(s, c)]) != 0, s->active[place_of(s, c)] = 0;
+  const int is_near = 2 * (p->p - s->known) <= count;
+  for (int32_t i = 0; s->carried && !is_near && i < p->n; i++) p->y[i] = 0.0;
   p->tolerance = RK_ROUNDING[0] * largest_of(s, s->x);
-  const int found = 2 * (p->p - s->known) <= count ? rk_project_with(p, side) == RK_QP_OPTIMAL || solve_again(s, p) : solve(s, p);
-  s->known = p->p;
+  const int found = is_near ? rk_project_with(p, s->carried, side) == RK_QP_OPTIMAL || solve_again(s, p) : solve(s, p);
+  s->known = found ? p->p : 0;
   for (int32_t j = 0; found && j < p->k; j++) s->active[place_of(s, p->number[j])] = p->sign[j] > 0.0 ? 1 : -1;
   return found;
 }

@@ -43,29 +43,29 @@ static void move_least(descent *s, const rk_projection *p, int32_t rank) {
 static double least_weight(const descent *s) { return REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0); }
 
 /* point: about the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds and
-   rows that do not wait. Returns the program, with what is active there; an empty one where x can only stay. */
-static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
+   rows that do not wait. Returns the program, with what is active there; null where x can only stay. */
+static rk_projection *meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
   const int32_t f = s->n - s->r;
   int32_t slacks = 0, bands = 0;
   for (int32_t row = first; row < last; row++) slacks += is_band(s, row), bands += !is_equation(s, row);
-  rk_projection p = begin(s, rank, slacks);
+  rk_projection *p = begin(s, rank, slacks);
   for (int32_t row = first, slack = f; row < last; row++)
     if (is_band(s, row)) {
-      s->wall[p.p] = row;
-      constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
+      s->wall[p->p] = row;
+      constrain_row(s, p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
     }
   s->largest = bands ? 1.0 : 0.0;
   for (int32_t i = 0; i < f; i++) s->largest = rk_max(s->weight[i], s->largest);
-  for (int32_t i = 0; i < p.n; i++) {
+  for (int32_t i = 0; i < p->n; i++) {
     s->scale[i] = 1.0 / rk_sqrt(rk_max(i < f ? s->weight[i] : 1.0, least_weight(s)));
-    p.y0[i] = i < f ? s->weight[i] * s->target[i] * s->scale[i] : 0.0;
+    p->y0[i] = i < f ? s->weight[i] * s->target[i] * s->scale[i] : 0.0;
   }
-  for (int32_t c = 0; c < p.p; c++)
-    for (int32_t i = 0; i < p.n; i++) p.N[(int64_t)c * p.n + i] *= s->scale[i];
-  for (int32_t i = f, c = s->n_walls; i < p.n; i++, c++) p.y[i] = -rk_clamp(0.0, p.low[c], p.high[c]) / s->scale[i];
-  const int found = solve_on(s, &p);
-  for (int32_t i = 0; i < f; i++) s->point[i] = found ? p.y[i] * s->scale[i] : 0.0;
-  return found ? p : (rk_projection){0};
+  for (int32_t c = s->carried; c < p->p; c++)
+    for (int32_t i = 0; i < p->n; i++) p->N[(int64_t)c * p->n + i] *= s->scale[i];
+  for (int32_t i = f, c = s->n_walls; i < p->n; i++, c++) p->y[i] = -rk_clamp(0.0, p->low[c], p->high[c]) / s->scale[i];
+  const int found = solve_on(s, p);
+  for (int32_t i = 0; i < f; i++) s->point[i] = found ? p->y[i] * s->scale[i] : 0.0;
+  return found ? p : 0;
 }
 
 /* point: from about the minimum of a program to it. */
@@ -78,7 +78,7 @@ static void finish(descent *s, rk_projection *p, int32_t rank, double damping) {
     p->y0[i] += rest * s->point[i] * s->scale[i];
   }
   if (eased && rk_project_again(p) != RK_QP_OPTIMAL && !solve_again(s, p)) {
-    p->k = 0;
+    p->k = s->known = 0;
     return;
   }
   for (int32_t i = 0; i < f; i++) s->point[i] = p->y[i] * s->scale[i];
@@ -183,24 +183,23 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   see(s, last);
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
-  rk_projection p;
-  for (int is_met = 0; !is_met;) {
+  rk_projection *p = 0;
+  for (int is_met = 0; !is_met; p = is_met ? p : 0) {
     wake_all_of_many(s);
-    p = (rk_projection){0};
     move_along(s, rank, s->target);
     if (!is_inside(s, first, last)) {
       wake_walls(s);
       p = meet_inside(s, rank, first, last);
       move_along(s, rank, s->point);
       if (wake(s, first, last, damping)) continue;
-      if (p.n) finish(s, &p, rank, damping);
+      if (p) finish(s, p, rank, damping);
       move_along(s, rank, s->point);
     }
     is_met = !wake(s, first, last, damping);
   }
   accept(s);
   s->r += rank;
-  if (damping == 0.0) hold(s, &p); /* else what is as good may be longer */
+  if (damping == 0.0 && p) hold(s, p); /* else what is as good may be longer */
   keep(s, first, last);
 }
 
@@ -268,12 +267,13 @@ static int minimise(descent *s, const double *H, const double *g) {
     move_along(s, 0, s->point);
     if (is_inside(s, 0, 0)) continue;
     wake_walls(s);
-    rk_projection p = begin(s, 0, 0);
-    for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
-    for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
-    if (!solve_on(s, &p)) return 1; /* staying keeps all that is above */
-    rk_solve_lower_transposed(f, s->L, p.y);
-    move_along(s, 0, p.y);
+    rk_projection *p = begin(s, 0, 0);
+    for (int32_t c = s->carried; c < p->p; c++) rk_solve_lower(f, s->L, p->N + (int64_t)c * f);
+    for (int32_t i = 0; i < f; i++) p->y0[i] = s->target[i];
+    if (!solve_on(s, p)) return 1; /* staying keeps all that is above */
+    rk_copy(s->slope, p->y, f);
+    rk_solve_lower_transposed(f, s->L, s->slope);
+    move_along(s, 0, s->slope);
   } while (wake(s, s->seen, s->seen, 0.0));
   accept(s);
   return 1;

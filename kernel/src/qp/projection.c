@@ -157,11 +157,13 @@ static int32_t run(rk_projection *s) {
   }
 }
 
-/* No constraint is active; 0 when some cannot be kept anyway. */
-static int start(rk_projection *s) {
-  s->k = s->iterations = 0;
-  for (int32_t i = 0; i < s->n; i++) s->y[i] = s->y0[i];
-  for (int32_t c = 0; c < s->p; c++) {
+/* No constraint is active, but for those of the first `carried`; 0 when some cannot be kept anyway. */
+static int start(rk_projection *s, int32_t carried) {
+  s->iterations = 0;
+  for (int32_t i = 0; !carried && i < s->n; i++) s->k = 0, s->y[i] = s->y0[i];
+  for (int32_t c = 0; c < carried; c++)
+    if (s->flag[c] == SETTLED && s->length[c] > 0.0) s->flag[c] = IDLE;
+  for (int32_t c = carried; c < s->p; c++) {
     const double *normal = s->N + (int64_t)c * s->n;
     s->length[c] = rk_sqrt(rk_dot(s->n, normal, normal));
     s->flag[c] = s->length[c] == 0.0 ? SETTLED : IDLE;
@@ -186,7 +188,7 @@ static int relax(rk_projection *s) {
   return 0;
 }
 
-int32_t rk_project(rk_projection *s) { return start(s) ? run(s) : RK_QP_INFEASIBLE; }
+int32_t rk_project(rk_projection *s) { return start(s, 0) ? run(s) : RK_QP_INFEASIBLE; }
 
 int32_t rk_project_again(rk_projection *s) {
   return relax(s) && run(s) == RK_QP_OPTIMAL ? RK_QP_OPTIMAL : rk_project(s);
@@ -201,9 +203,9 @@ static int touch(rk_projection *s, int32_t c, double sign) {
   return 1;
 }
 
-int32_t rk_project_with(rk_projection *s, const int32_t *side) {
-  if (!start(s)) return RK_QP_INFEASIBLE;
-  for (int32_t c = 0; c < s->p; c++)
+int32_t rk_project_with(rk_projection *s, int32_t carried, const int32_t *side) {
+  if (!start(s, carried)) return RK_QP_INFEASIBLE;
+  for (int32_t c = 0; !carried && c < s->p; c++)
     if (side[c]) touch(s, c, side[c]);
   return rk_project_again(s);
 }
@@ -273,7 +275,7 @@ static void walk(rk_projection *s) {
 int32_t rk_project_from(rk_projection *s) {
   for (int32_t i = 0; i < s->n; i++) s->shift[i] = s->y0[i] - s->y[i];
   for (int32_t c = 0; c < s->p; c++) s->safe[c] = rk_dot(s->n, s->N + (int64_t)c * s->n, s->y);
-  if (!start(s)) return RK_QP_INFEASIBLE;
+  if (!start(s, 0)) return RK_QP_INFEASIBLE;
   walk(s);
   return rk_project_again(s);
 }

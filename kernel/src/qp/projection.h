@@ -30,8 +30,9 @@ int32_t rk_project(rk_projection *s);
 /* Projects again after y0 was moved a little: the active constraints are tried first. */
 int32_t rk_project_again(rk_projection *s);
 
-/* Projects y0; the constraints that have a side[p], 1 lower or -1 upper, are tried first. */
-int32_t rk_project_with(rk_projection *s, const int32_t *side);
+/* Projects y0; the constraints that have a side[p], 1 lower or -1 upper, are tried first. carried: 0, or as many as it was
+   projected with before; what was active then is tried first instead. */
+int32_t rk_project_with(rk_projection *s, int32_t carried, const int32_t *side);
 
 /* Projects from a y that keeps all constraints, filled in by the caller. */
 int32_t rk_project_from(rk_projection *s);
