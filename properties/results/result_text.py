@@ -23,7 +23,8 @@ _OF_ITSELF = "A task contradicts itself"
 _NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 _QUANTITY = re.compile(rf"(?<![\w.])({_NUMBER}) (rad|mm|m)(/s\u00b2|/s)?(?![\w/])")
 _ABOUT = re.compile(
-    r"^(?:too \w+: )?(\S+) (?:moves at|accelerates at|jerks by|is at|is off by|needs) |acceleration limits of ([^,]+)"
+    r"^(?:too \w+: )?(.+?) (?:moves at|accelerates at|jerks by|is at|is off by|needs) "
+    r"|(?:velocity|acceleration) limits of ([^,]+)"
 )
 _STATUS = re.compile(rf"\b({'|'.join(STATUS_WORDS)})\b")
 

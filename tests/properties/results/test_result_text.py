@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from robokin_addon.properties.results.result_text import in_scene_units, scaled_lengths, status_words
+from robokin_addon.properties.results.result_text import in_scene_units, named_first, scaled_lengths, status_words
 from robokin_addon.properties.results.stored_results import store_failures
+from robokin_addon.scene.check.rows import limit_rows
 from robokin_addon.solvers import Status
+from robokin_addon.solvers.motion.violation import Violation
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot
 
@@ -52,3 +54,13 @@ def test_a_bake_that_is_too_fast_says_so_once_and_alike(scene):
     assert shown.lower().count("too fast") == 2  # the title and the row
     assert "Too fast for the velocity" in shown and "joint limits" not in shown
     assert in_scene_units(scene, settings.bake_reason).endswith("(4 reached, 8 held by limits)")
+
+
+@pytest.mark.parametrize("name", ["elbow", "Upper Arm.L", "arm/x", "needs_grease"])
+def test_a_sentence_names_its_joint_or_task_whatever_it_is_called(name):
+    for kind, unit in (("velocity", "rad/s"), ("jerk", "rad/s\u00b3"), ("lower", "rad"), ("effort", "N m")):
+        (row,) = limit_rows(range(10), [Violation(3, name, kind, 2.0, 1.0, unit)], 1.0)
+        assert named_first(row.reason) == name
+    assert named_first(f"too fast for the velocity limits of {name}, other") == name
+    assert named_first(f"{name} is off by 3 mm; other is off by 2 mm") == name
+    assert named_first("the robot tips: its zero-moment point is 0.1 m outside of what it stands on") == ""
