@@ -19,11 +19,13 @@ from ..solvers.tracking.starts import follow
 from .animation.curves import own_keys, pose_held
 from .animation.frames import fcurves
 from .bake.plans import bake_plans
+from .bake.report import MET
 from .check.rows import time_needed
 from .tasks.solver_tasks import enabled_tasks
 from .tasks.targets import places_of, targets_over
 
 SPLIT = ("BEZIER", "LINEAR")  # interpolations that another key does not change
+_BESIDE = 2  # frames that the speed and the acceleration at one follow from, on either side
 UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
 
 
@@ -37,7 +39,8 @@ def requested_times(
 ) -> Generator[float, None, float]:
     """Yield the share of the work done (0..1) now and then; return how many times as long the targets' motion must
     take for the joints that follow it from q0 (nq,) to be inside their limits on speed and acceleration; 1 when they
-    are. q0: as of a bake; None: the pose that is nearest to rest. Nothing changes. Raises RobokinError."""
+    are. Frames beside those that no pose meets do not count: there joints jump, however slow the targets are.
+    q0: as of a bake; None: the pose that is nearest to rest. Nothing changes. Raises RobokinError."""
     tasks = enabled_tasks(obj, robot)
     if not tasks:
         raise RobokinError(f"{obj.name!r} has no task whose target could be slower")
@@ -51,8 +54,9 @@ def requested_times(
     results = yield from scaled(mapped(steps, lambda done: sum(map(len, done)) / len(frames)), 0.7, 1.0)
     Q = np.concatenate([result.q for result in results])
     motion = Motion.of(model, dt * np.arange(len(Q)), Q)
+    missed = np.array([status not in MET for result in results for status in result.status])
     fast = [each for each in check_motion(motion).violations if each.kind in ("velocity", "acceleration")]
-    return time_needed(fast)
+    return time_needed(v for v in fast if not missed[max(v.frame - _BESIDE, 0) : v.frame + _BESIDE].any())
 
 
 def slow_targets(obj: bpy.types.Object, robot: Binding, first: int, factor: float) -> list[bpy.types.Object]:

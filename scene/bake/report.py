@@ -150,7 +150,22 @@ def find_failures(segments: Sequence[BakedSegment], frames: Sequence[int]) -> Ge
                 found[-1] = replace(before, last=own.last, diagnosis=deeper)
             else:
                 found.append(own)
-    return found
+    return [_beside_unmet(own, found, frames) for own in found]
+
+
+def _beside_unmet(own: Failure, found: Sequence[Failure], frames: Sequence[int]) -> Failure:
+    """What is too fast just before or after frames that are not met for another reason says so: there the joints jump,
+    and more time does not help."""
+    step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
+    others = [each for each in found if step in (own.first - each.last, each.first - own.last)]
+    if not _is_too_fast(own) or all(map(_is_too_fast, others)):
+        return own
+    reason = f"{own.diagnosis.reason}, beside frames that are not met at any speed"
+    return replace(own, diagnosis=replace(own.diagnosis, reason=reason))
+
+
+def _is_too_fast(failure: Failure) -> bool:
+    return "too fast" in failure.diagnosis.reason
 
 
 def statuses_of(segments: Sequence[BakedSegment], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:

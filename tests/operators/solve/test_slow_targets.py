@@ -51,6 +51,34 @@ def test_targets_that_are_too_fast_get_the_time_that_the_joints_need(scene, hurr
     assert "the robot can keep up" in called(bpy.ops.robokin.slow_targets, robot)
 
 
+def test_frames_that_no_pose_meets_ask_for_no_more_time_and_their_neighbours_say_why(scene, hurried):
+    robot, target = hurried
+    called(bpy.ops.robokin.slow_targets, robot)
+    assert bake(robot).bake_status == "CONVERGED"
+    curve = channelbag(target).fcurves.find("location", index=2)
+    for point in curve.keyframe_points:  # it goes out of reach, and comes back
+        if 0.3 * scene.frame_end < point.co.x < 0.7 * scene.frame_end:
+            point.co.y += 3.0
+    curve.update()
+    settings = bake(robot)
+    rows = [item for item in settings.bake_failures if item.status]
+    beside = [item for item in rows if "too fast" in item.reason]
+    assert {"OUT_OF_REACH"} < {item.status for item in rows} and beside
+    assert any(item.reason.endswith("beside frames that are not met at any speed") for item in beside)
+
+
+def test_a_jump_out_of_reach_and_back_needs_no_more_time(scene, hurried):
+    robot, target = hurried
+    curves = channelbag(target).fcurves
+    for curve in curves:
+        for point in curve.keyframe_points:
+            high = 3.0 if curve.array_index == 2 and 5 <= point.co.x <= 9 else 0.0
+            point.co.y, point.interpolation = curve.keyframe_points[0].co.y + high, "CONSTANT"
+        curve.update()
+    assert bake(robot).bake_status == "OUT_OF_REACH"
+    assert "the robot can keep up" in called(bpy.ops.robokin.slow_targets, robot)
+
+
 def test_keys_of_another_file_are_left(scene, hurried, tmp_path):
     robot, target = hurried
     before, path, action = times(target), str(tmp_path / "library.blend"), target.animation_data.action
