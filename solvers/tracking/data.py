@@ -1,4 +1,4 @@
-"""Limits and outcomes of tracking, as both backends have them."""
+"""Outcomes of tracking, as both backends have them."""
 
 from __future__ import annotations
 
@@ -10,51 +10,11 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
-from ..limits.viability import StepLimits
 from ..tasks import FrameTask
 from ..tasks.checks import rigid
 
 LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
 COLLIDED = 7  # the targets are not met, as links would come too near to something (6: without tasks)
-
-
-@dataclass(frozen=True, eq=False)
-class TrackLimits:
-    """Limits per frame of the support's columns. max_step: (nv,). max_step_change: (nv,) of the step between frames.
-
-    coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
-    lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
-    The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: at such a
-    position bound it stops, whatever its acceleration limit.
-    """
-
-    max_step: Array
-    max_step_change: Array
-    coordinate: Array
-    lower: Array
-    upper: Array
-
-    @classmethod
-    def of_all(cls, limits: StepLimits) -> TrackLimits:
-        """Limits of all columns of a robot."""
-        return cls(
-            np.ascontiguousarray(limits.max_step, np.float64),
-            np.ascontiguousarray(limits.max_step_change, np.float64),
-            limits.coordinate.astype(np.int32),
-            np.ascontiguousarray(limits.lower, np.float64),
-            np.ascontiguousarray(limits.upper, np.float64),
-        )
-
-    @property
-    def braked(self) -> bool:
-        """Some acceleration is limited."""
-        return bool(np.isfinite(self.max_step_change).any())
-
-    @property
-    def curved(self) -> bool:
-        """Some rate of a ball or floating joint is limited."""
-        finite = np.isfinite(self.max_step) | np.isfinite(self.max_step_change)
-        return bool((finite & (self.coordinate < 0)).any())
 
 
 @dataclass(frozen=True, eq=False)

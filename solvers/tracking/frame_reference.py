@@ -14,11 +14,11 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import Iterate, KeptLevels, LevelRows
+from ..descent.frame_bounds import FrameBounds, TrackLimits
 from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
 from ..descent.implicit_step import implicit_step
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
-from .data import TrackLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
 SETTLING_STEPS = 60  # near a singular pose each step is as good as the one before, and no better
@@ -37,9 +37,10 @@ class TrackedRobot(Protocol):
     q: Array
     goals: list[Array]
 
+    @property
+    def bounds(self) -> FrameBounds: ...
+
     def rows(self, targets: Any, data: IKData) -> LevelRows: ...
-    def box(self, last: Array, lo: Array, hi: Array) -> IKData: ...
-    def within(self, box: IKData, last: Array, lo: Array, hi: Array, q: Array) -> Array: ...
     def goal_start(self, level: int) -> Array: ...
     def followed(self, level: int, goal: Array) -> tuple[Array, bool]: ...
     def is_brakeable(self, q: Array, level: int, goal: Array) -> bool: ...
@@ -49,17 +50,13 @@ class TrackedRobot(Protocol):
 class Frame:
     """The descents of one frame. inside: within the frame's bounds."""
 
-    def __init__(self, tracking: TrackedRobot, targets: Any, lo: Array, hi: Array) -> None:
-        self._tracking, self._targets, self._bounds = tracking, targets, (lo, hi)
-        self.inside = self._within(lo, hi)
+    def __init__(self, tracking: TrackedRobot, targets: Any) -> None:
+        self._tracking, self._targets, self._bounds = tracking, targets, tracking.bounds
+        self.inside = self._within(self._bounds)
         self._freely = FrameDescent(tracking.rows(targets, replace(tracking.data, rolled_from=tracking.q)))
 
-    def _within(self, lo: Array, hi: Array) -> FrameDescent:
-        """Descents whose steps plain joints make inside [lo, hi] (nv,), and others inside the frame's bounds."""
-        tracking, last = self._tracking, self._tracking.q
-        box = tracking.box(last, lo, hi)
-        rows = tracking.rows(self._targets, box)
-        return FrameDescent(rows, lambda q: tracking.within(box, last, *self._bounds, q))
+    def _within(self, bounds: FrameBounds) -> FrameDescent:
+        return FrameDescent(self._tracking.rows(self._targets, bounds.box), bounds.within)
 
     @property
     def iterations(self) -> int:
@@ -168,7 +165,7 @@ class Frame:
                 at = inside.best
             else:
                 in_time, is_behind = False, True
-                at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there, busy)
+                at = inside.look(there) if on == 1 else self._pulled(at, on - 1, goal, there, busy)
                 if on < len(goals):
                     busy = self._claimed(at, on - 1, busy)
         inside.kept = None
@@ -267,28 +264,29 @@ class Frame:
         """Where (nq,) the first levels up to this one are met in the frame when these joints are free of limits on
         speed, and which of them go beyond those; None where they are not. From where the robot is, else from
         `start`."""
-        tracking, (least, most) = self._tracking, self._bounds
+        tracking, least, most = self._tracking, self._bounds.lo, self._bounds.hi
         lo, hi = least.copy(), most.copy()
         lo[columns], hi[columns] = -np.inf, np.inf
-        inside = self._within(lo, hi)
+        inside = self._within(replace(self._bounds, lo=lo, hi=hi))
         if not any(inside.run(q, level + 1, FRAME_STEPS) for q in (tracking.q, start)):
             return None
         at = tracking.limits.coordinate
         steps = {k: inside.best.q[at[k]] - tracking.q[at[k]] for k in columns}
         return [k for k in columns if not least[k] <= steps[k] <= most[k]], inside.best.q
 
-    def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
-        """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
-        what they have. busy: (nv,) bool, who stays."""
-        inside, at, nv = self.inside, start, len(self.inside.rows.scale)
-        inside.on, inside.kept, inside.rows.busy = above, KeptLevels(start, above), busy
+    def _pulled(self, start: Iterate, above: int, goal: Array, there: Array, busy: Array) -> Iterate:
+        """From where the first `above` levels are as near as limits on speed allow, towards `there`, where every joint
+        would follow the goal of the next one, while they keep what they have. busy: (nv,) bool, who stays."""
+        at, nv, before = start, len(busy), self._tracking.goals[above]
+        pulling = self._within(self._bounds.brakeable(before, goal, start.q))
+        pulling.on, pulling.kept, pulling.rows.busy, pulling.rows.is_exact = above, KeptLevels(start, above), busy, True
         for number in range(PULLS):
-            inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
-            at = inside.look(inside.step(at))
-            if inside.holds(at):
+            pulling.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
+            at = pulling.look(pulling.step(at))
+            if pulling.holds(at):
                 break
-        inside.rows.busy = None
-        return at if inside.holds(at) else start
+        self.inside.iterations += pulling.iterations
+        return at if pulling.holds(at) else start
 
     def preferred(self, best: Iterate, is_still: bool) -> Iterate:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep

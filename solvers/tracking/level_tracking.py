@@ -12,12 +12,13 @@ from ..criteria import Criterion, combine
 from ..criteria.base import time_to_optimum
 from ..descent.data import IKData, compile_whole
 from ..descent.descent import LevelRows
+from ..descent.frame_bounds import TrackLimits
 from ..descent.level_rows import Preference, StackRows
 from ..limits.viability import StepLimits
 from ..tasks.clearance import ClearanceTask
 from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
-from .data import TrackLimits, TrackOutcome
+from .data import TrackOutcome
 from .reference import ReferenceTracking
 
 

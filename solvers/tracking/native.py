@@ -11,9 +11,10 @@ from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError, TaskError
 from ..descent.data import IKData
+from ..descent.frame_bounds import TrackLimits
 from ..descent.native_problem import ProblemStruct
 from ..tasks import FrameTask
-from .data import TrackLimits, TrackOutcome, refuse_targets
+from .data import TrackOutcome, refuse_targets
 
 _ARRAYS = (
     ("max_step", np.float64),

@@ -15,13 +15,14 @@ from ...robokin.backend.library import pointer
 from ..criteria import Criterion
 from ..criteria.base import time_to_optimum
 from ..descent.data import compile_whole
+from ..descent.frame_bounds import TrackLimits
 from ..descent.native_problem import ProblemStruct
 from ..descent.native_stack import NativeStack, StackStruct, stack_library
 from ..limits.viability import StepLimits
 from ..tasks.influence import Remaining
 from ..tasks.native import same_target
 from ..velocity.task_levels import TaskLevels
-from .data import TrackLimits, TrackOutcome
+from .data import TrackOutcome
 from .native import TrackStruct, tracking_library
 
 

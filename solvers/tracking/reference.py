@@ -18,25 +18,23 @@ allow: it is asked for anew in the next frame, from where that one begins, and n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import reference
-from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import LevelRows
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from ..descent.frame_bounds import FrameBounds, TrackLimits
 from ..descent.level_rows import Preference
 from ..descent.steps import reachable, roll
 from ..descent.tip_rows import TipRows
-from ..limits.coupled import ball_within, base_within
-from ..limits.viability import braking_distance, braking_step, frames_to_stand, hovers, viable_steps
+from ..limits.viability import braking_distance, frames_to_stand, hovers
 from ..tasks import FrameTask
 from ..tasks.native import same_target
-from .data import LATE, TrackLimits, TrackOutcome, refuse_targets
+from .data import LATE, TrackOutcome, refuse_targets
 from .frame_reference import FRAME_STEPS, Frame
 
 AT_GOAL = 1e-9  # [rad, m]
@@ -108,9 +106,13 @@ class ReferenceTracking:
         before, self._before = self._before, targets
         return before is not None and all(map(same_target, before, targets))
 
+    @property
+    def bounds(self) -> FrameBounds:
+        return FrameBounds.of(self.data, self.limits, self.q, self.step)
+
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
-        here = Frame(self, targets, *self._bounds())
+        here = Frame(self, targets)
         levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
         is_still = is_still and not here.inside.rows.changes and levels > 0
         # Velocities are asked for anew.
@@ -131,14 +133,17 @@ class ReferenceTracking:
             at = here.inside.look(self.q)  # what stands where all is met, for the same targets, stays there too
             return CONVERGED, at.residuals, 0, behind
         longest = 0.0 if preference is None else -self.lasting  # of patience, for criteria
-        rests = self._patience <= (0.0 if self._late else longest) and self._settles(here)
-        if not rests and most == levels:
-            stays = is_still and not self._late  # then criteria alone move it
+        # From where it is at all its goals criteria alone move it, and its levels keep what they have.
+        at_goals = all((goal == self.q).all() for goal in self.goals)
+        stays = is_still and preference is not None and self._patience > longest and at_goals
+        rests = not stays and self._patience <= (0.0 if self._late else longest) and self._settles(here)
+        if stays or (not rests and most == levels):
             here.inside.rows.preference = None if stays else preference
-            if here.inside.run(self.q, levels, FRAME_STEPS):
-                at = here.preferred(here.inside.best, True) if stays and preference else here.inside.best
-                self._advance(at.q, [at.q] * levels, late=0)
-                return CONVERGED, at.residuals, here.iterations, behind
+            is_met = here.inside.run(self.q, levels, FRAME_STEPS)
+            if is_met or (stays and self._late):
+                at = here.preferred(here.inside.best, True) if stays else here.inside.best
+                self._advance(at.q, [at.q] * levels, late=levels - _leading(at.met))
+                return CONVERGED if is_met else self._missed(targets), at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
@@ -167,7 +172,7 @@ class ReferenceTracking:
         is_beyond = not is_met and not is_late and here.goes_on(at, found, goals[found])
         if is_late or is_beyond:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
-            there = self._kept(lost) if are_velocities[found] else self.followed(found, lost)[0]
+            there = self.bounds.within(lost) if are_velocities[found] else self.followed(found, lost)[0]
             gaps = abs(reference.difference(self.data.tree, lost, there))
             behind[gaps > AT_GOAL] = 1
             if behind.any() and not are_velocities[found] and not self.keeps_clear:
@@ -181,10 +186,11 @@ class ReferenceTracking:
                 behind[base.v : base.v + 3] = 0
         stays = self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time)
         self._patience = min(self._patience, 0.0 if stays and is_still else np.inf)
-        if is_met or is_late:
-            return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
-        code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
+        code = CONVERGED if is_met else LATE if is_late else self._missed(targets)
         return code, at.residuals, here.iterations, behind
+
+    def _missed(self, targets: Any) -> int:
+        return NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
 
     def _frames_between(self, start: Array, end: Array, speed: Array | float = 0.0) -> float:
         """`frames_to_stand` of all joints. speed: (nv,) of a step, with which it begins."""
@@ -222,17 +228,12 @@ class ReferenceTracking:
 
     def followed(self, level: int, goal: Array) -> tuple[Array, bool]:
         """Where following the goal of a level leads in this frame, and whether it is reached so."""
-        q = self._follow(self.goals[level], goal, *self._bounds())
+        q = self.bounds.followed(self.goals[level], goal)
         return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
-
-    def _kept(self, goal: Array) -> Array:
-        """The goal as near as limits allow in this frame."""
-        lo, hi = self._bounds()
-        return self.within(self.box(self.q, lo, hi), self.q, lo, hi, goal)
 
     def _fastest(self, q: Array) -> Array:
         """(nv,) bool, who is as fast as may be in a frame that ends at q, and not at a position bound."""
-        limits, (lo, hi) = self.limits, self._bounds()
+        limits, lo, hi = self.limits, self.bounds.lo, self.bounds.hi
         position = np.where(limits.coordinate >= 0, self.q[limits.coordinate], 0.0)
         step = reference.difference(self.data.tree, self.q, q)
         least, most = step - NEARLY * abs(step) - AT_GOAL, step + NEARLY * abs(step) + AT_GOAL
@@ -254,85 +255,6 @@ class ReferenceTracking:
         self.step = reference.difference(self.data.tree, self.q, q)
         self.q, self.goals, self._late = q, goals, late
         return stays
-
-    def _bounds(self) -> tuple[Array, Array]:
-        limits = self.limits
-        position = np.where(limits.coordinate >= 0, self.q[limits.coordinate], 0.0)
-        return viable_steps(
-            self.step, position - limits.lower, limits.upper - position, limits.max_step, limits.max_step_change
-        )
-
-    def box(self, last: Array, lo: Array, hi: Array) -> IKData:
-        """The problem with the frame's bounds in place of the position limits."""
-        data, limits = self.data, self.limits
-        lower, upper = data.lower.copy(), data.upper.copy()
-        plain = limits.coordinate >= 0
-        at = limits.coordinate[plain]
-        lower[at] = np.maximum(lower[at], last[at] + lo[plain])
-        upper[at] = np.maximum(lower[at], np.minimum(upper[at], last[at] + hi[plain]))
-        return replace(data, lower=lower, upper=upper, rolled_from=last)
-
-    def within(self, box: IKData, last: Array, lo: Array, hi: Array, q: Array) -> Array:
-        """q moved into the box, and its step from `last` into [lo, hi] where ball and floating joints have limits.
-
-        Balls are in their cones then, and bases where their wheels have rolled them.
-        """
-        if self.limits.curved:
-            step = np.minimum(np.maximum(reference.difference(box.tree, last, q), lo), hi)
-            moved = reference.integrate(box.tree, last, step)
-            self._stop_at_bounds(last, moved)
-            plain = self.limits.coordinate[self.limits.coordinate >= 0]
-            moved[plain] = q[plain]
-            q = moved
-        q = np.minimum(np.maximum(q, box.lower), box.upper)
-        self._couple(last, lo, hi, q)
-        return q
-
-    def _couple(self, last: Array, lo: Array, hi: Array, q: Array) -> None:
-        limits, data = self.limits, self.data
-        for cone in data.cones:
-            own, at = slice(cone.v, cone.v + 3), slice(cone.q, cone.q + 4)
-            if np.isfinite([limits.max_step[own], limits.max_step_change[own]]).any():
-                q[at] = ball_within(
-                    cone, last[at], self.step[own], lo[own], hi[own], limits.max_step_change[own], q[at]
-                )
-        for base in data.bases:
-            own, at = slice(base.v, base.v + 3), slice(base.q, base.q + 3)
-            wheel_q, wheel_v = list(base.wheel_q), list(base.wheel_v)
-            turned = base_within(
-                base,
-                last[at],
-                self.step[wheel_v],
-                q[wheel_q] - last[wheel_q],
-                limits.max_step_change[wheel_v],
-                data.lower[at],
-                data.upper[at],
-                limits.max_step[own],
-            )
-            q[wheel_q] = last[wheel_q] + turned
-        roll(data.bases, last, q)
-
-    def _stop_at_bounds(self, last: Array, moved: Array) -> None:
-        """Shorten the way of floating joints that leads out of their position bounds: slower, in the same direction."""
-        tree = self.data.tree
-        for iq in tree.iq[tree.motion == MotionPrimitive.FREE]:
-            at = slice(iq, iq + 3)
-            taken = moved[at] - last[at]
-            room = np.where(taken < 0.0, self.data.lower[at], self.data.upper[at]) - last[at]
-            share = min([1.0, *(room[taken != 0.0] / taken[taken != 0.0])])
-            if share < 1.0:
-                moved[at] = last[at] + share * taken
-
-    def _follow(self, last: Array, goal: Array, lo: Array, hi: Array) -> Array:
-        """The configuration one frame on when every joint follows its goal time-optimally, which was at `last`."""
-        limits, tree = self.limits, self.data.tree
-        pace = reference.difference(tree, last, goal)
-        pace = np.minimum(np.maximum(pace, -limits.max_step), limits.max_step)
-        gap = reference.difference(tree, self.q, goal) - pace
-        step = pace + np.copysign(braking_step(abs(gap), limits.max_step_change), gap)
-        step = np.minimum(np.maximum(step, lo), hi)
-        moved = reference.integrate(tree, self.q, step)
-        return self.within(self.box(self.q, lo, hi), self.q, lo, hi, moved)
 
 
 def _leading(met: Array) -> int:

@@ -10,10 +10,11 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend, reference
 from ..descent.data import IKData, robot_columns
+from ..descent.frame_bounds import TrackLimits
 from ..descent.steps import roll
 from ..ik.tip_ik import TipIK
 from ..limits.viability import StepLimits
-from .data import TrackLimits, TrackOutcome
+from .data import TrackOutcome
 from .reference import ReferenceTracking
 from .result import EMPTY
 

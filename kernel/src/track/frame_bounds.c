@@ -1,4 +1,4 @@
-/* Twin of what bounds a frame in solvers/tracking/reference.py; viability as in solvers/limits/viability.py. */
+/* Twin of solvers/descent/frame_bounds.py; viability as in solvers/limits/viability.py. */
 #include "track/frame_bounds.h"
 
 #include "limits/coupled.h"
@@ -94,4 +94,38 @@ void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q) {
   }
   for (int32_t i = 0; i < m->nq; i++) q[i] = rk_min(rk_max(q[i], f->lower[i]), f->upper[i]);
   couple(f, q);
+}
+
+/* pace = the step of a goal, f->dq = what is left to it then. */
+static void find_gap(const rk_frame_bounds *f, const double *before, const double *goal, double *pace) {
+  const rk_model *m = f->track->ik->model;
+  rk_difference(m, 1, f->last, goal, f->dq);
+  rk_difference(m, 1, before, goal, pace);
+  for (int32_t k = 0; k < m->nv; k++) {
+    pace[k] = rk_min(rk_max(pace[k], -f->track->largest[k]), f->track->largest[k]);
+    f->dq[k] -= pace[k];
+  }
+}
+
+void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, const double *goal, double *pace, double *q) {
+  const rk_model *m = f->track->ik->model;
+  find_gap(f, before, goal, pace);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const double braked = rk_braking_step(__builtin_fabs(f->dq[k]), f->track->change[k]);
+    pace[k] = rk_min(rk_max(pace[k] + (f->dq[k] < 0.0 ? -braked : braked), f->lo[k]), f->hi[k]);
+  }
+  rk_integrate(m, 1, f->last, pace, q);
+  rk_frame_bounds_keep(f, q);
+}
+
+void rk_frame_bounds_brake(const rk_frame_bounds *f, const double *before, const double *goal, const double *step, double *pace) {
+  find_gap(f, before, goal, pace);
+  for (int32_t k = 0; k < f->track->ik->model->nv; k++) {
+    const double change = f->track->change[k], faster = rk_max(rk_braking_step(__builtin_fabs(f->dq[k]), change), change);
+    if (f->dq[k] < 0.0)
+      f->lo[k] = rk_min(rk_max(f->lo[k], rk_min(pace[k] - faster, step[k])), f->hi[k]);
+    else
+      f->hi[k] = rk_max(rk_min(f->hi[k], rk_max(pace[k] + faster, step[k])), f->lo[k]);
+    rk_frame_bounds_hold(f, k);
+  }
 }

@@ -45,6 +45,7 @@ static int advance(const rk_tracking *t, const double *q, int32_t met) {
 static void prefer(rk_tracking *t, int is_still) {
   rk_search *s = &t->search;
   int met;
+  if (!rk_is_equal(s->q, s->best_q, t->track->ik->model->nq)) rk_tracking_look(t, s->best_q);
   rk_tracking_stay(t, 1);
   rk_search_hold(s, s->levels);
   double E = is_still ? rk_tracking_implicit_step(t) : rk_tracking_step(t, 0.0, &met);
@@ -54,12 +55,14 @@ static void prefer(rk_tracking *t, int is_still) {
   rk_search_hold(s, 0);
 }
 
-/* The levels that are met from the first on, at the configuration that was measured last. */
+/* The levels that are met from the first on, at the best configuration. */
 static int32_t met_levels(const rk_search *s) {
   int32_t count = 0;
-  while (count < s->levels && s->level_met[count]) count++;
+  while (count < s->levels && s->best_level_met[count]) count++;
   return count;
 }
+
+static int32_t missed(const rk_search *s) { return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH; }
 
 /* The levels from the first on that have nothing to catch up with: of velocities there never is. */
 static int32_t levels_in_time(const rk_search *s, int32_t count) {
@@ -187,17 +190,21 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     return RK_IK_CONVERGED;
   }
-  int rests = *patience <= (*late != 0.0 ? 0.0 : longest) && settle(t, *patience);
-  const int stays = is_still && *late == 0.0; /* then criteria alone move it */
+  /* From where it is at all its goals criteria alone move it, and its levels keep what they have. */
+  const int stays = is_still && preference.H && *patience > longest && have_one_goal(t) && rk_is_equal(t->frame.last, last_goal, m->nq);
+  int rests = !stays && *patience <= (*late != 0.0 ? 0.0 : longest) && settle(t, *patience);
   if (stays) s->preference.H = 0;
-  if (!rests && most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
-    if (stays && preference.H) prefer(t, 1);
-    rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
-    rk_copy(t->q, s->best_q, m->nq);
-    advance(t, t->q, s->levels);
-    *late = 0.0;
-    t->placed = s->is_kept;
-    return RK_IK_CONVERGED;
+  if (stays || (!rests && most == s->levels)) {
+    const int met = rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
+    if (met || (stays && *late != 0.0)) {
+      if (stays) prefer(t, 1);
+      rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
+      rk_copy(t->q, s->best_q, m->nq);
+      advance(t, t->q, s->levels);
+      *late = s->levels - met_levels(s);
+      t->placed = s->is_kept;
+      return met ? RK_IK_CONVERGED : missed(s);
+    }
   }
   t->placed = 0;
   s->is_exact = 1;
@@ -241,7 +248,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   if (advance(t, t->q, reached ? s->levels : rests ? 0 : in_time) && is_still) *patience = rk_min(*patience, 0.0);
   if (met) return RK_IK_CONVERGED;
   if (is_late) return RK_TRACK_LATE;
-  return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
+  return missed(s);
 }
 
 int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, const rk_robot_row *robot_rows,

@@ -3,35 +3,17 @@
 #include "track/tracking.h"
 
 #include "math/rk_math.h"
-#include "limits/rk_viability.h"
 
 enum { PULLS = 4 };
 static const double IDLE = 1e-9;   /* of a row: what it hardly depends on */
 static const double STANDING = 0.5; /* of a tolerance: by how much a level that stands may be off its goal */
 static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
 
-/* q = one frame on when every joint follows the goal of a level time-optimally. */
-static void follow(const rk_tracking *t, int32_t level, double *q) {
-  const rk_track *track = t->track;
-  const rk_model *m = track->ik->model;
-  const double *goal = t->goals + (int64_t)level * m->nq;
-  rk_difference(m, 1, t->frame.last, goal, t->frame.dq);
-  rk_difference(m, 1, t->last_goals + (int64_t)level * m->nq, goal, t->pace);
-  for (int32_t k = 0; k < m->nv; k++) {
-    const double largest = track->largest[k];
-    const double pace = rk_min(rk_max(t->pace[k], -largest), largest);
-    const double gap = t->frame.dq[k] - pace;
-    const double braked = rk_braking_step(__builtin_fabs(gap), track->change[k]);
-    t->pace[k] = rk_min(rk_max(pace + (gap < 0.0 ? -braked : braked), t->frame.lo[k]), t->frame.hi[k]);
-  }
-  rk_integrate(m, 1, t->frame.last, t->pace, q);
-  rk_frame_bounds_keep(&t->frame, q);
-}
-
 int rk_tracking_is_reached(rk_tracking *t, int32_t level) {
   const rk_model *m = t->track->ik->model;
-  follow(t, level, t->pulled);
-  rk_difference(m, 1, t->goals + (int64_t)level * m->nq, t->pulled, t->pace);
+  const double *goal = t->goals + (int64_t)level * m->nq;
+  rk_frame_bounds_follow(&t->frame, t->last_goals + (int64_t)level * m->nq, goal, t->pace, t->pulled);
+  rk_difference(m, 1, goal, t->pulled, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
     if (!(__builtin_fabs(t->pace[k]) <= RK_AT_GOAL)) return 0;
   return 1;
@@ -70,16 +52,18 @@ static void claim(rk_tracking *t, int32_t level) {
   }
 }
 
-/* q, which has brought the first `above` levels as far as limits on speed allow, towards `pulled`, where every joint would
-   follow its goal, while these levels keep what they have. It is what was measured last. */
-static void pull(rk_tracking *t, int32_t above, double *q) {
+/* q, which has brought the levels above one as far as limits on speed allow, towards `pulled`, where every joint would follow
+   its goal, while these levels keep what they have. It is what was measured last. */
+static void pull(rk_tracking *t, int32_t level, double *q) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
   int met;
   rk_tracking_stay(t, 1);
-  s->on = above;
-  rk_search_hold(s, above);
+  s->on = level;
+  rk_search_hold(s, level);
   s->busy = t->busy;
+  rk_difference(t->track->ik->model, 1, t->frame.last, q, t->x);
+  rk_frame_bounds_brake(&t->frame, t->last_goals + (int64_t)level * nq, t->goals + (int64_t)level * nq, t->x, t->pace);
   for (int32_t k = 0; k < PULLS; k++) {
     s->preference = (rk_preference){k ? 0 : t->even, t->none, t->pulled};
     rk_tracking_step(t, 0.0, &met);
@@ -88,6 +72,7 @@ static void pull(rk_tracking *t, int32_t above, double *q) {
       break;
     }
   }
+  rk_frame_bounds_find(&t->frame);
   s->preference.H = 0;
   s->busy = 0;
   rk_search_hold(s, 0);

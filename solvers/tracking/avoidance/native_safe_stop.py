@@ -13,10 +13,10 @@ from ....robokin.backend.library import load_library, pointer
 from ....robokin.collision.clearance_struct import ClearanceStruct
 from ....robokin.model.robot import RobotModel
 from ...descent.data import compile_whole
+from ...descent.frame_bounds import TrackLimits
 from ...descent.native_problem import ProblemStruct
 from ...limits.viability import StepLimits
 from ...tasks.clearance import ClearanceTask
-from ..data import TrackLimits
 from ..native import TrackStruct
 from .safe_stop import LONGEST, Look, SafeStop
 

@@ -244,7 +244,7 @@ def test_what_stands_aside_is_as_of_influence_0_and_comes_back(backend: str) -> 
 def test_links_keep_away_while_a_level_stands_aside() -> None:
     model, tasks, targets, q0 = jumping("planar 4R", 217, True)
     arm = clothed(model, 0.02)
-    collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.1), at(0.5, 0.5))])
+    collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.1), at(-0.1, 0.35))])
     tasks = [*tasks, ClearanceTask(collisions, MARGIN)]
     targets = [[*each, None] for each in targets]
     alone = missed(track(arm, tasks[::2], [each[::2] for each in targets], q0, DT).residuals)

@@ -154,6 +154,44 @@ def test_both_backends_prefer_the_same_in_a_still_scene(criterion: Criterion) ->
     np.testing.assert_allclose(native, numpy, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed, frames, backend", [(0, 45, "native"), (2, 45, "native"), (0, 16, "numpy")])
+def test_criteria_keep_their_speed_where_a_level_is_not_met(seed: int, frames: int, backend: str) -> None:
+    """A joint that a criterion moves need not stand in a frame for the levels to be kept."""
+    rng, model = np.random.default_rng([seed, 5]), random_robot(400 + seed, 7, "fixed")
+    model = with_rates(model, velocity=4.0, acceleration=1.0)
+    q = model.limits.clamp(random_configuration(model, rng))
+    tip = model.links[-1].name
+    here = forward_kinematics(model, q)[tip][:3, 3]
+    tasks = [PositionTask(tip, here), PositionTask(tip, here + np.array([0.3, 0.0, 0.0]), priority=2)]
+    targets, criteria = [[task.target for task in tasks]] * frames, [JointSprings(gain=20)]
+    found = track(model, tasks, targets, q, 0.04, backend=backend, criteria=criteria)
+    assert not found.converged.any()
+    steps = np.diff(found.q, axis=0)
+    assert abs(steps).max() > 0.01, "criteria move no joint faster than it stops in a frame"
+    assert (steps[1:] * steps[:-1] < -1e-12).sum(axis=0).max() <= 3
+
+
+@pytest.mark.parametrize("seed, frames, backend", [(1, 90, "native"), (10, 90, "native"), (10, 12, "numpy")])
+def test_what_has_no_limits_drags_no_joint_past_its_goal(seed: int, frames: int, backend: str) -> None:
+    """A floating base goes to its goal at once where joints let it; these brake in time, as if they went alone."""
+    rng, model = np.random.default_rng(seed), random_robot(7100 + seed, 7, "floating")
+    model = with_rates(model, velocity=4.0, acceleration=1.0)
+    q, away = (model.limits.clamp(random_configuration(model, rng)) for _ in range(2))
+    here, there = (forward_kinematics(model, each) for each in (q, away))
+    base, tip = model.links[1].name, model.links[-1].name
+    tasks = [PositionTask(tip, held := here[tip][:3, 3]), PoseTask(base, here[base], priority=2)]
+    targets = [[held, here[base]]] * 2 + [[held, there[base]]] * frames
+    found = track(model, tasks, targets, q, DT, backend=backend)
+    if backend == "numpy":
+        np.testing.assert_allclose(
+            found.q, track(model, tasks, targets, q, DT, backend="native").q, rtol=0.0, atol=1e-7
+        )
+        return
+    steps = np.diff(found.q, axis=0)
+    assert (steps[1:] * steps[:-1] < -1e-10).sum(axis=0).max() <= 2, "a joint turns to and fro"
+    assert link_steps(model, found.q)[70:].max() <= QUIET
+
+
 def standing_late(tree: int, seed: int, frames: int, backend: str = "auto") -> TrackResult:
     """Goals of four levels that cannot all be met, after a jump: it stands long before its patience ends."""
     rng, model = np.random.default_rng([seed, 4711, 8]), with_rates(random_robot(tree, 9, "floating"), velocity=4.0)
