@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_step(parser)
     add_scene_tasks(parser)
     parser.add_argument(
-        "--efforts", action="store_true", help="compare what the drives must give with their effort limits, too"
+        "--efforts",
+        action=argparse.BooleanOptionalAction,
+        help="compare what the drives must give with their effort limits, too",
     )
     parser.add_argument(
         "--tipping", action=argparse.BooleanOptionalAction, help="compare the zero-moment point with what it stands on"
@@ -51,14 +53,13 @@ def run(arguments: argparse.Namespace) -> bool:
         robot = find_robot(arguments.robot)
         bound = binding(robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)
-        near = robot.robokin.solver.singularity if arguments.singularity is None else arguments.singularity
+        chosen = {kind: getattr(arguments, kind) for kind in ("efforts", "tipping", "singularity")}
+        chosen |= {kind: getattr(robot.robokin.solver, kind) for kind, given in chosen.items() if given is None}
         ad_hoc, use_own = ad_hoc_tasks(arguments, bound.model)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         limits = path_limits(arguments) or set_limits(robot, bound)
-        tips = robot.robokin.solver.tipping if arguments.tipping is None else arguments.tipping
-        chosen = {"efforts": arguments.efforts, "singularity": near, "limits": limits, "tipping": tips}
         own = None if use_own else ()
-        found = run_steps(check_steps(scene, view_layer, robot, bound, frames, ad_hoc, own, **chosen))
+        found = run_steps(check_steps(scene, view_layer, robot, bound, frames, ad_hoc, own, limits=limits, **chosen))
     record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []
     report = {"frames": frame_rows(record, *more), "violations": record["violations"]}

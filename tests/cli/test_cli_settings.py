@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.blender.scene_robots import add_robot, add_target, circle
 from support.command import report, run
@@ -77,3 +79,21 @@ def test_a_range_of_no_frames_is_named(file, capsys, tmp_path):
         assert run(capsys, command, file).refused("10 to 9", "--frames")
     assert run(capsys, "bake", file, "--start", "rest", "--q0", "{}").refused("--q0", "--start", "give one")
     assert run(capsys, "check", file, "--step", "0").refused("--step", "'0'")
+
+
+def test_efforts_are_checked_as_the_panel_says(file, capsys, tmp_path):
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    robot = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    joint, settings = robot.data.bones["panda_joint2"].robokin, robot.robokin.solver
+    joint.use_effort, joint.effort = True, 1.0
+    settings.efforts = True
+    bpy.ops.wm.save_mainfile()
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.check(report_path=str(tmp_path / "button.json"))
+    button = json.loads((tmp_path / "button.json").read_text())["violations"]
+    assert {each["kind"] for each in button} == {"effort"}
+    assert report(capsys, tmp_path, "check", file, code=1)["violations"] == button
+    without = report(capsys, tmp_path, "check", file, "--no-efforts", code=1)["violations"]
+    assert without == []
