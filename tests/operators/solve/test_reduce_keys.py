@@ -23,6 +23,7 @@ from robokin_addon.solvers.progress import finish
 from support.blender.scene_bakes import snapshot
 from support.blender.scene_robots import TOOL, build
 from support.blender.windows import called, window
+from support.random_problems.random_trees import random_robot
 
 LAST = 40
 
@@ -102,6 +103,30 @@ def test_bezier_keys_that_somebody_set_are_kept_or_fewer(scene, tmp_path, name, 
     assert called(bpy.ops.robokin.reduce_keys, robot, **given) == {"FINISHED"}
     told = json.loads(report.read_text())
     assert told["keys_after"] <= len(frames) and told["broken_after"] <= told["broken_before"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bezier_keys_of_balls_and_universal_joints_are_never_refused(scene, tmp_path, seed):
+    """Some turn fast: then the keys that are there are the fewest, and stay."""
+    model = random_robot(seed, 4, ("fixed", "floating", "planar")[seed], ("spherical", "universal", "revolute"))
+    robot, frames, rng = build(model), [1, 4, 11, 16, 20], np.random.default_rng(seed)
+    robot.robokin.live = False
+    model = robot_model(robot)
+    swings = (0.1 + 0.4 * seed) * rng.normal(size=(len(frames), model.nv))
+    start = model.neutral()
+    write_curves(robot, frames, [clamp(model, integrate(model, start, x)) for x in swings], False, binding(robot))
+    for key in own_keys(binding(robot)):
+        curve = fcurves(robot)[key]
+        for point in curve.keyframe_points:
+            point.interpolation, point.handle_left_type, point.handle_right_type = "BEZIER", "AUTO", "AUTO"
+        curve.update()
+    before, report = seen(robot), tmp_path / "r.json"
+    given = {"frame_start": 1, "frame_end": frames[-1], "report_path": str(report)}
+    assert called(bpy.ops.robokin.reduce_keys, robot, **given) == {"FINISHED"}
+    told = json.loads(report.read_text())
+    assert told["keys_after"] <= len(frames) and told["broken_after"] <= told["broken_before"]
+    away, _ = tool_errors(model, end_links(model), seen(robot).q, before.q)
+    assert away.max() <= told["position"] + 1e-6 <= 1.01e-3
 
 
 @pytest.mark.parametrize("kind", ["CONSTANT", "ELASTIC"])
