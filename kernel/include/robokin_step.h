@@ -66,7 +66,7 @@ enum rk_row_kind {
    second. */
 typedef struct rk_robot_row {
   int32_t kind, column, coordinate, component;
-  int32_t residual, reserved;  /* which entry of the residuals it counts in, 2 task + part */
+  int32_t residual, is_first;  /* which entry of the residuals it counts in, 2 task + part; 1: of the first level */
   double weight, lower, upper; /* of lengths the weight is over L */
   double aim[4];               /* a direction, or a quaternion */
 } rk_robot_row;
@@ -80,7 +80,8 @@ typedef struct rk_step {
   const double *largest, *change, *lower, *upper; /* [nv], and coordinate[nv]: StepLimits in solvers/limits/viability.py */
   const int32_t *coordinate;
   double dt, length;
-  int32_t n_tips, n_robot_tasks, n_criteria, reserved;
+  int32_t n_tips, n_robot_tasks, n_criteria;
+  int32_t most_first;           /* equations of tasks on the whole robot of the first level, at most */
   const rk_clearance *clearance; /* one more task, the last one of the kernel's; null: none */
 } rk_step;
 

@@ -13,14 +13,12 @@ from ..kinematics.state import State
 from ..tasks import Task
 from ..tasks.base import states_rows_of
 from ..tasks.influence import partial
-from ..tasks.native import tip_form_of
+from ..tasks.native import is_kernel_clearance, is_on_robot, tip_form_of
 from ..tasks.task_jacobian import TaskJacobian
-from ..tasks.tip_rows import TipKind
 from .base import CriterionKind, CriterionRecord, Potential
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
 STEP = 1e-5  # of central differences, in radians or L
-UNKNOWN = (TipKind.LASER, TipKind.TWIST)  # how rows of these change is not known to the kernel
 
 
 class Manipulability(Potential):
@@ -50,8 +48,8 @@ class Manipulability(Potential):
 
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
-    forms = [tip_form_of(task) for task in state.tasks if task.influence]
-    if any(form is None or form.kind in UNKNOWN for form in forms) or partial(state.tasks):
+    known = (tip_form_of(task) or is_on_robot(task, state.model) or is_kernel_clearance(task) for task in state.tasks)
+    if not all(known) or partial(state.tasks):
         return None
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 

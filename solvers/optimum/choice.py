@@ -16,6 +16,6 @@ def optimum_of(poses: PoseProblem, criteria: Sequence[Criterion]) -> StaticOptim
     if get_backend(poses.levels.backend).name == "native":
         potentials = [each for each in criteria if isinstance(each, Potential)]
         kernel = KernelOptimum.kept(poses.levels, potentials, poses.influence)
-        if kernel is not None:
+        if kernel is not None and not kernel.step.unknown(poses.targets):
             return NativeOptimum(poses, potentials, kernel)
     return StaticOptimum(poses, criteria)

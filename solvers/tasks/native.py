@@ -143,8 +143,10 @@ class RobotTask:
     """The rows of a task on the whole robot, the `number`-th of these, as the kernel takes them. Of its sums of
     velocities (`Task.rates`) the first is number `first_rate` of all."""
 
-    def __init__(self, model: RobotModel, task: KernelRobotTask, number: int, length: float, first_rate: int) -> None:
-        self._model, self._task, self._number = model, task, number
+    def __init__(
+        self, model: RobotModel, task: KernelRobotTask, number: int, is_first: bool, length: float, first_rate: int
+    ) -> None:
+        self._model, self._task, self._number, self._is_first = model, task, number, is_first
         self._size, self._first_rate = _sizes(task, length), first_rate
         self._target: Any = None
         self._names: list[str] | None = None
@@ -172,6 +174,7 @@ class RobotTask:
         self._sides = self._task.sides(self._model, rows.copy(), target) if has_sides else None
         rows["weight"] *= self._size[rows["residual"]]
         rows["residual"] += 2 * self._number
+        rows["is_first"] = self._is_first
         rows["component"][rows["kind"] == RowKind.RATES] += self._first_rate
         self._target, self._names = target, names
         self._hold(rows)
@@ -182,20 +185,24 @@ class RobotTasks:
     """The tasks on the whole robot.
 
     each: of one task.   rates: (k, nv) sums of velocities that rows of kind RATES refer to.   rows: (n,) ROBOT_ROW of
-    all, another array when there are more or fewer.
+    all, another array when there are more or fewer.   most_first: equations that those of the first level may have.
     """
 
-    def __init__(self, model: RobotModel, tasks: Sequence[KernelRobotTask], length: float) -> None:
+    def __init__(
+        self, model: RobotModel, tasks: Sequence[KernelRobotTask], first: Sequence[bool], length: float
+    ) -> None:
+        """first: whether each is of the first level, for criteria."""
         self.each: list[RobotTask] = []
         self.rates, self.rows = np.zeros((0, model.nv)), np.zeros(0, ROBOT_ROW)
         self._is_whole = True  # rows hold what each task has
         self._bits = bits(self.rows)
         self._counts, self._places = [0] * len(tasks), [slice(0, 0)] * len(tasks)
         for k, task in enumerate(tasks):
-            self.each.append(RobotTask(model, task, k, length, len(self.rates)))
+            self.each.append(RobotTask(model, task, k, first[k], length, len(self.rates)))
             rates = task.rates(model)
             assert rates is not None
             self.rates = np.vstack((self.rates, rates))
+        self.most_first = sum(first) * (3 + model.nv) + len(self.rates)
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Whether each task has as many rows as before."""

@@ -18,6 +18,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..kinematics.state import State
 from .base import Rows, Task
+from .robot_rows import task_jacobian_of
+from .task_jacobian import TaskJacobian
 
 if TYPE_CHECKING:
     from .tip_rows import TipForm
@@ -136,6 +138,10 @@ class KernelRobotTask(Task):
         """(k, nv) sums of velocities that rows of kind RATES refer to; None where they change with the configuration,
         so that the kernel does not know the rows."""
         return np.zeros((0, model.nv))
+
+    def task_jacobian(self, state: State, target: Any) -> TaskJacobian | None:
+        rows, rates = self.robot_rows(state.model, target), self.rates(state.model)
+        return None if rows is None or rates is None else task_jacobian_of(state, rows, rates)
 
 
 def has_path(task: Task) -> bool:

@@ -17,6 +17,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree
+from ..kinematics.state import State
+from .task_jacobian import TaskJacobian
 
 ONE = ((), (1,))  # shapes of one number
 
@@ -32,10 +34,11 @@ class RowKind(enum.IntEnum):
     RATES = 5
 
 
-# weight: in units of the task.   residual: the index of the part.   Else as in the kernel's header.
+# weight: in units of the task.   residual: the index of the part.   is_first: of the first level, for criteria.   Else
+# as in the kernel's header.
 ROBOT_ROW = np.dtype(
     [
-        *((name, np.int32) for name in ("kind", "column", "coordinate", "component", "residual", "reserved")),
+        *((name, np.int32) for name in ("kind", "column", "coordinate", "component", "residual", "is_first")),
         *((name, np.float64) for name in ("weight", "lower", "upper")),
         ("aim", np.float64, 4),
     ]
@@ -78,6 +81,23 @@ def sum_rows(c: Array, weight: Array, band: Array) -> Array:
     rows["kind"], rows["component"] = RowKind.RATES, used.nonzero()[0]
     rows["lower"], rows["upper"], rows["weight"] = (c - band)[used], (c + band)[used], weight[used]
     return rows
+
+
+def task_jacobian_of(state: State, rows: Array, rates: Array) -> TaskJacobian:
+    """What the equations among rows see, of a ball its angular velocity; only those of the centre of mass change.
+    rates: (k, nv) that rows of kind RATES refer to."""
+    rows = rows[rows["lower"] == rows["upper"]]
+    center, sums = (rows["kind"] == kind for kind in (RowKind.CENTER, RowKind.RATES))
+    column, plain = rows["column"] + rows["component"], ~(center | sums)
+    J = np.zeros((len(rows), state.model.nv))
+    J[plain, column[plain]] = 1.0 / state.scale[column[plain]]
+    J[sums] = rates[rows["component"][sums]]
+    if not center.any():
+        return TaskJacobian(J, lambda: np.zeros((*J.shape, J.shape[1])))
+    S = np.where(center[:, None], rows["aim"][:, :3], 0.0) / state.length
+    return TaskJacobian(
+        J + S @ state.center_of_mass_jacobian, lambda: np.tensordot(S, state.center_of_mass_derivative(), 1)
+    )
 
 
 def bits(rows: Array) -> Array:

@@ -52,6 +52,13 @@ class TipTask(Task):
         """The six rows of `tip_jacobian`, those of the position over L."""
         return point_task_jacobian(state, self.link, self.tip(state)[:3, 3])
 
+    def axes_task_jacobian(self, state: State, frame: str, used: Array) -> TaskJacobian:
+        """The used (6,) ones of the six rows of `tip_jacobian`, in the axes of the tip or of the root."""
+        own = self.tip_task_jacobian(state)
+        if frame == "tip":
+            own = own.in_axes(self.tip(state)[:3, :3], own.J[3:])
+        return own.picked(np.eye(6)[used])
+
     def check(self, model: RobotModel) -> None:
         model.link_index(self.link)
 

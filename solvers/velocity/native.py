@@ -66,12 +66,12 @@ class NativeStep:
         self._loops = loops if self.closes_loops else []
         self._tip_numbers = {i: k for k, i in enumerate(forms)}
         top = levels.indices[0] if levels.indices else []
-        first = [i in top and bool(tasks[i].influence) for i in forms]
+        first = {i for i in top if tasks[i].influence}
         on_tips = cast("list[KernelTipTask]", [tasks[i] for i in forms])
-        self._tips = TipTasks(model, on_tips, list(forms.values()), first, length)
+        self._tips = TipTasks(model, on_tips, list(forms.values()), [i in first for i in forms], length)
         on_robot = {i: task for i, task in enumerate(tasks) if i not in others and is_on_robot(task, model)}
         self._robot_numbers = {i: k for k, i in enumerate(on_robot)}
-        self._robots = RobotTasks(model, list(on_robot.values()), length)
+        self._robots = RobotTasks(model, list(on_robot.values()), [i in first for i in on_robot], length)
         apart = [i for i, task in enumerate(tasks) if i not in others and is_kernel_clearance(task)][:1]
         self.native_tasks = [*forms, *on_robot, *apart]
         is_in_order = self.native_tasks == sorted(self.native_tasks)
@@ -81,6 +81,7 @@ class NativeStep:
         self.other_criteria = [i for i, (_, record) in enumerate(criteria) if record is None]
         self.is_alone = not self.other_tasks and not self.other_criteria
         counts = {"n_criteria": len(self.native_criteria), "n_robot_tasks": len(on_robot)}
+        counts["most_first"] = self._robots.most_first
         self._struct = StepStruct(dt=limits.dt, length=length, n_tips=len(forms), **counts)
         struct = ModelStruct(self._tips.tree)
         packed = (CriterionStruct * len(self.native_criteria))()

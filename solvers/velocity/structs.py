@@ -34,7 +34,7 @@ class StepStruct(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("max_step", "max_step_change", "lower", "upper", "coordinate")),
         ("dt", ctypes.c_double),
         ("length", ctypes.c_double),
-        *((name, ctypes.c_int32) for name in ("n_tips", "n_robot_tasks", "n_criteria", "reserved")),
+        *((name, ctypes.c_int32) for name in ("n_tips", "n_robot_tasks", "n_criteria", "most_first")),
         ("clearance", ctypes.c_void_p),
     )
 

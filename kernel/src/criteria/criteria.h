@@ -18,6 +18,7 @@ int64_t rk_gravity_workspace(const rk_model *m);
 
 /* J[rows][nv] of the tasks of the first level, dimensionless, without weights: `task_rows` in
    solvers/criteria/manipulability.py. Returns how many. work: rk_first_rows_workspace(step) doubles. */
+int64_t rk_most_first_rows(const rk_step *step);
 int32_t rk_first_rows(const rk_step *step, const rk_step_data *data, const double *nodes, double *work, double *J);
 int64_t rk_first_rows_workspace(const rk_step *step);
 

@@ -24,7 +24,7 @@ static double rk_log(double x) {
 }
 
 int64_t rk_manipulability_workspace(const rk_step *step) {
-  const int64_t rows = 6 * (int64_t)step->n_tips;
+  const int64_t rows = rk_most_first_rows(step);
   return rk_first_rows_workspace(step) + rows * (2 * (int64_t)step->model->nv + rows + 1);
 }
 
@@ -67,7 +67,7 @@ static double value_and_slope(int32_t rows, int32_t nv, int smallest, int32_t ra
 
 double rk_add_manipulability(const rk_step *step, const rk_step_data *data, const double *nodes, int smallest,
                              int32_t rank, double share, double *work, double *g) {
-  const int64_t nv = step->model->nv, most = 6 * (int64_t)step->n_tips;
+  const int64_t nv = step->model->nv, most = rk_most_first_rows(step);
   double *A = work + rk_first_rows_workspace(step), *B = A + most * nv, *U = B + most * nv, *s = U + most * most;
   const int32_t rows = rk_first_rows(step, data, nodes, work, A);
   rk_orthogonalise(rows, (int32_t)nv, A, U, s);

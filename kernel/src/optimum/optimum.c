@@ -11,7 +11,7 @@ int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
 static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
   rk_optimum_search s = {.poses = rk_lay_out_poses(arena, optimum)};
-  const int64_t n = s.poses.n, most = 6 * (int64_t)s.poses.step->n_tips;
+  const int64_t n = s.poses.n, most = s.poses.most;
   s.program = rk_lay_out_program(arena, &s.poses);
   for (int k = 0; k < 2; k++) s.looks[k] = rk_lay_out_look(arena, &s.poses);
   for (int k = 0; k < 3; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);

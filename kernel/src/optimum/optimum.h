@@ -28,7 +28,7 @@ typedef struct rk_poses {
   double *lo, *hi, *x, *v;     /* [n] */
   double *identity, *zero;     /* [n][n], [n] */
   double *residual;             /* [n_rows] */
-  int32_t n_edges;             /* criteria that have one */
+  int32_t n_edges, most;       /* criteria that have one; rows of each, at most */
   rk_reflectors basis;         /* scratch: of rows W[n + n_rows][n], and which they are */
   double *W;
   int32_t *rows, *order;       /* [n + n_rows] */

@@ -13,8 +13,7 @@ rk_look rk_lay_out_look(rk_arena *arena, const rk_poses *s) {
   look.is_held = rk_take_integers(arena, all), look.row = rk_take_integers(arena, n);
   look.basis.v = rk_take(arena, n * n), look.basis.factor = rk_take(arena, n);
   look.basis.end = rk_take_integers(arena, n);
-  const int64_t most = s->n_edges ? 6 * (int64_t)s->step->n_tips : 0;
-  const int64_t rows = all + s->n_edges * most * (most + 1) / 2;
+  const int64_t rows = all + s->n_edges * (int64_t)s->most * (s->most + 1) / 2;
   look.W = rk_take(arena, rows * n), look.order = rk_take_integers(arena, rows);
   look.rows = rk_take_integers(arena, rows);
   look.edges = (rk_edge *)rk_take(arena, s->n_edges * (int64_t)((sizeof(rk_edge) + 7) / 8));

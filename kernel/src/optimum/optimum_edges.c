@@ -15,10 +15,8 @@ typedef struct vectors {
   double *A, *U, *s, *B, *M, *E, *value, *work, *rows_work;
 } vectors;
 
-static int64_t most_rows(const rk_step *step) { return 6 * (int64_t)step->n_tips; }
-
 static vectors lay_out(rk_arena *arena, const rk_step *step) {
-  const int64_t most = most_rows(step), n = step->model->nv;
+  const int64_t most = rk_most_first_rows(step), n = step->model->nv;
   vectors own = {.n = step->model->nv};
   double **matrices[] = {&own.U, &own.M, &own.E};
   own.rows_work = rk_take(arena, rk_first_rows_workspace(step));
@@ -36,7 +34,7 @@ int64_t rk_edge_workspace(const rk_step *step) {
 }
 
 rk_edge rk_lay_out_edge(rk_arena *arena, const rk_poses *s, const rk_criterion *criterion) {
-  const int64_t most = most_rows(s->step), n = s->n;
+  const int64_t most = rk_most_first_rows(s->step), n = s->n;
   rk_edge edge = {.criterion = criterion};
   edge.A = rk_take(arena, most * most), edge.W = rk_take(arena, most * most);
   edge.U = rk_take(arena, most * most), edge.V = rk_take(arena, most * n);

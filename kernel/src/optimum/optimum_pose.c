@@ -1,6 +1,7 @@
 /* Poses of an optimum: their rows and errors, and motions inside the limits. Twin of solvers/optimum/pose_problem.py, which explains
    it. */
 #include "limits/cone.h"
+#include "criteria/criteria.h"
 #include "optimum/optimum.h"
 #include "math/rk_math.h"
 #include "step/step_rows.h"
@@ -38,7 +39,8 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.residual = rk_take(arena, s.n_rows);
   s.scratch = rk_take(arena, rk_rows_workspace(step));
   for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;
-  s.edge_vectors = rk_take(arena, s.n_edges ? 6 * step->n_tips * n : 0);
+  s.most = s.n_edges ? (int32_t)rk_most_first_rows(step) : 0;
+  s.edge_vectors = rk_take(arena, s.most * n);
   s.cost_work = rk_take(arena, rk_cost_workspace(step));
   s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
   if (!arena->base) return s;

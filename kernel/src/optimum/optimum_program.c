@@ -9,10 +9,8 @@
 static const double ROUNDING[2] = {1e-13, 1e-10}, EDGE = 1e-4, CUT = 1e-9, EPS = 1e-14;
 enum { CUTS = 30 };
 
-static int64_t most_rows(const rk_poses *s) { return s->n_edges ? 6 * (int64_t)s->step->n_tips : 0; }
-
 rk_program rk_lay_out_program(rk_arena *arena, const rk_poses *s) {
-  const int64_t n = s->n, all = n + s->n_rows, most = most_rows(s), cuts = s->n_edges * (2 * most + CUTS);
+  const int64_t n = s->n, all = n + s->n_rows, most = s->most, cuts = s->n_edges * (2 * most + CUTS);
   rk_program program = {.y0 = rk_take(arena, n + s->n_edges), .root = rk_take(arena, n + s->n_edges)};
   program.projection = rk_take(arena, rk_projection_workspace(n + s->n_edges, all + cuts));
   program.inequality = rk_take_integers(arena, all), program.edge = rk_take_integers(arena, cuts);
@@ -91,7 +89,7 @@ static double along(const solving *v, int32_t e, const double *w) {
 
 /* t of edge e, the k-th that is sharp, is at least what w'Aw rises. */
 static void add_cut(solving *v, int32_t e, int32_t k, const double *w) {
-  const int32_t at = v->p.p - v->inequalities, n = v->s->n, most = (int32_t)most_rows(v->s);
+  const int32_t at = v->p.p - v->inequalities, n = v->s->n, most = v->s->most;
   const double value = along(v, e, w);
   double *normal = v->p.N + (int64_t)v->p.p * v->p.n;
   for (int32_t i = 0; i < v->count; i++)
@@ -158,7 +156,7 @@ static int project(rk_projection *p) {
 
 /* What the program presses on: multipliers of inequalities, and the gradient of each edge that is chosen. */
 static void press_on(const solving *v, double *multiplier, rk_edge *edges) {
-  const int32_t most = (int32_t)most_rows(v->s);
+  const int32_t most = v->s->most;
   for (int32_t i = 0; i < v->s->n + v->s->n_rows; i++) multiplier[i] = 0.0;
   for (int32_t e = 0; e < v->goal->n_edges; e++)
     for (int32_t i = 0; is_sharp(edges + e) && i < edges[e].count * edges[e].count; i++) edges[e].W[i] = 0.0;
@@ -193,7 +191,7 @@ static void start(solving *v, const double *weight, int has_chosen) {
   }
   reach = rk_sqrt(reach);
   for (int32_t k = v->count; k < v->count + v->edges; k++) root[k] = rk_sqrt(EDGE), y0[k] = -1.0 / root[k];
-  const int64_t cuts = v->s->n_edges * (2 * most_rows(v->s) + CUTS);
+  const int64_t cuts = v->s->n_edges * (2 * v->s->most + CUTS);
   v->p = rk_projection_lay_out(v->count + v->edges, n + v->s->n_rows + cuts, v->own->projection);
   v->p.p = 0;
   for (int32_t e = 0; e < v->goal->n_edges; e++) {

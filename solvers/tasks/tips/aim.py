@@ -60,16 +60,7 @@ class AimTask(TipTask, KernelTipTask):
 
     def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """The two turns of the axis against the direction to the target, as if it pointed there."""
-        T = self.tip(state)
-        away = (target - T[:3, 3]) / state.length
-        r = max(float(np.linalg.norm(away)), NEAREST)
-        own = self.tip_task_jacobian(state)
-        in_tip = own.in_axes(T[:3, :3], own.J[3:])
-        across_axis = across(self.axis)[: 0 if self.band else None]
-        turn, shift = across_axis @ np.eye(3, 6, 3), across_axis @ hat(self.axis) @ np.eye(3, 6)
-        of_tip = in_tip.picked(turn + shift / r)
-        nearing = (away / r) @ own.J[:3] / r**2  # what 1 / r grows by
-        return TaskJacobian(of_tip.J, lambda: of_tip.derivative() + (shift @ in_tip.J)[:, :, None] * nearing)
+        return aim_task_jacobian(self, state, across(self.axis)[: 0 if self.band else None], self.axis, target)
 
     def rows(self, state: State, target: Array) -> Rows:
         J, e = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)
@@ -86,6 +77,18 @@ class AimTask(TipTask, KernelTipTask):
     def tip_target(self, target: Array, out: Array) -> bool:
         out[:3] = target
         return False
+
+
+def aim_task_jacobian(task: TipTask, state: State, turns: Array, axis: Array, point: Array) -> TaskJacobian:
+    """Turns (k, 3) of an axis of a tip against the direction to a point, as if it pointed there."""
+    T, own = task.tip(state), task.tip_task_jacobian(state)
+    away = (point - T[:3, 3]) / state.length
+    r = max(float(np.linalg.norm(away)), NEAREST)
+    in_tip = own.in_axes(T[:3, :3], own.J[3:])
+    turn, shift = turns @ np.eye(3, 6, 3), turns @ hat(axis) @ np.eye(3, 6)
+    of_tip = in_tip.picked(turn + shift / r)
+    nearing = (away / r) @ own.J[:3] / r**2  # what 1 / r grows by
+    return TaskJacobian(of_tip.J, lambda: of_tip.derivative() + (shift @ in_tip.J)[:, :, None] * nearing)
 
 
 def aim(T_root_tip: Array, J: Array, axis: Array, point: Array) -> tuple[Array, Array]:

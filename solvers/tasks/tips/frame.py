@@ -162,10 +162,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
 
     def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """The rows of the axes that are not free."""
-        of_tip = self.tip_task_jacobian(state)
-        if self.frame == "tip":
-            of_tip = of_tip.in_axes(self.tip(state)[:3, :3], of_tip.J[3:])
-        return of_tip.picked(np.eye(6)[self.weights != 0.0])
+        return self.axes_task_jacobian(state, self.frame, self.weights != 0.0)
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
         return super().points(model) if self.weights[:3].any() else []

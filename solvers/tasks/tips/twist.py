@@ -15,6 +15,7 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, slow, vector
 from ..protocols import Displacement, KernelTipTask, VelocityTask
+from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
@@ -99,6 +100,9 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         else:
             e = step
         return self._towards(J, e, e if self.is_going(target) else None, state.dt)
+
+    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
+        return self.axes_task_jacobian(state, self.frame, (self.weights > 0.0) & (self.band == 0.0))
 
     def is_going(self, target: Array) -> bool:
         """Whether the motion has a path in the rows, wherever the tip is."""

@@ -20,7 +20,6 @@ from ..checks import axis_weights, direction, not_negative, numbers, own_name, p
 from ..places.on_line import across
 from ..protocols import KernelRobotTask
 from ..robot_rows import center_rows, sides_around
-from ..task_jacobian import TaskJacobian
 
 
 class CenterOfMassTask(KernelRobotTask):
@@ -52,10 +51,6 @@ class CenterOfMassTask(KernelRobotTask):
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target position")
-
-    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
-        S = np.eye(3)[(self.weights > 0.0) & (self.band == 0.0)] / state.length
-        return TaskJacobian(state.center_of_mass_jacobian, state.center_of_mass_derivative).picked(S)
 
     def rows(self, state: State, target: Array) -> Rows:
         weights = self.influence * self.weights

@@ -143,12 +143,14 @@ def test_what_tasks_see_and_its_derivative(seed: int) -> None:
         if not isinstance(task, LoopClosureTask):  # which the pose `away` does not meet
             there = State(model, away, [task], 0.7, "numpy")
             speeds = [np.linalg.svd(rows, compute_uv=False) for rows in (task_rows(there), there.task_rows)]
-            extra = speeds[1][len(speeds[0]) :]  # of an aim, the turn about its axis
+            extra = speeds[1][len(speeds[0]) :]  # of an aim the turn about its axis, of a beam the way off its surface
             np.testing.assert_allclose(speeds[0], speeds[1][: len(speeds[0])], atol=1e-9)
-            assert len(extra) == (name == "aim") and (extra < 1e-9).all()
+            assert len(extra) == (name == "aim" or name.startswith("laser")) and (extra < 1e-9).all()
     assert known >= {
         "pin",
         "aim",
+        "laser on a plane",
+        "laser on a mesh",
         "plane",
         "line",
         "distance",
@@ -156,6 +158,8 @@ def test_what_tasks_see_and_its_derivative(seed: int) -> None:
         "advance",
         "relative pose",
         "centre of mass",
+        "posture",
+        "support",
     }
 
 

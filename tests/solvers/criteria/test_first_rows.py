@@ -12,15 +12,23 @@ from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
     AxisTask,
+    CenterOfMassTask,
     DistanceTask,
+    JointVelocityTask,
+    LaserTask,
+    LinearVelocityTask,
     LoopClosureTask,
     OnLineTask,
     OnPlaneTask,
     PinTask,
+    Plane,
     PoseTask,
     PositionTask,
+    PostureTask,
     RelativePoseTask,
+    SupportTask,
     Task,
+    TwistTask,
 )
 from robokin_addon.solvers.criteria import Manipulability, Potential, SmallestSingularValue
 from robokin_addon.solvers.kinematics.state import State
@@ -57,7 +65,29 @@ KINDS: dict[str, Callable[[np.random.Generator, str, str, Array], Task]] = {
     "aim": lambda rng, tip, other, T: AimTask(tip, _unit(rng), rng.normal(size=3), offset=random_placement(rng, 0.2)),
     "aim about": lambda rng, tip, other, T: AimTask(tip, _unit(rng), rng.normal(size=3), band=0.1),
     "advance": lambda rng, tip, other, T: AdvanceTask(tip, rng.normal(size=3), _some(rng)),
+    "laser": lambda rng, tip, other, T: LaserTask(
+        tip, _unit(rng), rng.normal(size=3), Plane(rng.normal(size=3), _unit(rng))
+    ),
+    "twist": lambda rng, tip, other, T: TwistTask(tip, rng.normal(size=6), np.roll((0.0, 0.7, 1.3, 1.0, 1.0, 0.2), 1)),
+    "twist of the tip": lambda rng, tip, other, T: TwistTask(
+        tip, rng.normal(size=6), frame="tip", band=(0.1, 0.0, 0.0, 0.0, 0.2, 0.0)
+    ),
+    "twist in space": lambda rng, tip, other, T: TwistTask(tip, rng.normal(size=6), frame="space"),
+    "center of mass": lambda rng, tip, other, T: CenterOfMassTask(rng.normal(size=3), _some(rng)),
+    "center of mass with a band": lambda rng, tip, other, T: CenterOfMassTask(T[:3, 3], band=(0.1, 0.0, 0.0)),
+    "support": lambda rng, tip, other, T: SupportTask(rng.normal(size=(6, 2))),
     "advance in the root's axes": lambda rng, tip, other, T: AdvanceTask(tip, rng.normal(size=3), frame="world"),
+}
+
+
+OF_JOINTS: dict[str, Callable[[np.random.Generator, RobotModel], Task]] = {
+    "posture": lambda rng, model: PostureTask(random_configuration(model, rng)),
+    "some joints": lambda rng, model: PostureTask(_values(rng, model, 4), {_joints(model)[0]: 0.0}),
+    "lengths in a band": lambda rng, model: PostureTask(random_configuration(model, rng), band=(0.0, 0.2)),
+    "joint velocity": lambda rng, model: JointVelocityTask(
+        {_joints(model)[0]: np.ones(model.joint(_joints(model)[0]).nv)}
+    ),
+    "linear velocity": lambda rng, model: LinearVelocityTask(rng.normal(size=(2, model.nv)), 0.1),
 }
 
 
@@ -70,12 +100,35 @@ def test_the_kernel_sees_rows_change_as_numpy_does(kind: str, criterion: Potenti
         q = random_configuration(model, rng)
         tip, other = (str(name) for name in rng.permutation(model.link_names[1:])[:2])
         tasks = [KINDS[kind](rng, tip, other, random_placement(rng, 0.4)), _beside(rng, model, q)]
-        assert criterion.record(State(model, q, tasks, 0.04)) is not None
-        kernel, numpy = (
-            VelocityProblem(model, tasks, [criterion], 0.04, 1e-2, backend).step(q) for backend in ("native", "numpy")
-        )
-        assert kernel.costs == pytest.approx(numpy.costs, rel=1e-9, abs=1e-12)
-        assert abs(kernel.v - numpy.v).max(initial=0.0) < 1e-9 * max(1.0, abs(numpy.v).max(initial=0.0))
+        _compare(criterion, model, q, tasks)
+
+
+@pytest.mark.parametrize("criterion", [Manipulability(gain=0.3), SmallestSingularValue(gain=0.3)], ids=repr)
+@pytest.mark.parametrize("kind", OF_JOINTS)
+def test_the_kernel_sees_rows_of_joints(kind: str, criterion: Potential) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng([seed, sum(kind.encode())])
+        model = random_robot(seed, 9, ("fixed", "floating", "planar")[seed % 3])
+        q = random_configuration(model, rng)
+        _compare(criterion, model, q, [OF_JOINTS[kind](rng, model), _beside(rng, model, q)])
+
+
+def _joints(model: RobotModel) -> list[str]:
+    return [joint.name for joint in model.moving_joints if joint.mimic is None]
+
+
+def _values(rng: np.random.Generator, model: RobotModel, count: int) -> dict[str, list[float]]:
+    q = random_configuration(model, rng)
+    return {name: q[model.slot(name).q].tolist() for name in _joints(model)[:count]}
+
+
+def _compare(criterion: Potential, model: RobotModel, q: Array, tasks: list[Task]) -> None:
+    assert criterion.record(State(model, q, tasks, 0.04)) is not None
+    kernel, numpy = (
+        VelocityProblem(model, tasks, [criterion], 0.04, 1e-2, backend).step(q) for backend in ("native", "numpy")
+    )
+    assert kernel.costs == pytest.approx(numpy.costs, rel=1e-9, abs=1e-12)
+    assert abs(kernel.v - numpy.v).max(initial=0.0) < 1e-9 * max(1.0, abs(numpy.v).max(initial=0.0))
 
 
 def _beside(rng: np.random.Generator, model: RobotModel, q: Array) -> Task:

@@ -26,9 +26,13 @@ from robokin_addon.solvers import (
     CenterOfMassTask,
     DistanceTask,
     IKProblem,
+    JointTask,
+    LaserTask,
+    MeshSurface,
     OnCurveTask,
     OnLineTask,
     OnPlaneTask,
+    Plane,
     PoseTask,
     PositionTask,
     RelativePoseTask,
@@ -271,6 +275,10 @@ class _Broken(RestPosture):
         raise ZeroDivisionError("of another maker")
 
 
+FLOOR = Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[0, 1, 2]])
+
+
 @pytest.mark.parametrize(
     ("tasks", "criteria", "influence", "is_native"),
     [
@@ -282,7 +290,11 @@ class _Broken(RestPosture):
         ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [JointSprings()], None, True),
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [Manipulability()], None, True),
         ([DistanceTask("panda_hand", 0.3)], [SmallestSingularValue()], None, True),
-        ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [SmallestSingularValue()], None, False),
+        ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [SmallestSingularValue()], None, True),
+        ([JointTask("panda_joint3", 0.3)], [SmallestSingularValue()], None, True),
+        ([LaserTask("panda_hand", (0, 0, 1), (0, 0, 0), FLOOR)], [SmallestSingularValue()], None, True),
+        ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), TRIANGLE), FLOOR)], [SmallestSingularValue()], None, False),
+        ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [SmallestSingularValue()], None, False),
     ],
 )
 def test_what_the_kernel_can_minimise(
@@ -308,9 +320,12 @@ def test_tasks_and_criteria_of_others(kind: str) -> None:
     assert costs[0] == pytest.approx(costs[1], rel=1e-7)
 
 
-@pytest.mark.parametrize("kind", ["plane", "line", "relative", "distance", "no distance", "aim", "advance"])
+OF_ROWS = ["plane", "line", "relative", "distance", "no distance", "aim", "advance", "laser", "center of mass", "joint"]
+
+
+@pytest.mark.parametrize("kind", OF_ROWS)
 @pytest.mark.parametrize("criterion", [Manipulability, SmallestSingularValue])
-def test_criteria_on_the_rows_of_each_kind_of_tip(kind: str, criterion: type[Potential]) -> None:
+def test_criteria_on_the_rows_of_each_kind(kind: str, criterion: type[Potential]) -> None:
     """The same cost, and an optimum of the kernel that NumPy finds stationary."""
     model, hand = real("panda", "fixed"), "panda_hand"
     q = integrate(model, model.limits.middle(model.neutral()), 0.3 * np.random.default_rng(2).normal(size=model.nv))
@@ -325,6 +340,9 @@ def test_criteria_on_the_rows_of_each_kind_of_tip(kind: str, criterion: type[Pot
         "distance": DistanceTask(hand, 0.4, "panda_link3", (0.1, 0.2, 0.0)),
         "no distance": DistanceTask(hand, 0.0, other_point=p),
         "aim": AimTask(hand, (0, 0, 1), p + 3.0 * T[hand][:3, 2]),
+        "laser": LaserTask(hand, (0, 0, 1), p + T[hand][:3, 2], Plane(p + T[hand][:3, 2], (0, 0, 1))),
+        "center of mass": CenterOfMassTask(center_of_mass(model, q), (1.0, 1.0, 0.0)),
+        "joint": JointTask("panda_joint2", q[1]),
         "advance": AdvanceTask(hand, Advance(np.array((0.0, 0.05, 0.1)), T[hand]), (1.0, 0.0, 1.0)),
     }
     problem = OptimumProblem(model, [tasks[kind]], [criterion(), JointSprings(weight=0.1)], q, q)
