@@ -100,7 +100,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         row.prop(settings, "retime_mode", text="")
         if settings.retime_mode == "DURATION":
             layout.prop(settings, "retime_duration")
-        _draw_limits(layout, obj, [item for item in settings.retime_limits if item.status])
+        _draw_limits(context, layout, obj, [item for item in settings.retime_limits if item.status])
         is_present = bool(settings.check_summary) and readouts.is_present(obj, "check")
         if not is_present:
             _draw_edited(context, layout, obj)
@@ -228,15 +228,16 @@ def _row_text(context: bpy.types.Context, failure: bpy.types.PropertyGroup) -> s
     return f"{text}, {clipped(name, max(row_letters(context, 1.0) - len(text) - 2, 8))}" if name else text
 
 
-def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) -> None:
+def _draw_limits(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) -> None:
     """What keeps the retimed animation from being faster, each with a button that goes there."""
     if not rows or not readouts.is_present(obj, "retime"):
         return
     column = layout.box().column(align=True)
     column.label(text="What keeps it from being faster:", icon="TIME")
     for index, row in enumerate(rows[:LIMITS_SHOWN]):
-        what = f"{row.status} of {row.reason}" if row.reason else "the animation itself"
-        shown = column.operator("robokin.failure_show", text=f"{_frames(row)}: {what}")
+        text = f"{_frames(row)}: {row.status} of " if row.reason else f"{_frames(row)}: the animation itself"
+        text += clipped(row.reason, max(row_letters(context, 1.0) - len(text), 8))
+        shown = column.operator("robokin.failure_show", text=text)
         shown.index, shown.of = index, "RETIME"
     if len(rows) > LIMITS_SHOWN:
         column.label(text=_more(len(rows) - LIMITS_SHOWN))

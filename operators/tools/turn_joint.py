@@ -30,6 +30,7 @@ class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
 
     def _hold(self, context: bpy.types.Context) -> None:
         self._turn = turn = JointTurn(self._robot, self._bone, self._axis, self._point)
+        turn.refuse_locked()
         limits = turn.lower, turn.upper
         self._drag = ValueDrag(self.view(context), turn.point_at, turn.value, self.first, *limits)
 
@@ -58,6 +59,7 @@ def value_and_limits(scene: bpy.types.Scene, obj: bpy.types.Object, turn: JointT
     kind = "LENGTH" if turn.is_length else "ROTATION"
     low, value, high = (quantity_text(scene, kind, x) for x in (turn.lower, turn.value, turn.upper))
     which = f" axis {turn.axis + 1}" if turn.axes > 1 else ""
+    which += " (locked)" if turn.is_locked else ""
     if turn.is_ball:
         return f"{turn.joint.name}{which}: {_ball_angles(obj, turn)}"
     if not math.isfinite(turn.lower) and not math.isfinite(turn.upper):

@@ -33,6 +33,7 @@ def jogged_joint(turn: JointTurn, axis: int, by: float) -> Array:
     if axis >= turn.axes:
         axes = "axis" if turn.axes == 1 else "axes"
         raise RobokinError(f"joint {turn.joint.name!r} has {turn.axes} {axes}, no number {axis + 1}")
+    turn.refuse_locked()
     return turn.to(turn.value + by)
 
 

@@ -47,15 +47,15 @@ def _points_of(obj: bpy.types.Object, bone: str) -> list[Array]:
 class JointTurn:
     """One axis of a joint. joint: which.   index: in q; of a ball, of its quaternion.   axis, axes: which of its axes
     this is, of how many.   is_length: it slides.   value: of its coordinate; of a ball, by how much it has turned about
-    an axis of its own.   lower, upper: its limits, infinite where it has none; a ball stays in its cone."""
+    an axis of its own.   is_locked: it has a padlock.
+    lower, upper: its limits, infinite where it has none; a ball stays in its cone."""
 
     def __init__(self, obj: bpy.types.Object, bone: str, axis: int = 0, point: Array | None = None) -> None:
         """point: (3,) in the world, of the link that is taken hold of. Raises RobokinError naming the joint."""
         robot = binding(obj)
         self.start = read_configuration(obj, robot)
         self.joint = moving_joint(robot, bone)
-        if self.joint.name in robot.locked:
-            raise RobokinError(f"joint {self.joint.name!r} is locked: open its padlock in Joint Values to move it")
+        self.is_locked = self.joint.name in robot.locked
         own = scalar_coordinates(robot, self.joint)
         self.is_ball = not own
         self.axes = len(own) or 3
@@ -91,6 +91,11 @@ class JointTurn:
         """(nq,) with the value, moved inside the limits."""
         self._put(min(max(value, self.lower), self.upper))
         return clamp(self._model, self._q) if self.is_ball else self._q.copy()
+
+    def refuse_locked(self) -> None:
+        """Raises RobokinError."""
+        if self.is_locked:
+            raise RobokinError(f"joint {self.joint.name!r} is locked: open its padlock in Joint Values to move it")
 
     def _put(self, value: float) -> None:
         self.value, at = value, self.index

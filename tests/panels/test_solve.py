@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 import pytest
+from robokin_addon.operators.handlers.scene_marks import motion_mark
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.solvers import Status
 from support.blender.panels import draw, draw_page
@@ -122,3 +124,12 @@ def test_names_too_long_for_their_field_stand_above_it(robot):
     assert f"Target {target.name}" in " ".join(draw_page()["ROBOKIN_PT_tasks"]["labels"])
     target.name = "short"
     assert "Target" in draw_page()["ROBOKIN_PT_tasks"]["labels"]
+
+
+def test_what_binds_is_shortened_in_its_middle_too(robot):
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    solver = robot.robokin.solver
+    store_failures(solver.retime_limits, [(12, 23, "acceleration", "left_shoulder_lift_joint")])
+    solver.retime_mark = motion_mark(robot, binding(robot))
+    (row,) = [text for text in draw_page()["ROBOKIN_PT_check"]["texts"] if text and text.startswith("12 - 23")]
+    assert row.startswith("12 - 23: acceleration of l") and row.endswith("oint") and len(row) < 40

@@ -7,6 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators.tools.turn_joint import joint_and_limits
 from robokin_addon.properties.bridge import binding, keep_edits, read_configuration, robot_model
 from robokin_addon.properties.results import readouts
 from robokin_addon.properties.results.why import held_joints
@@ -73,7 +74,10 @@ def test_turn_joint_and_jog_refuse_it(robot):
     with pytest.raises(RuntimeError, match="joint 'panda_joint3' is locked: open its padlock"):
         bpy.ops.robokin.jog()
     with pytest.raises(RobokinError, match="is locked"):
-        JointTurn(robot, robot.data.bones.active.name)
+        JointTurn(robot, robot.data.bones.active.name).refuse_locked()
+    assert joint_and_limits(bpy.context.scene, robot, robot.data.bones.active.name).startswith(
+        "panda_joint3 (locked): "
+    )
     assert (read_configuration(robot) == before).all()
 
 
