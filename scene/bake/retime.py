@@ -86,6 +86,7 @@ def retime_steps(
     step = frame_seconds(scene)
     bound = keyed_limits(motion.model, limits, step)
     found = retime(motion.model, motion, bound, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
+    yield 0.98  # before anything is written, also where the timing took long
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)

@@ -8,6 +8,7 @@ from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.postures import start_configuration
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
+from robokin_addon.scene.bake import retime
 from robokin_addon.scene.bake.bake import bake_steps
 from robokin_addon.scene.bake.choices import BakeChoices
 from support.blender.scene_bakes import bake, slow_road, snapshot
@@ -110,3 +111,15 @@ def test_one_undo_step_takes_it_all_back(scene, robot, target):
     assert animation.channelbag(robot) is not None
     bpy.ops.ed.undo()
     assert animation.channelbag(bpy.data.objects[name]) is None
+
+
+def test_a_retime_can_be_stopped_after_its_timing_is_known_and_before_it_is_written(scene, robot, target, monkeypatch):
+    bake(robot, frame_end=20)
+    before, timed = snapshot(scene, robot), []
+    monkeypatch.setattr(
+        retime, "retime", lambda *args, known=retime.retime, **own: timed.append(known(*args, **own)) or timed[0]
+    )
+    steps = retime.retime_steps(scene, robot, binding(robot), 1, 20)
+    assert any(timed for _ in steps)
+    steps.close()
+    assert snapshot(scene, robot) == before
