@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -43,7 +42,7 @@ class WholeMotion:
 
     cost: object
     bounds: MotionBounds | None = None
-    soft: Mapping[str, float] = MappingProxyType({})
+    soft: Mapping[str, float] = field(default_factory=dict)
     is_enough: Callable[[], bool] = bool
 
     @property
