@@ -113,6 +113,20 @@ def many_criteria(model, q, rng, tips, link):
     return with_criteria(model, q, rng, tips, link)[0], criteria
 
 
+def of_the_whole_robot(model, q, rng, tips, link):
+    """On the first level some joints and the mass, whose rows criteria look at."""
+    joints = {joint.name: q[model.slot(joint.name).q].tolist() for joint in model.moving_joints[-3:]}
+    mass = CenterOfMassTask(center_of_mass(model, q) + 0.1 * rng.normal(size=3), (1, 1, 0))
+    place = PositionTask(tips[0], around(model, q, rng, 1.0)[tips[0]][:3, 3], priority=2)
+    return [PostureTask(joints), mass, place], [Manipulability(), SmallestSingularValue()]
+
+
+def half_an_influence(model, q, rng, tips, link):
+    tasks, _ = three_levels(model, q, rng, tips, link)
+    T = around(model, q, rng, 1.0)[tips[0]]
+    return [*tasks[:-3], PoseTask(tips[0], T, influence=0.5), *tasks[-2:]], [JointSprings()]
+
+
 KINDS: dict[str, Draw] = {
     "out of reach": out_of_reach,
     "just out of reach": just_out_of_reach,
@@ -123,6 +137,8 @@ KINDS: dict[str, Draw] = {
     "three levels, the first out of reach": three_levels_out_of_reach,
     "three levels in conflict, two criteria": with_criteria,
     "three levels in conflict, five criteria": many_criteria,
+    "joints and mass, criteria on their rows": of_the_whole_robot,
+    "half an influence above two levels": half_an_influence,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted
 

@@ -113,7 +113,7 @@ class NativeStack:
     def _lay_out(self) -> None:
         levels, step, nv = self.levels, self.step, self.levels.model.nv
         for i in step.other_tasks:
-            self._most.setdefault(i, MOST_ROWS)
+            self._most.setdefault(i, MOST_ROWS if self.influence[i] else 0)
 
         def blank(rows: int) -> Level:
             return Level(np.zeros((rows, nv)), np.zeros(rows), np.zeros(rows))
@@ -152,7 +152,7 @@ class NativeStack:
         )
         if self._moves:
             setattr(self.struct, "from", step.start.ctypes.data)
-        if self.step.other_tasks:
+        if any(self.influence[i] for i in step.other_tasks):
             self.struct.rows = _ROWS(self._guarded(self._fill))
         if self.step.other_criteria:
             self.struct.criteria = _ROWS(self._guarded(self._weigh))

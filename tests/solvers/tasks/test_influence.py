@@ -10,6 +10,7 @@ from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import (
     JointTask,
     JointVelocityTask,
+    OnCurveTask,
     OnPlaneTask,
     OrientationTask,
     PoseTask,
@@ -22,6 +23,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.descent.engine import NOT_CONVERGED
+from robokin_addon.solvers.descent.native_stack import NativeStack
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tracking.starts import Segment, follow
@@ -225,3 +227,19 @@ def test_two_that_fade_at_one_tip_leave_a_still_scene_still(panda, oracle, share
     assert np.linalg.norm(found - found[0], axis=1).max() < 2e-4
     np.testing.assert_allclose(places(oracle, [solve_ik(panda, tasks, READY).q]), found[:1], atol=2e-4)
     assert np.linalg.norm(found[0] - start) < 2.0 * share * np.linalg.norm(goals[0] - start) + 2e-4
+
+
+def test_the_kernel_asks_for_no_rows_of_a_task_that_is_not_there(panda, monkeypatch):
+    """Where a task of partial influence is without it, and where one has none."""
+
+    def fill(_stack, _frame):
+        raise AssertionError("the kernel asked for rows that it knows")
+
+    monkeypatch.setattr(NativeStack, "_fill", fill)
+    q = READY
+    hand = PositionTask("panda_hand", (0.3, 0.2, 0.5), influence=0.5)
+    beside = PositionTask("panda_link4", (0.0, 0.3, 0.5), priority=2)
+    absent = OnCurveTask("panda_hand", [[0.0, 0.0, 0.5], [0.5, 0.0, 0.5]], influence=0.0)
+    with_absent = solve_ik(panda, [hand, beside, absent], q, criteria=[JointSprings()], backend="native")
+    without = solve_ik(panda, [hand, beside], q, criteria=[JointSprings()], backend="native")
+    assert (with_absent.q == without.q).all() and with_absent.status == without.status
