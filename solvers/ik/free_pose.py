@@ -20,10 +20,11 @@ class FreePose:
         other = some_tasks(self._beside) if self._clearances and self._beside else None
         self._problem = other if other and isinstance(other.search, TipIK) else None
 
-    def start(self, targets: Sequence[Any], start: Array, seed: int) -> Array:
-        """Where a search from `start` (nq,) begins: the pose without clearances, where that is free."""
+    def start(self, targets: Sequence[Any], start: Array, seed: int) -> tuple[Array, int]:
+        """Where a search from `start` (nq,) begins: the pose without clearances, where that is free. The iterations that
+        it took."""
         if self._problem is None:
-            return start
+            return start, 0
         free = self._problem.solve([targets[i] for i in self._beside], start, seed, diagnose=False)
         is_free = free.converged and all(task.nearest(free.q, targets[i]) is None for i, task in self._clearances)
-        return free.q if is_free else start
+        return free.q if is_free else start, free.iterations

@@ -138,8 +138,11 @@ class IKProblem:
         search, own_seed = self._levels, checked_seed(seed)
         poses = search.poses(search.levels.checked_targets(targets), origin, shares, without)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
-        start = start if set(shares) != {1.0} or gaps.any() else self._free.start(poses.targets, start, own_seed)
+        before = 0
+        if set(shares) == {1.0} and not gaps.any():
+            start, before = self._free.start(poses.targets, start, own_seed)
         best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
+        iterations += before
         yield 0.5
         if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
             posture = self._closed_form.nearest(poses.targets[0], start)

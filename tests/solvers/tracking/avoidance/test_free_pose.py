@@ -20,5 +20,6 @@ def test_obstacles_that_are_in_no_way_change_no_pose() -> None:
             found = solve_ik(collisions.model, [goal, ClearanceTask(collisions, MARGIN)], start)
             assert found.converged
             np.testing.assert_allclose(found.q, plain.q, atol=1e-12)
+            assert found.iterations >= plain.iterations > 0
             count += 1
     assert count > 2
