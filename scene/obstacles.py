@@ -53,7 +53,7 @@ def obstacles_in(
     for obj in scene.objects:
         if obj.type in ("MESH", "EMPTY"):
             for each in _within(obj, False, marked, ()):
-                if not any(_hangs_on(owner, robot) for owner in each.owners):
+                if not any(hangs_on(owner, robot) for owner in each.owners):
                     found[each] = None
     return list(found)
 
@@ -75,7 +75,8 @@ def _within(
             yield from _within(inner, is_whole, marked, (*through, (obj, collection)))
 
 
-def _hangs_on(obj: bpy.types.Object, robot: bpy.types.Object) -> bool:
+def hangs_on(obj: bpy.types.Object, robot: bpy.types.Object) -> bool:
+    """Whether a robot carries an object on a bone: then it belongs to that link, and is no obstacle of the robot."""
     if any(modifier.type == "ARMATURE" and modifier.object == robot for modifier in obj.modifiers):
         return True
     while obj.parent is not None:

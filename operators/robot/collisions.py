@@ -14,6 +14,7 @@ from ...robokin.collision.fitting import KINDS
 from ...robokin.units import small_length
 from ...scene.link_shapes import fit_shapes
 from ...scene.obstacle_shapes import farthest_beyond
+from ...scene.obstacles import hangs_on
 from ..modal import ModalOperator
 
 SHAPES = (
@@ -78,6 +79,10 @@ class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):
                 text += f" ({name})" if name else ""
             except RobokinError as error:
                 level, text = "WARNING", f"{text}; {error}"
+            robots = [each for each in context.scene.objects if is_robot(each)]
+            if parts := [each for each in chosen if any(hangs_on(each, robot) for robot in robots)]:
+                level = "WARNING"
+                text += f"; on a bone, so a part of that robot, to which Fit Collision Shapes gives a shape: {_named(parts)}"
         for each in chosen:
             each.robokin.is_obstacle = not self.clear
         self.report({level}, in_scene_units(context.scene, text))

@@ -138,18 +138,16 @@ class IKProblem:
         search, own_seed = self._levels, checked_seed(seed)
         poses = search.poses(search.levels.checked_targets(targets), origin, shares, without)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
-        before = 0
-        if set(shares) == {1.0} and not gaps.any():
-            start, before = self._free.start(poses.targets, start, own_seed)
+        is_whole = set(shares) == {1.0} and not gaps.any()
+        start, before = self._free.start(poses.targets, start, own_seed) if is_whole else (start, 0)
         best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
-        iterations += before
         yield 0.5
-        if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
+        if not best.is_met and is_whole and len(shares) == 1 and self._closed_form:
             posture = self._closed_form.nearest(poses.targets[0], start)
             if posture is not None:
                 best, more, _ = search.find(poses, posture, own_seed, 1, gaps)
                 iterations, attempts = iterations + more, attempts + 1
-        reason, kkt_residual, is_optimal = "", None, None
+        found, look, reason, kkt_residual, is_optimal = results.CONVERGED, None, "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         preferred = [each for each in self.criteria if each.weight]
         if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
@@ -159,7 +157,6 @@ class IKProblem:
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
                 reason += f": {optimum.reason}" if optimum.reason else ""
-        found, look = results.CONVERGED, None
         if not any(shares):
             found = results.EMPTY
         elif not best.is_met:
@@ -176,7 +173,7 @@ class IKProblem:
             diagnosis=found,
             q=best.q,
             residual_array=best.residuals,
-            iterations=iterations,
+            iterations=before + iterations,
             attempts=attempts,
             active=self.limits_active,
             parts=part_names(self.tasks),

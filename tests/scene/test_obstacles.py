@@ -175,6 +175,28 @@ def test_what_is_skinned_to_the_robot_is_no_obstacle_of_it(arm):
     assert [] == now(arm) and [1.0] == now(build(planar_arm(1)))
 
 
+def marked(capfd, **options):
+    assert bpy.ops.robokin.obstacle(**options) == {"FINISHED"}
+    return capfd.readouterr().out
+
+
+def test_what_the_hand_holds_is_a_part_of_its_link(arm, capfd):
+    """It is compared with obstacles once it has a shape, and a mark says so."""
+    held = cube(0.4)
+    held.parent, held.parent_type, held.parent_bone, held.location = arm, "BONE", binding(arm).bones[-1], (3.0, 3.0, 3.0)
+    bpy.context.view_layer.update()
+    said = marked(capfd)
+    assert "part of that robot, to which Fit Collision Shapes gives a shape: Cube" in said and [] == now(arm)
+    bpy.context.view_layer.objects.active = arm
+    bpy.context.view_layer.update()
+    assert bpy.ops.robokin.fit_collisions(shape="BOX") == {"FINISHED"}
+    cube(0.3).location = held.matrix_world.translation
+    bpy.context.view_layer.update()
+    found = finish(collisions_now(bpy.context.scene, arm, binding(arm)))
+    (contact,) = found.contacts(found.model.neutral()[None])
+    assert contact.names == (found.model.link_names[-1], "Cube.001")
+
+
 def test_instances_of_a_marked_collection_are_obstacles(arm):
     post, library, copy = cube(), bpy.data.collections.new("library"), bpy.data.objects.new("copy", None)
     post.robokin.is_obstacle = False
@@ -186,11 +208,6 @@ def test_instances_of_a_marked_collection_are_obstacles(arm):
     bpy.context.view_layer.update()
     found = finish(collisions_now(bpy.context.scene, arm, binding(arm)))
     assert "copy/Cube" in {each.name for each in found.obstacles}
-
-
-def marked(capfd, **options):
-    assert bpy.ops.robokin.obstacle(**options) == {"FINISHED"}
-    return capfd.readouterr().out
 
 
 def test_a_mark_tells_how_far_parts_reach_beyond_the_mesh(arm, capfd):
