@@ -21,8 +21,8 @@ class FreePose:
         self._problem = other if other and isinstance(other.search, TipIK) else None
 
     def start(self, targets: Sequence[Any], start: Array, seed: int) -> tuple[Array, int]:
-        """Where a search from `start` (nq,) begins: the pose without clearances, where that is free. The iterations that
-        it took."""
+        """Where a search from `start` (nq,) begins, the pose without clearances where that is free; the iterations
+        that it took."""
         if self._problem is None:
             return start, 0
         free = self._problem.solve([targets[i] for i in self._beside], start, seed, diagnose=False)

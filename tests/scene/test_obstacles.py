@@ -183,10 +183,11 @@ def marked(capfd, **options):
 def test_what_the_hand_holds_is_a_part_of_its_link(arm, capfd):
     """It is compared with obstacles once it has a shape, and a mark says so."""
     held = cube(0.4)
-    held.parent, held.parent_type, held.parent_bone, held.location = arm, "BONE", binding(arm).bones[-1], (3.0, 3.0, 3.0)
+    held.parent, held.parent_type, held.parent_bone = arm, "BONE", binding(arm).bones[-1]
+    held.location = 3.0, 3.0, 3.0
     bpy.context.view_layer.update()
     said = marked(capfd)
-    assert "part of that robot, to which Fit Collision Shapes gives a shape: Cube" in said and [] == now(arm)
+    assert "once Fit Collision Shapes is run: Cube" in said and [] == now(arm)
     bpy.context.view_layer.objects.active = arm
     bpy.context.view_layer.update()
     assert bpy.ops.robokin.fit_collisions(shape="BOX") == {"FINISHED"}
