@@ -46,6 +46,18 @@ def arm(frames: int, radius: float = 0.1) -> Problem:
     return model, [PoseTask(tool, path[0])], [[T] for T in path], q
 
 
+def stretched(frames: int, name: str, out: float, aside: tuple[float, float, float], times: int = 2) -> Problem:
+    """The tool goes away from the base, by a share `out` of its distance, and aside, and comes back, some times."""
+    model, q = robot(name)
+    tool = ROBOTS[name][1][0]
+    placements = forward_kinematics(model, q)
+    T, base = placements[tool], placements[next(iter(placements))]
+    share = 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi * times, frames))
+    path = np.tile(T, (frames, 1, 1))
+    path[:, :3, 3] += share[:, None] * (out * (T[:3, 3] - base[:3, 3]) + aside)
+    return model, [PoseTask(tool, path[0])], [[T] for T in path], q
+
+
 def humanoid(frames: int) -> Problem:
     model, q = robot("talos")
     hand, _, left, right = ROBOTS["talos"][1]
@@ -66,6 +78,8 @@ def main() -> None:
         ("talos, two feet pinned, a hand round", humanoid, 250, 10.0),
         ("panda, some frames out of reach", partial(arm, radius=0.25), 1000, np.inf),
         ("panda, many frames out of reach", partial(arm, radius=0.4), 1000, np.inf),
+        ("panda, outwards", partial(stretched, name="panda", out=0.5, aside=(0.0, 0.3, 0.2)), 1000, np.inf),
+        ("ur5, outwards", partial(stretched, name="ur5", out=0.7, aside=(0.1, -0.3, 0.1), times=3), 1000, np.inf),
     )
     for name, make, frames, required in cases:
         model, tasks, targets, q = make(frames)

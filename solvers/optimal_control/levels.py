@@ -30,8 +30,11 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
     each level with a residual has come as near as the others allow. Limits and obstacles come before all: where
     tasks do not let them hold, tasks give way, and then come back as near as they can. Frames that a level misses are
     free at first, so that one that cannot be met is in no other's way; where no more are met so, no residual grows."""
+    here = settled(constraints, here)
     shown, gives_way = here, False
     for level in constraints.levels:
+        if level != FIRST and not constraints.nearest(here, level + 1)[2].any():
+            continue  # no frame can come nearer
         lasts = [level] if gives_way else [math.inf, level] if level == FIRST else [math.inf]
         for constraints.last in lasts:
             if not constraints.is_missed(here, level):

@@ -3,7 +3,7 @@
 Where the residual is least, the norm has no gradient: a row that lets it grow by nothing leaves no motion there, and
 its multiplier has no bound. So where a part has come nearer than at the start it may give back as much as counts as
 met: then there is room around the least, and multipliers are bounded (Slater's condition: Boyd and Vandenberghe,
-"Convex Optimization", 2004, section 5.2.3).
+"Convex Optimization", 2004, section 5.2.3). Away from the least there is a gradient, and no room is needed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ class MissedParts:
     most: Array
 
     @classmethod
-    def nearer(cls, block: RowBlock, first: RowBlock, frames: int) -> MissedParts:
-        """What a block misses by less than `first`, the block of the start: the rest keeps its rows."""
+    def nearer(cls, block: RowBlock, first: RowBlock, frames: int, coming: Array) -> MissedParts:
+        """What a block misses by less than `first`, the block of the start, and all of frames coming (F,), that might
+        come nearer yet: their norms have a gradient. The rest keeps its rows."""
         if block.tolerance is None:
             return cls(np.zeros(0, int), 1, np.zeros(0))
-        parts = len(block.tolerance)
-        most = _norms(block, frames) + np.tile(np.minimum(block.tolerance, MET), frames)
-        is_missed = most > np.tile(block.tolerance + np.minimum(block.tolerance, MET), frames)
-        cell = np.flatnonzero(is_missed & (most <= _norms(first, frames)))
+        parts, norm = len(block.tolerance), _norms(block, frames)
+        room = np.tile(np.minimum(block.tolerance, MET), frames)
+        is_missed = norm > np.tile(block.tolerance, frames) + np.where(np.repeat(coming, parts), 0.0, room)
+        spare = _norms(first, frames) - norm
+        cell = np.flatnonzero(is_missed & ((spare >= room) | np.repeat(coming, parts)))
+        most = norm + np.clip(spare, SLACK, room)
         return cls(cell, parts, most[cell])
 
     @property

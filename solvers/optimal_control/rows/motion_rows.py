@@ -50,20 +50,37 @@ class MotionRows:
         first level that may still come nearer."""
         self.least = self.blocks(here)
         self.free = [(source.level == but) & source.missed(here) for source in self.sources]
-        self.still, _ = self.nearest(here, until)
+        self.still, _, _ = self.nearest(here, until)
+        if but is not None:
+            self.still |= self._in_no_way(here, but)
+        coming = self.nearest(here, math.inf)[2]
+        for block in self.of_level(here, FIRST):
+            coming[block.frame] = False  # what comes first may be what keeps them
         self.first = self.first or self.least
-        self.off = [MissedParts.nearer(*pair, len(here)) for pair in zip(self.least, self.first, strict=True)]
+        pairs = zip(self.least, self.first, strict=True)
+        self.off = [MissedParts.nearer(*pair, len(here), coming) for pair in pairs]
 
-    def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array]:
-        """`still` (F, n) of the levels before one, and steps (F, n) to where these frames are nearest to theirs."""
-        still, steps = np.zeros(here.steps.shape, bool), np.zeros(here.steps.shape)
+    def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array, Array]:
+        """`still` (F, n) of the levels before one, steps (F, n) to where these frames are nearest to theirs, and (F,)
+        bool, frames that miss the last of these levels and might come nearer to it, or meet a task there."""
+        still, steps, coming = np.zeros(here.steps.shape, bool), np.zeros(here.steps.shape), np.zeros(len(here), bool)
         above: list[RowBlock] = []
         for level in (each for each in self.levels if FIRST < each < until):
-            missed = np.any([source.missed(here) for source in self.sources if source.level == level], axis=0)
+            missed = np.sum([source.missed(here) for source in self.sources if source.level == level], axis=0)
             blocks = self.of_level(here, level)
-            own, step = nearest(here, missed, blocks, above, still)
-            still, steps, above = still | own, steps + step, above + blocks
-        return still, steps
+            own, step, coming = nearest(here, missed > 0, blocks, above, still)
+            still, steps, above, coming = still | own, steps + step, above + blocks, coming | (missed > 1)
+        return still, steps, coming
+
+    def _in_no_way(self, here: DiscreteMotion, level: int) -> Array:
+        """(F, n) `still` of frames that miss a level, where none that might come nearer is before or after them up to
+        the next one that is met."""
+        (still, _, coming), is_asked = self.nearest(here, level + 1), np.zeros(len(here), bool)
+        for block in self.of_level(here, level):
+            is_asked[block.frame[block.is_whole]] = True
+        missed = np.any([source.missed(here) for source in self.sources if source.level == level], axis=0)
+        run = np.cumsum(is_asked & ~missed)
+        return still & (missed & ~np.isin(run, run[coming]))[:, None]
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)

@@ -47,7 +47,7 @@ def test_a_row_is_half_the_square_of_the_norm_and_bends_as_that(name):
     target = far_pose(model, link).target[:3, 3]
     at, source = out_of_reach(model, PositionTask(link, target))
     first = replace(source.block(at), lower=source.block(at).lower * 2.0, upper=source.block(at).upper * 2.0)
-    off = MissedParts.nearer(source.block(at), first, len(at))
+    off = MissedParts.nearer(source.block(at), first, len(at), np.zeros(len(at), bool))
     assert off.frame.tolist() == [0, 1, 2, 3]
     block, y = off.block(source.block(at)), np.random.default_rng(5).normal(size=at.steps.shape)
     sides = [-off.block(source.block(at.moved(h * y))).upper for h in (-1e-4, 0.0, 1e-4)]
@@ -62,12 +62,12 @@ def test_parts_that_come_nearer_get_room_and_others_none():
     model = library_robot("panda")
     at, source = out_of_reach(model, far_pose(model, "tool"))
     first = source.block(at)
-    assert not len(MissedParts.nearer(first, first, len(at)).cell)
+    assert not len(MissedParts.nearer(first, first, len(at), np.zeros(len(at), bool)).cell)
     steps = 0.1 * first.gradient(first.residual, len(at))
     steps[2:] = 0.0
     there = at.moved(steps)
     before, after = (source.residuals(each) / [at.grid.length, 1.0] for each in (at, there))
-    off = MissedParts.nearer(source.block(there), first, len(at))
+    off = MissedParts.nearer(source.block(there), first, len(at), np.zeros(len(at), bool))
     is_nearer = (after + MET <= before).ravel()
     assert is_nearer.any() and not is_nearer.all()
     assert off.cell.tolist() == np.flatnonzero(is_nearer).tolist()

@@ -7,9 +7,10 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Task, solve_ik
+from robokin_addon.solvers.optimal_control import levels
 from robokin_addon.solvers.optimal_control.costs import Acceleration
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
-from robokin_addon.solvers.optimal_control.levels import settled
+from robokin_addon.solvers.optimal_control.levels import by_levels, settled
 from robokin_addon.solvers.optimal_control.program import LocalProgram
 from robokin_addon.solvers.optimal_control.rows.motion_rows import MotionRows
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
@@ -115,3 +116,37 @@ def test_of_a_level_below_what_those_above_leave_counts():
     assert constraints.still.all()
     constraints.hold(at, until=2)
     assert not constraints.still.any()
+
+
+@pytest.mark.parametrize(("name", "is_pose"), [("z1", True), ("kinova", True), ("xarm7", False)])
+def test_where_no_frame_can_come_nearer_none_is_sought(name, is_pose, monkeypatch):
+    """Also of redundant robots, which are as near along a whole line of places."""
+    at, constraints = nearest(name, is_pose)
+    monkeypatch.setattr(levels, "optimise", None)
+    ((_, there),) = by_levels(constraints, at)
+    assert norm(constraints, at).min() > 0.1 and (norm(constraints, there) <= norm(constraints, at)).all()
+
+
+def test_frames_that_are_nearest_wait_while_others_are_sought_beyond_one_that_is_met():
+    """Frame 2 is met; 0 and 1 are as near as they can come, and only the last could come nearer."""
+    model = load_urdf(robot("z1"))
+    link = model.link_names[-1]
+    task, q = far(model, link, model.limits.middle(model.neutral()), True)
+    at, _ = motion(model, [task], [task.target], np.tile(q, (FRAMES, 1)))
+    moved = at.moved(np.vstack((np.zeros((5, model.nv)), np.full((1, model.nv), 0.1))))
+    met = forward_kinematics(model, q)[link]
+    targets = [[met if k == 2 else task.target] for k in range(FRAMES)]
+    segment = TaskSegment(0, TaskLevels(model, [task]), targets, np.ones((FRAMES, 1)))
+    constraints = MotionRows(task_sources(at.grid, segment, None))
+    constraints.hold(moved, task.priority, task.priority)
+    assert constraints.still.any(axis=1).tolist() == [True, True, False, False, False, False]
+
+
+def test_a_frame_that_might_come_nearer_is_held_by_its_norm():
+    """Rows one by one would leave it a corner of the places that are as near."""
+    at, constraints = nearest("z1", True)
+    moved = at.moved(np.vstack((np.zeros((5, at.grid.model.nv)), np.full((1, at.grid.model.nv), 0.1))))
+    constraints.hold(moved)
+    (off,) = constraints.off
+    assert off.frame.tolist() == [5] * len(off.cell) and len(off.cell)
+    assert np.isclose(np.linalg.norm(off.most), norm(constraints, moved)[5], atol=1e-6)  # not a bit farther
