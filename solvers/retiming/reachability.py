@@ -32,10 +32,10 @@ ANIMATION = ("", "animation")
 
 
 class Reachability:
-    """The timing along a path. own_speeds: at its knots along it, which are not passed, or None."""
+    """The timing along a path. animated: (2, m) places along it and squares of speeds that are not passed."""
 
-    def __init__(self, path: Path, limits: PathLimits, own_speeds: Array | None) -> None:
-        self.path, self.limits, self.model, self.own_speeds = path, limits, path.model, own_speeds
+    def __init__(self, path: Path, limits: PathLimits, animated: Array | None) -> None:
+        self.path, self.limits, self.model, self.animated = path, limits, path.model, animated
         tools = [tool.speed for tool in limits.tools]
         bound = limits.motion
         self.velocity = (1.0 - SPARE) * np.append(bound.velocity, tools)
@@ -63,8 +63,8 @@ class Reachability:
     def _limit_speeds(self) -> None:
         self.steps = np.diff(self.grid)
         self.animated_most = np.full(len(self.grid), np.inf)
-        if self.own_speeds is not None:
-            self.animated_most = np.interp(self.grid, self.path.knots, self.own_speeds**2)
+        if self.animated is not None:
+            self.animated_most = np.interp(self.grid, *self.animated)
         self.most = np.minimum(self.animated_most, FASTEST)
         self.most[np.isin(self.grid, self.path.knots[self.path.corners])] = 0.0
         self.most[[0, -1]] = 0.0

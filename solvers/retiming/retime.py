@@ -21,6 +21,7 @@ from .timing import ActiveLimit, Retimed, Timing
 from .warp import Warp
 
 STILL = 1e-9  # [rad, m] samples nearer than this are one
+FINE = 16  # places in each interval of an animation at which its speed is taken
 PASSED = 1e-6  # relative: by how much a limit may be passed
 
 
@@ -43,9 +44,8 @@ def retime(
     gravity: (3,) [m/s²]; where given, efforts are limited too, of what the drives give, friction and damping at full
     speed taken off.
     duration: [s] in place of the fastest: the whole is slowed down evenly.
-    as_animated: a Motion passes each sample no faster than before, by the mean speed of the intervals beside it. So
-    where it breaks no limit it takes about as long as before; of few samples it may be some percent less.
-    Pauses are not kept.
+    as_animated: nowhere faster than a Motion is, by a monotone curve through its samples that begins and ends at rest
+    (Fritsch and Carlson 1980). So where it breaks no limit it takes as long as before. Pauses are not kept.
 
     The robot rests at corners; with a limit on the jerk also where accelerations would jump, at a position limit that
     the path follows. Limits hold between the places of the grid too. Where they are lines in the acceleration along the
@@ -57,23 +57,23 @@ def retime(
     solvable_model(model)
     bound = PathLimits.of(model, limits, gravity)
     wanted = None if duration is None else checked_duration(duration)
-    own_speeds = None
+    animated = None
     if isinstance(path, Path) and not as_animated:
         curve, knots = path, path.knots
         rolls = rolling(model, curve.at(np.maximum(np.arange(len(knots)) - 1, 0), knots)[0])
     else:
-        q, knots, own_speeds = _samples(model, path, as_animated)
+        q, knots, animated = _samples(model, path, as_animated)
         rolls = rolling(model, q)
         if len(q) == 1:
             return _resting(model, q, wanted or 0.0, bound, rolls)
         curve = Path.through(model, q, knots)
     if bound.are_linear:
-        intervals, timing, bindings = _by_reachability(curve, bound, own_speeds, backend)
+        intervals, timing, bindings = _by_reachability(curve, bound, animated, backend)
         warp, curved = Warp(knots[[0, -1]], 1), None
     else:
         rests = curve.corners | (curve.bends if bound.has_jerk else False)
         rests[[0, -1]] = True
-        curved = SmoothTiming(curve, knots[rests], bound, own_speeds)
+        curved = SmoothTiming(curve, knots[rests], bound, animated)
         timing, bindings = curved.solve()
         warp, intervals = curved.warp, curved.intervals
     if wanted is not None:
@@ -89,10 +89,10 @@ def retime(
 
 
 def _by_reachability(
-    curve: Path, limits: PathLimits, own_speeds: Array | None, backend: str
+    curve: Path, limits: PathLimits, animated: Array | None, backend: str
 ) -> tuple[Array, Timing, tuple[ActiveLimit, ...]]:
     solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
-    return Reachability(curve, limits, own_speeds).solve(solve)
+    return Reachability(curve, limits, animated).solve(solve)
 
 
 def _later(binding: ActiveLimit, times_as_long: float) -> ActiveLimit:
@@ -108,7 +108,7 @@ def _resting(model: RobotModel, q: Array, time: float, limits: PathLimits, rolls
 
 
 def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array, Array, Array | None]:
-    """q (k + 1, nq), knots, and the speeds of a motion along them."""
+    """q (k + 1, nq), knots, and (2, m) places along them with the squares of the speeds that a motion has there."""
     times = None
     if not isinstance(path, Motion) and isinstance(getattr(path, "motion", None), Motion):
         path = path.motion  # type: ignore[attr-defined]  # what `track` returns
@@ -147,8 +147,26 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
     knots = np.append(0.0, np.cumsum(distances))
     if not as_animated:
         return q, knots, None
-    own = distances / np.diff(times[kept])
-    return q, knots, np.concatenate((own[:1], 0.5 * (own[1:] + own[:-1]), own[-1:]))
+    later = np.flatnonzero(kept)[1:]
+    return q, knots, _squares(knots, times[later] - times[later - 1])
+
+
+def _squares(knots: Array, times: Array) -> Array:
+    """(2, m) places, and the squares of the speeds there, of a monotone curve from rest to rest that goes from each
+    knot to the next one in its time; nowhere above what the mean speeds of the intervals beside a knot say."""
+    means = np.diff(knots) / times
+    speeds = np.zeros(len(knots))
+    near, far = 2.0 * times[1:] + times[:-1], times[1:] + 2.0 * times[:-1]
+    speeds[1:-1] = (near + far) / (near / means[:-1] + far / means[1:])
+    u = (np.arange(FINE) / FINE)[:, None]
+    start, end = speeds[:-1], speeds[1:]
+    rises = u**2 * (3.0 - 2.0 * u) * means + u * (1.0 - u) * ((1.0 - u) * start - u * end)
+    found = 6.0 * u * (1.0 - u) * means + (1.0 - u) * (1.0 - 3.0 * u) * start + u * (3.0 * u - 2.0) * end
+    places = np.append((knots[:-1] + times * rises).T.ravel(), knots[-1])
+    beside = np.concatenate((means[:1], 0.5 * (means[1:] + means[:-1]), means[-1:]))
+    squares = np.minimum(np.append(found.T.ravel(), 0.0) ** 2, np.interp(places, knots, beside**2))
+    squares[[0, -1]] = squares[[1, -2]]  # where it rests, limits alone say how it begins to move
+    return np.array((places, squares))
 
 
 def _moved(q: Array) -> Array:

@@ -26,9 +26,9 @@ STILL = 1e-9  # relative: a joint that moves less by the parameter is at rest
 class SmoothTiming:
     """The timing along a path that rests at the parameters `rests`, its first and last among them."""
 
-    def __init__(self, path: Path, rests: Array, limits: PathLimits, own_speeds: Array | None) -> None:
-        """own_speeds: (k + 1,) of an animation along the path at its knots, that it is no faster than."""
-        self.path, self.limits, self.own_speeds, self.model = path, limits, own_speeds, path.model
+    def __init__(self, path: Path, rests: Array, limits: PathLimits, animated: Array | None) -> None:
+        """animated: (2, m) places along the path and squares of the speeds that it is no faster than."""
+        self.path, self.limits, self.animated, self.model = path, limits, animated, path.model
         self.warp = Warp(rests, 3 if limits.has_jerk else 2)
         borders = self.warp.inverse(path.knots)
         piece = np.clip(np.searchsorted(rests, path.knots[:-1], side="right") - 1, 0, len(rests) - 2)
@@ -91,9 +91,9 @@ class SmoothTiming:
 
     def _allowed(self, s: Array, s1: Array) -> Array:
         """The most of dr/dt that an animation allows."""
-        if self.own_speeds is None:
+        if self.animated is None:
             return np.full(s.shape, np.inf)
-        return np.interp(s, self.path.knots, self.own_speeds) / np.maximum(s1, 1e-30)
+        return np.sqrt(np.interp(s, *self.animated)) / np.maximum(s1, 1e-30)
 
     def _rows(self, cells: Array) -> LimitRows:
         limits, nv = self.limits, self.model.nv
