@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
@@ -22,6 +24,7 @@ from .warp import Warp
 
 STILL = 1e-9  # [rad, m] samples nearer than this are one
 FINE = 16  # places in each interval of an animation at which its speed is taken
+NEAR = 0.003  # relative: what a timing that keeps an animation's time may be off its speeds
 PASSED = 1e-6  # relative: by how much a limit may be passed
 
 
@@ -44,8 +47,9 @@ def retime(
     gravity: (3,) [m/s²]; where given, efforts are limited too, of what the drives give, friction and damping at full
     speed taken off.
     duration: [s] in place of the fastest: the whole is slowed down evenly.
-    as_animated: nowhere faster than a Motion is, by a monotone curve through its samples that begins and ends at rest
-    (Fritsch and Carlson 1980). So where it breaks no limit it takes as long as before. Pauses are not kept.
+    as_animated: no faster than a Motion is, by a monotone curve through its samples that begins and ends at rest
+    (Fritsch and Carlson 1980), nor than the means of the intervals beside a sample say. Where that curve breaks no
+    limit, the motion takes as long as before. Pauses are not kept.
 
     The robot rests at corners; with a limit on the jerk also where accelerations would jump, at a position limit that
     the path follows. Limits hold between the places of the grid too. Where they are lines in the acceleration along the
@@ -57,42 +61,67 @@ def retime(
     solvable_model(model)
     bound = PathLimits.of(model, limits, gravity)
     wanted = None if duration is None else checked_duration(duration)
-    animated = None
+    times = None
     if isinstance(path, Path) and not as_animated:
-        curve, knots = path, path.knots
-        rolls = rolling(model, curve.at(np.maximum(np.arange(len(knots)) - 1, 0), knots)[0])
+        curve = path
+        rolls = rolling(model, curve.at(np.maximum(np.arange(len(path.knots)) - 1, 0), path.knots)[0])
     else:
-        q, knots, animated = _samples(model, path, as_animated)
+        q, knots, times = _samples(model, path, as_animated)
         rolls = rolling(model, q)
         if len(q) == 1:
             return _resting(model, q, wanted or 0.0, bound, rolls)
         curve = Path.through(model, q, knots)
-    if bound.are_linear:
-        intervals, timing, bindings = _by_reachability(curve, bound, animated, backend)
-        warp, curved = Warp(knots[[0, -1]], 1), None
+    if times is None:
+        solved = _Solved.of(curve, bound, None, backend)
     else:
-        rests = curve.corners | (curve.bends if bound.has_jerk else False)
-        rests[[0, -1]] = True
-        curved = SmoothTiming(curve, knots[rests], bound, animated)
-        timing, bindings = curved.solve()
-        warp, intervals = curved.warp, curved.intervals
+        total, (animated, strict) = times.sum(), _animated(curve.knots, times)
+        solved = _Solved.of(curve, bound, strict, backend)
+        if solved.timing.duration < total + times.max():  # it may break no limit, and then keeps its time
+            animated[1] *= (1.0 + NEAR) ** 2
+            as_it_was = _Solved.of(curve, bound, animated, backend)
+            if as_it_was.timing.duration <= total:
+                solved = as_it_was.lasting(total)
+    timing, curved = solved.timing, solved.curved
     if wanted is not None:
-        total = timing.duration
-        if wanted < total * (1.0 - 1e-9):
+        if wanted < timing.duration * (1.0 - 1e-9):
+            total = timing.duration
             raise ConfigurationError(f"the path takes at least {total:.6g} s inside the limits, not {wanted:g} s")
-        timing = timing.stretched(wanted / total)
-        bindings = tuple(_later(binding, wanted / total) for binding in bindings)
+        solved = solved.lasting(wanted)
+        timing = solved.timing
         if bound.power is not None and curved is not None and curved.share(timing) > 1.0 + PASSED:
             raise ConfigurationError(f"in {wanted:g} s a drive would need more than its power: take another duration")
-        timing.times[-1] = wanted
-    return Retimed(model, timing.duration, bound.motion, curve, warp, intervals, timing, bindings, rolls)
+    motion, own = bound.motion, (solved.warp, solved.intervals, timing, solved.bindings)
+    return Retimed(model, timing.duration, motion, curve, *own, rolls)
 
 
-def _by_reachability(
-    curve: Path, limits: PathLimits, animated: Array | None, backend: str
-) -> tuple[Array, Timing, tuple[ActiveLimit, ...]]:
-    solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
-    return Reachability(curve, limits, animated).solve(solve)
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """The fastest timing along a path. curved: what found it, where limits are not lines."""
+
+    intervals: Array
+    timing: Timing
+    bindings: tuple[ActiveLimit, ...]
+    warp: Warp
+    curved: SmoothTiming | None
+
+    @classmethod
+    def of(cls, curve: Path, bound: PathLimits, animated: Array | None, backend: str) -> _Solved:
+        """animated: (2, m) places along the path, and squares of speeds there that are not passed."""
+        if bound.are_linear:
+            solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
+            found = Reachability(curve, bound, animated).solve(solve)
+            return cls(*found, Warp(curve.knots[[0, -1]], 1), None)
+        rests = curve.corners | (curve.bends if bound.has_jerk else False)
+        rests[[0, -1]] = True
+        curved = SmoothTiming(curve, curve.knots[rests], bound, animated)
+        return cls(curved.intervals, *curved.solve(), curved.warp, curved)
+
+    def lasting(self, duration: float) -> _Solved:
+        """Evenly slower, so that it takes a duration [s]."""
+        factor = duration / self.timing.duration
+        timing = self.timing.stretched(factor)
+        timing.times[-1] = duration
+        return replace(self, timing=timing, bindings=tuple(_later(each, factor) for each in self.bindings))
 
 
 def _later(binding: ActiveLimit, times_as_long: float) -> ActiveLimit:
@@ -108,7 +137,7 @@ def _resting(model: RobotModel, q: Array, time: float, limits: PathLimits, rolls
 
 
 def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array, Array, Array | None]:
-    """q (k + 1, nq), knots, and (2, m) places along them with the squares of the speeds that a motion has there."""
+    """q (k + 1, nq), knots, and (k,) the times from one to the next of a motion."""
     times = None
     if not isinstance(path, Motion) and isinstance(getattr(path, "motion", None), Motion):
         path = path.motion  # type: ignore[attr-defined]  # what `track` returns
@@ -148,12 +177,12 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
     if not as_animated:
         return q, knots, None
     later = np.flatnonzero(kept)[1:]
-    return q, knots, _squares(knots, times[later] - times[later - 1])
+    return q, knots, times[later] - times[later - 1]
 
 
-def _squares(knots: Array, times: Array) -> Array:
-    """(2, m) places, and the squares of the speeds there, of a monotone curve from rest to rest that goes from each
-    knot to the next one in its time; nowhere above what the mean speeds of the intervals beside a knot say."""
+def _animated(knots: Array, times: Array) -> tuple[Array, Array]:
+    """(2, m) places along the knots and squares of speeds, of a monotone curve from rest to rest that goes from each
+    knot to the next one in its time; and the same, at most what the means of the intervals beside say."""
     means = np.diff(knots) / times
     speeds = np.zeros(len(knots))
     near, far = 2.0 * times[1:] + times[:-1], times[1:] + 2.0 * times[:-1]
@@ -163,10 +192,11 @@ def _squares(knots: Array, times: Array) -> Array:
     rises = u**2 * (3.0 - 2.0 * u) * means + u * (1.0 - u) * ((1.0 - u) * start - u * end)
     found = 6.0 * u * (1.0 - u) * means + (1.0 - u) * (1.0 - 3.0 * u) * start + u * (3.0 * u - 2.0) * end
     places = np.append((knots[:-1] + times * rises).T.ravel(), knots[-1])
-    beside = np.concatenate((means[:1], 0.5 * (means[1:] + means[:-1]), means[-1:]))
-    squares = np.minimum(np.append(found.T.ravel(), 0.0) ** 2, np.interp(places, knots, beside**2))
+    squares = np.append(found.T.ravel(), 0.0) ** 2
     squares[[0, -1]] = squares[[1, -2]]  # where it rests, limits alone say how it begins to move
-    return np.array((places, squares))
+    beside = np.concatenate((means[:1], 0.5 * (means[1:] + means[:-1]), means[-1:]))
+    most = np.interp(places, knots, beside**2)
+    return np.array((places, squares)), np.array((places, np.minimum(squares, most)))
 
 
 def _moved(q: Array) -> Array:

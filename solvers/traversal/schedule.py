@@ -81,7 +81,7 @@ class Schedule:
 
 
 def scheduled(along: PosturesAlong, sequence: PostureSequence, limits: Mapping[str, Array], dt: float) -> Schedule:
-    """The path from rest to rest, no faster than the frames are (to a share of a frame, see `retime`) and inside the
+    """The path from rest to rest, no faster than the frames are, see `retime`, and inside the
     limits. Pauses are kept."""
     moves = np.linalg.norm(np.diff(sequence.q, axis=0), axis=1) > STILL
     edges = [0, *(np.flatnonzero(np.diff(moves)) + 1).tolist(), len(moves)]
@@ -98,18 +98,9 @@ def scheduled(along: PosturesAlong, sequence: PostureSequence, limits: Mapping[s
         duration = dt * float(s[-1] - s[0])
         if is_moving:
             kept = np.append(True, np.linalg.norm(np.diff(q, axis=0), axis=1) > STILL)
-            motion = _timed(along, q[kept], s[kept], limits, dt, duration)
+            motion = retime(along.model, Motion.of(along.model, dt * s[kept], q[kept]), limits, as_animated=True)
             found.append(_Segment(start, motion.duration, motion, q[0], motion.path.knots, s[kept]))
         else:
             found.append(_Segment(start, duration, None, q[0], np.array([0.0, duration]), s[[0, -1]]))
         start += found[-1].duration
     return Schedule(found)
-
-
-def _timed(
-    along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, duration: float
-) -> Retimed:
-    """The postures with a timing that takes as long as `duration` [s], or longer."""
-    motion = Motion.of(along.model, dt * s, q)
-    found = retime(along.model, motion, limits, as_animated=True)
-    return found if found.duration >= duration else retime(along.model, motion, limits, duration, as_animated=True)

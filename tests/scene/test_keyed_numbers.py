@@ -13,7 +13,7 @@ from robokin_addon.properties.bridge import binding, robot_model, to_blender
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
-from robokin_addon.scene.bake import check
+from robokin_addon.scene.check import check
 from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_target, build

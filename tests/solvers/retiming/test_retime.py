@@ -296,20 +296,15 @@ def test_as_animated_but_legal() -> None:
 
 @pytest.mark.parametrize("steps", [12, 24, 96])
 @pytest.mark.parametrize("limits", [None, {"jerk": 1e4}])
-def test_from_rest_to_rest_as_animated_takes_as_long_and_is_in_no_step_faster(steps, limits) -> None:
+def test_from_rest_to_rest_a_legal_animation_stays_as_it_is(steps, limits) -> None:
     model, u = library_robot("panda"), np.linspace(0.0, 1.0, steps + 1)
     low, high = model.lower[: model.nq], model.upper[: model.nq]
     for share in (10 * u**3 - 15 * u**4 + 6 * u**5, 3 * u**2 - 2 * u**3):
         q = low + (high - low) * (0.4 + 0.2 * share[:, None])
-        motion = Motion.of(model, 4.0 * u, q)
-        found = retime(model, motion, limits, as_animated=True)
-        assert 4.0 <= found.duration + 0.1 * motion.times[1] and found.duration < 4.0 + motion.times[1]
-        moved, before = (
-            abs(np.diff(found.sample(np.minimum(motion.times, found.duration))[0], axis=0)),
-            abs(np.diff(q, axis=0)),
-        )
-        assert (moved.max(axis=0) <= before.max(axis=0) * (1.0 + 1e-3)).all()
-        assert (moved[0] <= 1.1 * before[0]).all()  # 3.7 times as much where it begins at speed
+        found = retime(model, Motion.of(model, 4.0 * u, q), limits, as_animated=True)
+        assert found.duration == 4.0
+        off, largest = abs(found.sample(4.0 * u)[0] - q), abs(np.diff(q, axis=0)).max(axis=0)
+        assert (off.max(axis=0) < 0.03 * largest).all()  # it was up to two steps ahead
 
 
 def test_efforts_are_limited_where_gravity_is_given() -> None:
