@@ -219,7 +219,7 @@ def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagno
     if not names or trials.reached(problem, targets, limits.clamp(there)) is not None:
         return Diagnosis(Status.MAX_ITERATIONS, MISSED_INSIDE)
     locked, own = ([name for name in names if (name in model.locked) is wanted] for wanted in (True, False))
-    past = f" beyond the limit{'s'[: len(own) - 1]} of {', '.join(own)}" if own else ""
+    past = f" beyond the {'limit' if len(own) == 1 else 'limits'} of {', '.join(own)}" if own else ""
     moved = f" that moves {', '.join(locked)}, which {'is' if len(locked) == 1 else 'are'} locked," if locked else ""
     reason = f"a pose{past}{moved} meets it, none {'inside' if own else 'else'} was found"
     return Diagnosis(Status.LIMIT, reason, joints=tuple(names))
