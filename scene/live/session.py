@@ -260,8 +260,8 @@ class Session:
             scaled_lengths(result.reason, self.robot.metres_per_unit / counting[0].unit)
             + ending(self._read.fields.left_out, self.robot, result),
         )
-        blocking = () if result.converged else (*descent.blocking(result.q), *self.robot.locked)
-        blamed = Why(tuple(dict.fromkeys(blocking)), result.tasks)
+        blocking = () if result.converged else descent.blocking(result.q)
+        blamed = Why(blocking, result.tasks)
         store_result(obj, str(result.status), reason, own, wanted, result.residual_array, counting[0].unit, blamed)
         places = [i for i, one in zip(self._read.fields.followed, contexts, strict=True) if one.influence > 0.0]
         unit, residuals = counting[0].unit, result.residual_array

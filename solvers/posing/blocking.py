@@ -24,10 +24,10 @@ class Blocking:
         self._limits, self._levels = problem.limits, TaskLevels(problem.model, problem.tasks, problem.backend)
 
     def joints(self, targets: Sequence[Any], q: Array, shares: Sequence[float] | None = None) -> tuple[str, ...]:
-        """Names of those at their limits that the first level which is missed at q (nq,) pushes on, among the motions
-        that leave the levels above as they are. targets: resolved ones."""
+        """Names of those at their limits, or locked, that the first level which is missed at q (nq,) pushes on, among
+        the motions that leave the levels above as they are. targets: resolved ones."""
         model, at_limit = self._levels.model, self._limits.at_limit(q)
-        push = self._push(targets, q, shares)
+        push, is_held = self._push(targets, q, shares), self._limits.lower == self._limits.upper
 
         def is_pushed(name: str) -> bool:
             slot = model.slot(name)
@@ -36,6 +36,7 @@ class Blocking:
             if at_limit[slot.q].shape != push[slot.v].shape:  # a ball at the edge of its cone
                 return bool(push[slot.v].any())
             outward = np.where(q[slot.q] <= self._limits.lower[slot.q], -push[slot.v], push[slot.v])
+            outward = np.where(is_held[slot.q], abs(outward), outward)
             return bool((at_limit[slot.q] & (outward > 0.0)).any())
 
         return tuple(joint.name for joint in model.moving_joints if is_pushed(joint.name))

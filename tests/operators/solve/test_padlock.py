@@ -67,6 +67,15 @@ def test_a_lock_is_not_called_a_limit_and_the_remedy_is_to_open_it(robot):
     assert "the padlock of panda_joint4" in readouts.live(robot).text
 
 
+def test_live_names_no_padlock_of_a_joint_that_would_not_help(robot):
+    target = add_target(robot)
+    lock(robot, "panda_joint4", "panda_finger_joint1")  # no finger moves the tool
+    robot.robokin.live = True
+    target.location.z -= 0.31
+    bpy.context.view_layer.update()
+    assert held_joints(robot)[1] == ["panda_joint4"]
+
+
 def test_turn_joint_and_jog_refuse_it(robot):
     lock(robot, JOINT)
     before = read_configuration(robot)
