@@ -109,7 +109,12 @@ class FrameBounds:
     def brakeable(self, before: Array, goal: Array, q: Array) -> FrameBounds:
         """So that no joint comes nearer to a goal, which was at `before`, than it can brake on its way there, or by a
         speed that one frame brakes; but as fast as to q (nq,) it may. Else one that has no limits drags others along,
-        past their goals and back."""
+        past their goals and back: where there is none, all stays."""
+        is_free = np.isinf(self.limits.max_step_change)
+        for base in self.data.bases:  # its wheels have limits
+            is_free[base.v : base.v + 3] = False
+        if not is_free.any():
+            return self
         step, (pace, gap, reach) = reference.difference(self.data.tree, self.last, q), self._to_goal(before, goal)
         faster = np.maximum(reach, self.limits.max_step_change)
         least = np.minimum(np.maximum(self.lo, np.minimum(pace - faster, step)), self.hi)

@@ -118,7 +118,18 @@ void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, cons
   rk_frame_bounds_keep(f, q);
 }
 
+/* Whether a joint may start and stop at once; a base that rolls may not, as its wheels may not. */
+static int has_one_without_limits(const rk_track *track) {
+  for (int32_t k = 0; k < track->ik->model->nv; k++) {
+    int is_free = track->change[k] == __builtin_inf();
+    for (int32_t b = 0; b < track->ik->n_bases; b++) is_free &= k < track->ik->bases[b].v || k >= track->ik->bases[b].v + 3;
+    if (is_free) return 1;
+  }
+  return 0;
+}
+
 void rk_frame_bounds_brake(const rk_frame_bounds *f, const double *before, const double *goal, const double *step, double *pace) {
+  if (!has_one_without_limits(f->track)) return;
   find_gap(f, before, goal, pace);
   for (int32_t k = 0; k < f->track->ik->model->nv; k++) {
     const double change = f->track->change[k], faster = rk_max(rk_braking_step(__builtin_fabs(f->dq[k]), change), change);

@@ -26,7 +26,8 @@ void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q);
 void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, const double *goal, double *pace, double *q);
 
 /* No joint comes nearer to a goal, which was at `before`, than it can brake on its way there, or by a speed that one frame
-   brakes; but as fast as in a step [nv] it may. Else one that has no limits drags others along, past their goals and back. */
+   brakes; but as fast as in a step [nv] it may. Else one that has no limits drags others along, past their goals and back:
+   where there is none, all stays. */
 void rk_frame_bounds_brake(const rk_frame_bounds *f, const double *before, const double *goal, const double *step, double *pace);
 
 #endif
