@@ -80,7 +80,7 @@ def retime(
             animated[1] *= (1.0 + NEAR) ** 2
             as_it_was = _Solved.of(curve, bound, animated, backend)
             if as_it_was.timing.duration <= total:
-                solved = as_it_was.lasting(total)
+                solved = as_it_was.lasting(total).only_longer_than(times.min() / FINE)
     timing, curved = solved.timing, solved.curved
     if wanted is not None:
         if wanted < timing.duration * (1.0 - 1e-9):
@@ -122,6 +122,10 @@ class _Solved:
         timing = self.timing.stretched(factor)
         timing.times[-1] = duration
         return replace(self, timing=timing, bindings=tuple(_later(each, factor) for each in self.bindings))
+
+    def only_longer_than(self, shortest: float) -> _Solved:
+        """Without what binds for a moment [s], as where a motion that rests begins and ends."""
+        return replace(self, bindings=tuple(each for each in self.bindings if each.end - each.start > shortest))
 
 
 def _later(binding: ActiveLimit, times_as_long: float) -> ActiveLimit:

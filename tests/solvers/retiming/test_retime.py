@@ -302,7 +302,7 @@ def test_from_rest_to_rest_a_legal_animation_stays_as_it_is(steps, limits) -> No
     for share in (10 * u**3 - 15 * u**4 + 6 * u**5, 3 * u**2 - 2 * u**3):
         q = low + (high - low) * (0.4 + 0.2 * share[:, None])
         found = retime(model, Motion.of(model, 4.0 * u, q), limits, as_animated=True)
-        assert found.duration == 4.0
+        assert found.duration == 4.0 and {each.kind for each in found.bindings} == {"animation"}
         off, largest = abs(found.sample(4.0 * u)[0] - q), abs(np.diff(q, axis=0)).max(axis=0)
         assert (off.max(axis=0) < 0.03 * largest).all()  # it was up to two steps ahead
 
