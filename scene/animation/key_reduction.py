@@ -69,6 +69,10 @@ class ReduceResult:
         return {**keys, **broken, "position": self.position, "rotation": self.rotation}
 
 
+class _NotFewerError(RobokinError):
+    """No other keys keep the bounds, or only more."""
+
+
 def reduce_steps(
     scene: bpy.types.Scene,
     obj: bpy.types.Object,
@@ -118,13 +122,13 @@ def reduce_steps(
                     break
                 if not left or len(reduced.keys) == len(frames):
                     at = int(np.argmax(np.maximum(off[0] / position, off[1] / rotation).max(axis=1)))
-                    raise RobokinError(_unsteady(robot, shown[at], written[at], looked[at]))
+                    raise _NotFewerError(_unsteady(robot, shown[at], written[at], looked[at]))
                 share *= _CLOSER / over
                 reduced = finish(reduce_keys(motion, links, share * position, share * rotation, slopes))
             after = _keyed_frames(obj, robot, first, last, reduced.unreduced)
             if are_plain and len(after) > len(before):
-                raise RobokinError("more keys than before")
-    except RobokinError:
+                raise _NotFewerError("more keys than before")
+    except _NotFewerError:
         # Handles of other lengths than a third turn within a frame as no cubic of time does: these keys are the fewest.
         if not are_plain:
             raise

@@ -33,10 +33,8 @@ def live_readout(obj: bpy.types.Object, problem: str, is_searched: bool) -> Live
         return LiveReadout("No task counts now", True, notes)
     if settings.status == "COLLISION":
         return LiveReadout(f"Kept away: {in_scene_units(scene, settings.reason)}", False, notes, is_searched)
-    cause, missed = (
-        _held_by(*held_joints(obj)),
-        [task for task in obj.robokin.tasks if task.solved and not task.reached],
-    )
+    missed = [task for task in obj.robokin.tasks if task.solved and not task.reached]
+    cause = _held_by(*held_joints(obj))
     soft = [task for task, is_hard in zip(missed, are_hard(obj, missed), strict=True) if not is_hard]
     if soft:
         notes = (*notes, f"Live takes soft tasks as hard: {_names(soft)}")
