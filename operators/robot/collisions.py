@@ -82,9 +82,8 @@ class ROBOKIN_OT_obstacle(ModalOperator, bpy.types.Operator):
             robots = [each for each in context.scene.objects if is_robot(each)]
             if parts := [each for each in chosen if any(hangs_on(each, robot) for robot in robots)]:
                 level = "WARNING"
-                text += (
-                    f"; parts of the robot on whose bone they are, once Fit Collision Shapes is run: {_named(parts)}"
-                )
+                text += f"; no obstacle of the robot that carries it on a bone: {_named(parts)}"
+                text += ", run Fit Collision Shapes there to make it a part of that robot"
         for each in chosen:
             each.robokin.is_obstacle = not self.clear
         self.report({level}, in_scene_units(context.scene, text))

@@ -187,7 +187,9 @@ def test_what_the_hand_holds_is_a_part_of_its_link(arm, capfd):
     held.location = 3.0, 3.0, 3.0
     bpy.context.view_layer.update()
     said = marked(capfd)
-    assert "once Fit Collision Shapes is run: Cube" in said and [] == now(arm)
+    assert "no obstacle of the robot that carries it on a bone: Cube, run Fit Collision Shapes" in said and [] == now(
+        arm
+    )
     bpy.context.view_layer.objects.active = arm
     bpy.context.view_layer.update()
     assert bpy.ops.robokin.fit_collisions(shape="BOX") == {"FINISHED"}
