@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ..properties.handlers import add_handler, going_on, remove_handler
+from ..properties.results.redraw import redraw
 from ..robokin import RobokinError
 from .modal import entry_identity
 
@@ -80,7 +81,7 @@ class IdleWork(Generic[Result]):
             del self._work[key]
             self._done[key] = mark, found
             self.count += 1
-            _redraw()
+            redraw(bpy.context.window_manager, *_SHOWING)
 
     def _forget(self, *_: object) -> None:
         self._work.clear()
@@ -96,10 +97,3 @@ class IdleWork(Generic[Result]):
         if bpy.app.timers.is_registered(self._timer):
             bpy.app.timers.unregister(self._timer)
         self._forget()
-
-
-def _redraw() -> None:
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in _SHOWING:
-                area.tag_redraw()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..properties.results.redraw import redraw
 from ..properties.results.result_text import in_scene_units
 from ..properties.selected.active_robot import active_robot
 from ..robokin import RobokinError
@@ -119,6 +120,7 @@ class ModalOperator(RobotOperator):
         self._timer = None
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+        redraw(context.window_manager)  # results are shown in panels, also where no object was changed
 
 
 def has_events(context: bpy.types.Context) -> bool:

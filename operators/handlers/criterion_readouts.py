@@ -15,6 +15,7 @@ from ...properties.handlers import going_on
 from ...properties.results import readouts
 from ...properties.results.change_marks import MARKS
 from ...properties.results.readouts import CriterionReadout
+from ...properties.results.redraw import redraw
 from ...robokin import RobokinError, difference
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
@@ -123,9 +124,7 @@ def _compute_waiting() -> float | None:
         if obj is not None:
             with going_on("computing criteria"):
                 criteria_readouts(obj, may_wait=False)
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            area.tag_redraw()
+    redraw(bpy.context.window_manager)
     return MOMENT if _waiting else None  # what is awaited still
 
 

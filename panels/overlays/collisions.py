@@ -7,6 +7,7 @@ import numpy as np
 
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
 from ...properties.results.change_marks import MARKS
+from ...properties.results.redraw import redraw
 from ...robokin.arrays import Array
 from ...robokin.model.geometry import Geometry, Mesh
 from ..shapes import colors
@@ -50,7 +51,4 @@ def _segments(geometry: Geometry) -> Array:
 
 def _look_again() -> None:
     MARKS.scene += 1
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    redraw(bpy.context.window_manager, "VIEW_3D")

@@ -78,6 +78,8 @@ class AnimationCheck:
             first = missed[0]
             many = counted(len(missed), "misses a task", "miss a task")
             parts.append(f"{many}, the first {self.frames[first]} ({self.statuses[first]})")
+            if len(self.frames) > 1 and not np.ptp(self.motion.q, axis=0).any():
+                parts.append("the robot stands still")
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
             count = self.limits.frames_broken

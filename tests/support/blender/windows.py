@@ -20,7 +20,8 @@ class Window:
     def __init__(self, events=()):
         self.events = list(events)
         self.timers, self.texts, self.shares, self.slices = [], [], [], 0
-        self.progress_is_shown = self.was_modal = False
+        self.progress_is_shown = self.was_modal = self.is_drawn_anew = False
+        self.windows, self.screen, self.areas = [self], self, [self]
 
     # -- window manager and work space -------------------------------------------------------------------------------
 
@@ -46,6 +47,9 @@ class Window:
 
     def status_text_set(self, text):
         self.texts.append(text)
+
+    def tag_redraw(self):
+        self.is_drawn_anew = True
 
     def fileselect_add(self, operator):
         """A file selector whose button is pressed at once."""
@@ -77,6 +81,7 @@ class Window:
             outcome = operator.modal(here, SimpleNamespace(type="TIMER", value="NOTHING"))
         if self.was_modal:
             assert not self.timers and not self.progress_is_shown and self.texts[-1] is None
+            assert self.is_drawn_anew
         return outcome
 
 
