@@ -127,6 +127,10 @@ def half_an_influence(model, q, rng, tips, link):
     return [*tasks[:-3], PoseTask(tips[0], T, influence=0.5), *tasks[-2:]], [JointSprings()]
 
 
+def half_an_influence_on_rows(model, q, rng, tips, link):
+    return half_an_influence(model, q, rng, tips, link)[0], [Manipulability(), SmallestSingularValue()]
+
+
 KINDS: dict[str, Draw] = {
     "out of reach": out_of_reach,
     "just out of reach": just_out_of_reach,
@@ -139,6 +143,7 @@ KINDS: dict[str, Draw] = {
     "three levels in conflict, five criteria": many_criteria,
     "joints and mass, criteria on their rows": of_the_whole_robot,
     "half an influence above two levels": half_an_influence,
+    "half an influence, criteria on its rows": half_an_influence_on_rows,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted
 

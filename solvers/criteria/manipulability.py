@@ -12,7 +12,6 @@ from ..fixed_arrays import cached_settings
 from ..kinematics.state import State
 from ..tasks import Task
 from ..tasks.base import states_rows_of
-from ..tasks.influence import partial
 from ..tasks.native import is_kernel_clearance, is_on_robot, tip_form_of
 from ..tasks.task_jacobian import TaskJacobian
 from .base import CriterionKind, CriterionRecord, Potential
@@ -23,6 +22,7 @@ STEP = 1e-5  # of central differences, in radians or L
 
 class Manipulability(Potential):
     """V = -1/2 log det JJ' of the rows of the tasks of the first level: 1/L scaled, without free axes and weights.
+    A task of partial influence counts as a whole one.
 
     (Yoshikawa, "Manipulability of robotic mechanisms", IJRR 4, 1985.) Robots with fewer degrees of freedom than rows
     have J'J in place of JJ'. Singular values s count as sqrt(s^2 + 1e-12). Without tasks V = 0.
@@ -49,9 +49,7 @@ class Manipulability(Potential):
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
     known = (tip_form_of(task) or is_on_robot(task, state.model) or is_kernel_clearance(task) for task in state.tasks)
-    if not all(known) or partial(state.tasks):
-        return None
-    return CriterionRecord(kind, criterion.gain, criterion.metric(state))
+    return CriterionRecord(kind, criterion.gain, criterion.metric(state)) if all(known) else None
 
 
 def task_rows(state: State) -> Array:

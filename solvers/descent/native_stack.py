@@ -70,7 +70,7 @@ class NativeStack:
         self.influence = [task.influence for task in levels.tasks] if influence is None else list(influence)
         self._moves = any(isinstance(task, VelocityTask) for task in levels.tasks)
         self._fading = {*fading, *(i for i, share in enumerate(self.influence) if is_partial(share))}
-        neutral = levels.state(model.neutral(), levels.targets, dt)
+        neutral = levels.state(model.neutral(), levels.targets, dt, None, self.influence)
         self.scale = neutral.scale
         self._neutral, self._limits = neutral, StepLimits.of(model, dt)
         self._remaining: Mapping[int, Remaining] = {}
@@ -89,7 +89,7 @@ class NativeStack:
         self._handed_over = others
         # Criteria on the rows of the first level need to have them all from the kernel.
         of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
-        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others | self._fading)
+        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others)
         records: list[tuple[Criterion, CriterionRecord | None]] = []
         for each in self.criteria:
             record = each.record(self._neutral) if type(each) in KINDS.values() else None

@@ -12,7 +12,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError
 from ...robokin.model.limits import PositionLimits
-from ..criteria import Manipulability, Potential, SmallestSingularValue
+from ..criteria import Potential
 from ..criteria.kinds import KINDS
 from ..criteria.objective import Objective
 from ..descent.data import cone_records
@@ -88,17 +88,11 @@ class KernelOptimum(NativeStack):
     def of(
         cls, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None
     ) -> KernelOptimum | None:
-        """None when the kernel has not all that have edges, or not the rows that these look at."""
-        neutral = levels.state(levels.model.neutral(), levels.targets, 1.0)
-        is_whole = influence is None or all(share == 1.0 for share in influence)
+        """None when the kernel has not all that have edges."""
+        neutral = levels.state(levels.model.neutral(), levels.targets, 1.0, None, influence)
         for each in potentials:
             is_known = type(each) in KINDS.values() and each.record(neutral) is not None
-            looks_at_rows = isinstance(each, Manipulability | SmallestSingularValue)
-            if (
-                (looks_at_rows and not is_whole)
-                if is_known
-                else (type(each).largest_eigenvalue is not Potential.largest_eigenvalue)
-            ):
+            if not is_known and type(each).largest_eigenvalue is not Potential.largest_eigenvalue:
                 return None
         return cls(levels, potentials, influence)
 

@@ -65,8 +65,7 @@ class NativeStep:
             forms = {i: form for i, form in forms.items() if i not in loops}
         self._loops = loops if self.closes_loops else []
         self._tip_numbers = {i: k for k, i in enumerate(forms)}
-        top = levels.indices[0] if levels.indices else []
-        first = {i for i in top if tasks[i].influence}
+        first = {i for i in levels.first if tasks[i].influence}
         on_tips = cast("list[KernelTipTask]", [tasks[i] for i in forms])
         self._tips = TipTasks(model, on_tips, list(forms.values()), [i in first for i in forms], length)
         on_robot = {i: task for i, task in enumerate(tasks) if i not in others and is_on_robot(task, model)}

@@ -35,6 +35,7 @@ IDLE = 1e-5
 
 class TaskLevels:
     """Tasks of a model, checked once. length: L [m].   priorities: ascending, without the level 0 of loop closures.
+    first: the tasks of the first level.
 
     Raises TaskError, UnknownNameError, ModelError.
     """
@@ -61,8 +62,8 @@ class TaskLevels:
         )
         self.are_paths = np.array([is_path for _, is_path in self.groups], bool)
         # What links keep away from is before the first level, and no such.
-        self._first = next((own for own in self.indices if self.tasks[own[0]].priority), [])
-        points = [point for i in self._first for point in self.tasks[i].points(model)]
+        self.first = next((own for own in self.indices if self.tasks[own[0]].priority), [])
+        points = [point for i in self.first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []
         self.kept: dict[Any, Any] = {}  # what others compiled of these levels, for the next call
@@ -118,7 +119,7 @@ class TaskLevels:
         influence: Sequence[float] | Array | None = None,
     ) -> State:
         """The state that tasks are asked at. influence: in place of the tasks' own."""
-        counting = [i for i in self._first if influence is None or influence[i]]
+        counting = [i for i in self.first if influence is None or influence[i]]
         first = [self.tasks[i] for i in counting]
         aims = [targets[i] for i in counting]
         return State(self.model, q, first, self.length, self.backend, previous, dt, aims, self.kept)

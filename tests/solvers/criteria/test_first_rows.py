@@ -13,6 +13,7 @@ from robokin_addon.solvers import (
     AimTask,
     AxisTask,
     CenterOfMassTask,
+    ClearanceTask,
     DistanceTask,
     JointVelocityTask,
     LaserTask,
@@ -33,6 +34,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import Manipulability, Potential, SmallestSingularValue
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.velocity.problem import VelocityProblem
+from support.problems.obstructed import random_scene
 from support.random_problems.random_trees import random_placement, random_robot
 
 
@@ -111,6 +113,36 @@ def test_the_kernel_sees_rows_of_joints(kind: str, criterion: Potential) -> None
         model = random_robot(seed, 9, ("fixed", "floating", "planar")[seed % 3])
         q = random_configuration(model, rng)
         _compare(criterion, model, q, [OF_JOINTS[kind](rng, model), _beside(rng, model, q)])
+
+
+@pytest.mark.parametrize("criterion", [Manipulability(gain=0.3), SmallestSingularValue(gain=0.3)], ids=repr)
+@pytest.mark.parametrize("kind", [*KINDS, *OF_JOINTS])
+def test_a_task_of_partial_influence_counts_as_a_whole_one(kind: str, criterion: Potential) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng([seed, sum(kind.encode())])
+        model = random_robot(seed, 9, ("fixed", "floating", "planar")[seed % 3])
+        q = random_configuration(model, rng)
+        tip, other = (str(name) for name in rng.permutation(model.link_names[1:])[:2])
+        made = (rng, tip, other, random_placement(rng, 0.4)) if kind in KINDS else (rng, model)
+        task, beside = (KINDS | OF_JOINTS)[kind](*made), _beside(rng, model, q)
+        whole = criterion.potential(State(model, q, [task, beside], 0.04))
+        task.influence = beside.influence = 0.3
+        assert criterion.potential(State(model, q, [task, beside], 0.04)) == whole
+        _compare(criterion, model, q, [task, beside])
+
+
+@pytest.mark.parametrize("criterion", [Manipulability(gain=0.3), SmallestSingularValue(gain=0.3)], ids=repr)
+def test_what_keeps_apart_from_obstacles_has_no_such_rows(criterion: Potential) -> None:
+    """Clearances come before the first level."""
+    for seed in range(4):
+        collisions, q, _ = random_scene(np.random.default_rng(seed))
+        place = PositionTask("tool", (0.5, 0.0, 0.5))
+        _compare(criterion, collisions.model, q, [ClearanceTask(collisions), place])
+        costs = [
+            VelocityProblem(collisions.model, tasks, [criterion], 0.04).step(q).costs
+            for tasks in ([place], [ClearanceTask(collisions), place])
+        ]
+        assert costs[0] == costs[1]
 
 
 def _joints(model: RobotModel) -> list[str]:

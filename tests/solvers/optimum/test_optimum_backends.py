@@ -20,10 +20,12 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
     CenterOfMassTask,
+    ClearanceTask,
     DistanceTask,
     IKProblem,
     JointTask,
@@ -286,7 +288,7 @@ TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[
         ([PositionTask("panda_hand", (0, 0, 1))], [_Own(), JointSprings()], None, True),
         ([PositionTask("panda_hand", (0, 0, 1))], [_OwnEdge()], None, False),
         ([PositionTask("panda_hand", (0, 0, 1))], [JointSprings()], [0.5], True),
-        ([PositionTask("panda_hand", (0, 0, 1))], [Manipulability()], [0.5], False),
+        ([PositionTask("panda_hand", (0, 0, 1))], [Manipulability()], [0.5], True),
         ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [JointSprings()], None, True),
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [Manipulability()], None, True),
         ([DistanceTask("panda_hand", 0.3)], [SmallestSingularValue()], None, True),
@@ -355,15 +357,33 @@ def test_criteria_on_the_rows_of_each_kind(kind: str, criterion: type[Potential]
     assert solver._look(_posing(problem, "numpy").point(results[0].q)).residual <= 2.0 * KKT
 
 
-def test_tasks_of_partial_influence() -> None:
+@pytest.mark.parametrize("criterion", [JointSprings, Manipulability, SmallestSingularValue])
+@pytest.mark.parametrize("influence", [(1.0, 0.4), (0.6, 0.4), (0.6, 0.0)])
+def test_tasks_of_partial_influence(criterion: type[Potential], influence: Sequence[float]) -> None:
     model = real("panda", "fixed")
     tasks = [PositionTask("panda_hand", (0.4, 0.1, 0.5)), PositionTask("panda_link4", (0, 0.2, 0.6), priority=2)]
-    results = [
-        IKProblem(model, tasks, [JointSprings()], backend).solve(influence=[1.0, 0.4], diagnose=False)
-        for backend in ("native", "numpy")
-    ]
+    criteria = [criterion(), JointSprings(weight=0.1)]
+    solvers = [IKProblem(model, tasks, criteria, backend) for backend in ("native", "numpy")]
+    results = [solver.solve(influence=influence, diagnose=False) for solver in solvers]
     assert [result.is_optimal for result in results] == [True, True]
     np.testing.assert_allclose(results[0].q, results[1].q, atol=1e-6)
+    levels = solvers[0].search.levels
+    poses = PoseProblem(levels, levels.targets, model.limits, influence)
+    assert isinstance(optimum_of(poses, solvers[0].criteria), NativeOptimum)
+
+
+@pytest.mark.parametrize("criterion", [Manipulability, SmallestSingularValue])
+def test_criteria_among_obstacles(criterion: type[Potential]) -> None:
+    """They look at the rows of the first level, which comes after what keeps apart."""
+    model, far = real("panda", "fixed"), np.eye(4)
+    far[:3, 3] = 9.0
+    clearance = ClearanceTask(CollisionModel(model, [Obstacle("ball", Sphere(0.1), far)]))
+    place = PositionTask("panda_hand", (0.4, 0.1, 0.5))
+    q = 0.1 + model.limits.middle(model.neutral())
+    without = IKProblem(model, [place], [criterion()]).solve(q0=q)
+    for backend in ("native", "numpy"):
+        beside = IKProblem(model, [clearance, place], [criterion()], backend).solve(q0=q)
+        assert beside.is_optimal and beside.costs == pytest.approx(without.costs, rel=1e-8)
 
 
 def test_what_a_criterion_raises_is_raised() -> None:

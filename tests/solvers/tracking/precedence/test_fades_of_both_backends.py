@@ -15,6 +15,7 @@ from robokin_addon.solvers import (
     Tracker,
     TwistTask,
 )
+from robokin_addon.solvers.criteria import Manipulability, Potential, SmallestSingularValue
 from robokin_addon.solvers.tracking.level_engines import LevelEngines
 from support.engine.goals import KINDS
 from support.engine.robots import engine_robot
@@ -94,6 +95,25 @@ def test_who_makes_the_rows(kind) -> None:
     tracker.stand(q)
     tracker.run(tracker.check_targets([[goal.at(q) for goal in goals]]), [[1.0, 0.5]])
     assert not _others(tracker)
+
+
+@pytest.mark.parametrize("criterion", [Manipulability, SmallestSingularValue])
+def test_criteria_look_at_rows_that_fade_alike(criterion: type[Potential]) -> None:
+    model = engine_robot("panda")
+    q = np.array([0.2, -0.5, 0.1, -2.0, 0.1, 1.7, 0.7, 0.02])
+    p = forward_kinematics(model, q)[HAND][:3, 3]
+    tasks = [PositionTask(HAND, p + 0.02), PositionTask(ELBOW, (0.0, 0.1, 0.6), priority=2)]
+    found = []
+    for backend in ("native", "numpy"):
+        tracker = Tracker(model, tasks, DT, backend, criteria=[criterion()])
+        tracker.stand(q)
+        targets = tracker.check_targets([[task.target for task in tasks]] * FRAMES)
+        found.append(tracker.run(targets, np.column_stack((SHARES, np.ones(FRAMES)))))
+        if backend == "native":
+            engines = tracker._engines._engines
+            assert not any(own._stack.step.other_criteria for own, _ in engines.values())
+    np.testing.assert_array_equal(found[0].codes, found[1].codes)
+    np.testing.assert_allclose(found[0].q, found[1].q, rtol=0.0, atol=1e-9)
 
 
 def _others(tracker: Tracker) -> list[int]:
