@@ -26,7 +26,7 @@ PLATE = 0.6  # opacity of the plate below a label
 LIGHT, DARKER = 0.6, 0.4  # background from which on colors are drawn darker, and by how much
 NAVIGATION = 50  # pixels that the buttons of navigation take at the right
 NOWHERE = math.inf, -math.inf
-_SIDES = ("TOOLS", "UI")
+_OVER = ("HEADER", "TOOL_HEADER", "TOOLS", "UI")  # regions that lie over the view
 _TWO_TRIANGLES = [[0, 2], [1, 2], [1, 3], [0, 2], [1, 3], [0, 3]]  # corners, of left, right, low, high
 
 _handles: list[Any] = []
@@ -153,18 +153,17 @@ def _placed(context: bpy.types.Context, scale: float) -> list[tuple[Label, float
     """(label, x, y, width) [pixels] of those that are seen."""
     found: list[tuple[Label, float, float, float]] = []
     taken: list[tuple[float, float, float]] = []
-    least, most = _uncovered(context)
+    low, high = _uncovered(context)
     region, perspective = context.region, np.array(context.region_data.perspective_matrix, float)
-    tall, size, gap = region.height, SIZE * scale, 8.0 * scale
+    size, gap = SIZE * scale, 8.0 * scale
     points = np.array([end for label in _shown.labels for end in (label.point, label.tail or label.point)])
-    places = seen(points, perspective, region.width, tall).tolist()
-    low, high = (least, 0.0), (most, float(tall))
+    places = seen(points, perspective, region.width, region.height).tolist()
     for label, *ends in zip(_shown.labels, places[::2], places[1::2], strict=True):
         width = blf.dimensions(0, label.text)[0]
         before = [end for end in (ends if label.tail else ends[:1]) if end[0] == end[0]]  # the view
         place = label_place(before, (width, size), low, high, gap)
         if place is not None:
-            found.append((label, *_free(*place, width, 1.3 * size, taken), width))
+            found.append((label, *_free(*place, width, 1.3 * size, high[1], taken), width))
     return found
 
 
@@ -217,33 +216,45 @@ def _inside(start: Vector, step: Vector, low: Vector, high: Vector) -> tuple[flo
     return first, last
 
 
-def _uncovered(context: bpy.types.Context) -> tuple[float, float]:
-    """From where to where along x neither toolbar nor sidebar nor the buttons of navigation lie over the region."""
-    own, least, most = context.region, 0.0, float(context.region.width)
+def _uncovered(context: bpy.types.Context) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The corners [pixels] of what neither headers, toolbar, sidebar nor the buttons of navigation cover."""
+    own = context.region
+    left, low, right, high = 0.0, 0.0, float(own.width), float(own.height)
     for other in context.area.regions:
-        x = other.x - own.x
-        if other.type not in _SIDES or other.width <= 1 or not 0 <= x < own.width:
+        x, y = float(other.x - own.x), float(other.y - own.y)
+        if other.type not in _OVER or min(other.width, other.height) <= 1 or not (0 <= x < right and 0 <= y < high):
             continue  # is none, is hidden, or stands beside it
         if other.alignment == "LEFT":
-            least = max(least, float(x + other.width))
+            left = max(left, x + other.width)
         elif other.alignment == "RIGHT":
-            most = min(most, float(x))
+            right = min(right, x)
+        elif other.alignment == "TOP":
+            high = min(high, y)
+        elif other.alignment == "BOTTOM":
+            low = max(low, y + other.height)
     if context.preferences.view.show_navigate_ui and context.space_data.show_gizmo_navigate:
-        most -= NAVIGATION * context.preferences.system.ui_scale
-    return least, max(most, least)
+        right -= NAVIGATION * context.preferences.system.ui_scale
+    return (left, low), (max(right, left), max(high, low))
 
 
 def _free(
-    x: float, y: float, width: float, height: float, taken: list[tuple[float, float, float]]
+    x: float, y: float, width: float, height: float, top: float, taken: list[tuple[float, float, float]]
 ) -> tuple[float, float]:
-    """The place of a label, moved up past labels that are placed already. taken: (y, left, right) of these, sorted."""
+    """The place of a label, moved up past labels that are placed already, or down where the top is too near.
+    taken: (y, left, right) of these, sorted."""
+    free = y
     for at, left, right in taken[bisect(taken, (y - 1.1 * height,)) :]:  # those before are too low
-        if at - y >= height:
+        if at - free >= height:
             break
-        if left < x + width and x < right and y - at < height:
-            y = at + height
-    insort(taken, (y, x, x + width))
-    return x, y
+        if left < x + width and x < right and free - at < height:
+            free = at + height
+    if free + height > top:
+        free = y
+        for at, left, right in reversed(taken[: bisect(taken, (y + 1.1 * height,))]):
+            if left < x + width and x < right and abs(at - free) < height:
+                free = at - height
+    insort(taken, (free, x, x + width))
+    return x, free
 
 
 def register() -> None:

@@ -13,28 +13,38 @@ from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays
 from support.blender.scene_robots import add_robot
 
 
-def region(kind, x, width, alignment):
-    return SimpleNamespace(type=kind, x=x, width=width, alignment=alignment)
+def region(kind, alignment, x, y, width, height):
+    return SimpleNamespace(type=kind, x=x, y=y, width=width, height=height, alignment=alignment)
 
 
 @pytest.mark.parametrize(
-    ("sides", "free"),
+    ("others", "low", "high"),
     [
-        ([("TOOLS", 0, 60, "LEFT"), ("UI", 900, 300, "RIGHT")], (60.0, 850.0)),
-        ([("TOOLS", 0, 1, "LEFT"), ("UI", 1199, 1, "RIGHT")], (0.0, 1150.0)),
-        ([("UI", 0, 300, "LEFT")], (300.0, 1150.0)),
-        ([("UI", 1200, 300, "RIGHT")], (0.0, 1150.0)),  # beside the region, where regions do not overlap
+        ([("TOOLS", "LEFT", 0, 0, 60, 800), ("UI", "RIGHT", 900, 0, 300, 800)], (60.0, 0.0), (850.0, 800.0)),
+        ([("TOOLS", "LEFT", 0, 0, 1, 800), ("UI", "RIGHT", 1199, 0, 1, 800)], (0.0, 0.0), (1150.0, 800.0)),
+        ([("UI", "LEFT", 0, 0, 300, 800)], (300.0, 0.0), (1150.0, 800.0)),
+        ([("UI", "RIGHT", 1200, 0, 300, 800)], (0.0, 0.0), (1150.0, 800.0)),  # beside it: regions do not overlap
+        (
+            [("HEADER", "TOP", 0, 774, 1200, 26), ("TOOL_HEADER", "TOP", 0, 748, 1200, 26)],
+            (0.0, 0.0),
+            (1150.0, 748.0),
+        ),
+        (
+            [("HEADER", "BOTTOM", 0, 0, 1200, 26), ("TOOL_HEADER", "TOP", 0, 800, 1200, 26)],
+            (0.0, 26.0),
+            (1150.0, 800.0),
+        ),
     ],
 )
-def test_labels_keep_out_of_what_lies_over_the_region(scene, sides, free):
-    own = region("WINDOW", 0, 1200, "NONE")
+def test_labels_keep_out_of_what_lies_over_the_region(scene, others, low, high):
+    own = region("WINDOW", "NONE", 0, 0, 1200, 800)
     context = SimpleNamespace(
         region=own,
-        area=SimpleNamespace(regions=[own, *(region(*side) for side in sides)]),
+        area=SimpleNamespace(regions=[own, *(region(*other) for other in others)]),
         preferences=SimpleNamespace(view=SimpleNamespace(show_navigate_ui=True), system=SimpleNamespace(ui_scale=1.0)),
         space_data=SimpleNamespace(show_gizmo_navigate=True),
     )
-    assert drawing._uncovered(context) == free
+    assert drawing._uncovered(context) == (low, high)
 
 
 def points_between(first, last):
@@ -89,19 +99,27 @@ def test_labels_that_are_all_behind_the_view_have_no_plates(scene, monkeypatch):
     assert drawing._begun == {} and drawn == []
 
 
-def test_a_label_is_moved_up_past_all_that_it_would_lie_on():
-    rng = np.random.default_rng(11)
+def test_a_label_is_moved_past_all_that_it_would_lie_on():
+    """Upwards, or downwards where it would leave the view."""
+    rng, downwards = np.random.default_rng(11), 0
     for _ in range(50):
-        taken, placed, height = [], [], rng.uniform(5.0, 40.0)
+        taken, placed, height, top = [], [], rng.uniform(5.0, 40.0), 250.0
         for x, y, width in rng.uniform((0.0, 0.0, 10.0), (300.0, 200.0, 120.0), (25, 3)).tolist():
-            found = drawing._free(x, y, width, height, taken)
+            found = drawing._free(x, y, width, height, top, taken)
             wanted = y
             for at, left, right in sorted(placed):
                 if left < x + width and x < right and abs(at - wanted) < height:
                     wanted = at + height
-            assert found == (x, wanted)
-            placed.append((wanted, x, x + width))
+            if wanted + height > top:
+                downwards += 1
+                assert found[0] == x and found[1] <= y
+                for at, left, right in placed:
+                    assert right <= x or left >= x + width or abs(at - found[1]) >= height - 1e-9
+            else:
+                assert found == (x, wanted)
+            placed.append((found[1], x, x + width))
         assert taken == sorted(placed)
+    assert downwards > 20
 
 
 @pytest.mark.parametrize("how", ["show", "axes", "hidden", "object", "armature"])
