@@ -64,7 +64,7 @@ from .solve import (
     solve,
     solve_again,
 )
-from .tasks import criteria, remedies, retarget, snap_targets, tasks
+from .tasks import criteria, pin_feet, remedies, retarget, snap_targets, tasks
 from .tools import blender_keys, grab_link, jog, jog_3d_mouse, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
@@ -93,6 +93,7 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    pin_feet,
     retarget,
     remedies,
     grab_link,

@@ -102,6 +102,7 @@ class ROBOKIN_MT_tasks(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         layout, obj = self.layout, active_robot(context)
         layout.operator("robokin.snap_targets", text="Snap Targets to Robot (IK to FK, Match)", icon="SNAP_ON")
+        layout.operator("robokin.pin_feet", text="Pin Feet (Foot Lock, Stand)", icon="PINNED")
         layout.menu("ROBOKIN_MT_add_task")
         layout.menu("ROBOKIN_MT_add_criterion")
         if obj is not None:

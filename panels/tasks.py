@@ -12,7 +12,7 @@ from ..properties.selected.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
 from .prepared.robot_panel import RobotPanel, draw_entries, draw_text, row_letters
-from .prepared.task_rows import add_target_text, residual_text, task_labels, task_readouts, weights_of
+from .prepared.task_rows import add_target_text, has_loose_feet, residual_text, task_labels, task_readouts, weights_of
 
 
 class ROBOKIN_UL_tasks(bpy.types.UIList):
@@ -47,6 +47,9 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.target_add", text=add_target_text(obj), icon="EMPTY_ARROWS")
         draw_live(context, layout, obj)
         draw_entries(layout, robot, "tasks", "task")
+        if has_loose_feet(obj):
+            draw_text(context, layout, "Nothing holds the feet: the whole robot comes along", "INFO")
+            layout.operator("robokin.pin_feet", icon="PINNED")
         if not robot.tasks:
             draw_text(context, layout, "Nothing to follow yet: add a target, or with + another task", "INFO")
         elif 0 <= robot.active_task < len(robot.tasks):

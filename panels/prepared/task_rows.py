@@ -8,6 +8,7 @@ from ...properties.bridge import binding
 from ...properties.results import readouts
 from ...properties.results.readouts import TaskReadout
 from ...properties.results.result_text import quantity_text
+from ...properties.selected.feet import loose_feet
 from ...properties.selected.tips import possible_tips
 from ...properties.task_kinds import KINDS, LENGTH
 from ...robokin import RobokinError
@@ -22,6 +23,14 @@ def add_target_text(obj: bpy.types.Object) -> str:
     except RobokinError:
         return "Add Target at Tip"
     return f"Add Target at {robot.link_of_bone[bones[0]]}" if len(bones) == 1 else "Add Target at..."
+
+
+def has_loose_feet(obj: bpy.types.Object) -> bool:
+    """Whether the whole robot comes along with its tasks, though it has feet to stand on."""
+    try:
+        return bool(loose_feet(obj, binding(obj)))
+    except RobokinError:
+        return False
 
 
 def task_readouts(obj: bpy.types.Object) -> list[TaskReadout | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..model.robot import RobotModel
 
@@ -23,6 +24,7 @@ class Bodies:
     last: tuple[str, ...]
 
 
+@lru_cache(maxsize=8)
 def rigid_bodies(model: RobotModel) -> Bodies:
     root = model.root_link.name
     of, movers = {root: root}, {root: 0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -63,6 +64,7 @@ def _wheels(model: RobotModel) -> tuple[tuple[str, ...], bool]:
     return tuple(model.joint(name).child for name in (drive.left, drive.right)), True
 
 
+@lru_cache(maxsize=8)
 def feet(model: RobotModel) -> tuple[str, ...]:
     """The first links of the bodies that a legged robot stands on at q = 0, or near it inside the limits: ends of two
     or more limbs, on one level, with what carries the limbs high above. () for other robots."""

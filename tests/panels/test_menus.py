@@ -52,6 +52,7 @@ WORDS = {
     "turn_joint": "turn joint,rotate,fk,gripper",
     "self_motion": "self-motion,null space,swivel",
     "snap_targets": "snap,match,ik to fk,ik fk,snap target",
+    "pin_feet": "pin feet,foot lock,feet,stand",
     "task_add.POSE": "follow pose,add task,constraint",
     "task_add.AIM": "aim,look at,track",
     "task_add.CENTER_OF_MASS": "center of mass,balance",
