@@ -6,13 +6,16 @@ from collections.abc import Collection, Mapping
 
 import bpy
 
-from ..properties.bridge.model.channels import OWN
+from ..properties.bridge.model.channels import LOCATION, OWN
 from ..properties.joint_values.ball_angles import ANGLES, angles_text
 from ..properties.joint_values.joint_range import RANGE
+from ..robokin.structure.short_names import abbreviated
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
-from .prepared.robot_panel import RobotPanel, clipped, draw_text, row_letters
+from .prepared.robot_panel import RobotPanel, draw_text, row_letters
 
-NAMES, NARROW = 0.5, 0.38  # of the width of a row; and beside a scroll bar, or where that is enough for all names
+# Of the width of a row: of a name; beside a scroll bar, where angles have room with their percentage; beside that and
+# lengths, or where all names fit it.
+NAMES, SCROLLED, NARROW = 0.5, 0.44, 0.38
 MOST_NAME, MARGIN = 0.7, 3  # beside values that are a text; letters for Blender's own margins
 MOST = 12  # rows that are shown at once
 
@@ -49,7 +52,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
             split.active = False
         if own.blocking and item.name in own.blocking:
             split.alert = True
-        split.label(text=clipped(row.name, round(share * own.letters)))
+        split.label(text=abbreviated(row.name, round(share * own.letters) - MARGIN))
         if row.ranged:
             split.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
         elif row.ball and not row.places:
@@ -81,7 +84,9 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
         own = ROBOKIN_UL_joint_values
         own.rows, own.blocking = rows, blocking_bones(obj)
         is_enough = max((len(row.name) for row in rows.values()), default=0) <= row_letters(context, NARROW)
-        own.share = NARROW if is_enough or len(rows) > MOST else NAMES
+        has_lengths = any(row.ranged and row.channels[0][1].path == LOCATION for row in rows.values())
+        beside_bar = NARROW if has_lengths else SCROLLED
+        own.share = NARROW if is_enough else beside_bar if len(rows) > MOST else NAMES
         own.letters = row_letters(context, 1.0)
         layout.template_list(
             "ROBOKIN_UL_joint_values",

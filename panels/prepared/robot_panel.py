@@ -239,7 +239,7 @@ def _letters(context: bpy.types.Context, margin: int, units: int = 0) -> float:
     """How many fit the region's width, or that of so many units, less a margin in pixels."""
     preferences, region = context.preferences, context.region
     scale = preferences.system.ui_scale or 1.0  # 0 without a window
-    width = 20.0 * units * scale if units else region.width if region else 250
+    width = 20.0 * units * scale if units else region.width if region else 292  # as Blender begins
     scale *= preferences.ui_styles[0].widget.points / 11
     return (width - margin) / (6.2 * scale)
 
