@@ -62,19 +62,20 @@ def _models(
 
 def chosen_columns(
     obj: bpy.types.Object, robot: Binding, found: MotionDynamics, groups: Collection[str]
-) -> dict[str, tuple[str, Array]]:
-    """`MotionDynamics.columns` of groups of `dynamics_curves`; links: the tools, and in Pose Mode those of selected
-    bones. Raises RobokinError without a group."""
+) -> Generator[float, None, dict[str, tuple[str, Array]]]:
+    """Yield the share of the work done now and then; return `MotionDynamics.columns` of groups of `dynamics_curves`;
+    links: the tools, and in Pose Mode those of selected bones. Raises RobokinError without a group."""
     if not groups:
         raise RobokinError("no quantity is chosen")
     selected = selected_bones(obj) if obj.mode == "POSE" else ()
     chosen = [robot.link_of_bone[bone] for bone in selected if bone in robot.link_of_bone]
-    return found.columns({each.lower() for each in groups}, [*dict.fromkeys((*found.tools, *chosen))])
+    links = [*dict.fromkeys((*found.tools, *chosen))]
+    return (yield from found.columns_steps({each.lower() for each in groups}, links))
 
 
 def file_columns(
     obj: bpy.types.Object, robot: Binding, found: MotionDynamics, path: Path
-) -> dict[str, tuple[str, Array]]:
+) -> Generator[float, None, dict[str, tuple[str, Array]]]:
     """`chosen_columns` of the panel's groups; of a ROS trajectory, which holds efforts alone, always these."""
     is_trajectory = path.suffix.lower() in (".yaml", ".yml")
     return chosen_columns(obj, robot, found, {"DRIVES"} if is_trajectory else obj.robokin.solver.dynamics_curves)

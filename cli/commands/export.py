@@ -101,7 +101,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
             if arguments.dynamics:
                 bound = binding(robot)
                 found = run_steps(dynamics_steps(bpy.context.scene, robot, bound, motion, frames[0]))
-                columns = file_columns(robot, bound, found, Path(arguments.output))
+                columns = run_steps(file_columns(robot, bound, found, Path(arguments.output)))
             write_motion(motion, arguments.output, columns)
             losses = broken_in_file(bpy.context.scene, motion, frames[0])
             line = f"{counted(len(motion), 'sample')}, {motion.duration:.3f} s"

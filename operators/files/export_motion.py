@@ -110,7 +110,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         if self.dynamics and path.suffix.lower() in WITH_QUANTITIES:
             robot = binding(obj)
             found = yield from dynamics_steps(context.scene, obj, robot, motion, first)
-            columns = file_columns(obj, robot, found, path)
+            columns = yield from file_columns(obj, robot, found, path)
         write_motion(motion, path, columns)
         for loss in (*motion_losses(motion.model, path), *broken_in_file(context.scene, motion, first)):
             self.report({"WARNING"}, loss)

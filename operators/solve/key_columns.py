@@ -16,6 +16,7 @@ from ...scene.animation.curves import refuse_unwritable
 from ...scene.bake.samples import sample_motion
 from ...scene.dynamics import chosen_columns, dynamics_steps
 from ...scene.singularities import singularities_steps
+from ...solvers.progress import scaled
 from ..common import FramesOperator, RobotOperator
 from ..modal import ModalOperator
 
@@ -38,9 +39,10 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         frames, robot = self.frames(context.scene, obj.robokin.solver), binding(obj)
         refuse_unwritable(context.scene, obj, False, robot)
-        motion = yield from sample_motion(context.scene, obj, frames, robot)
-        found = yield from dynamics_steps(context.scene, obj, robot, motion, frames[0])
-        columns = chosen_columns(obj, robot, found, self.given("curves", obj.robokin.solver.dynamics_curves))
+        motion = yield from scaled(sample_motion(context.scene, obj, frames, robot), 0.0, 0.2)
+        found = yield from scaled(dynamics_steps(context.scene, obj, robot, motion, frames[0]), 0.2, 0.4)
+        groups = self.given("curves", obj.robokin.solver.dynamics_curves)
+        columns = yield from scaled(chosen_columns(obj, robot, found, groups), 0.4, 1.0)
         count = key_columns(obj, DYNAMICS, frames, columns)
         self.report({"INFO"}, f"{_written(count, frames)}: see the Graph Editor, groups Dynamics")
 

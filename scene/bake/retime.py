@@ -22,7 +22,7 @@ from ...scene.tasks.root_frames import metres_per_world_unit
 from ...solvers.limits.viability import keyed_velocity
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
-from ...solvers.retiming.retime import retime
+from ...solvers.retiming.retime import retime_steps as timing_steps
 from ...solvers.retiming.timing import Retimed
 from ...solvers.trajectories.motion_limits import MotionLimits
 from .samples import sample_motion
@@ -76,17 +76,18 @@ def retime_steps(
     run into later keys.
     """
     refuse_unwritable(scene, obj, False, robot)
-    shown = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.9)
+    shown = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.2)
     motion = _inside(shown, first)
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
-    yield 0.9
+    yield 0.2
     gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
     wanted = duration if mode == "DURATION" else None
     step = frame_seconds(scene)
     bound = keyed_limits(motion.model, limits, step)
-    found = retime(motion.model, motion, bound, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
-    yield 0.98  # before anything is written, also where the timing took long
+    timing = timing_steps(motion.model, motion, bound, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
+    found = yield from scaled(timing, 0.2, 0.95)
+    yield 0.95  # before anything is written, also where the timing took long
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)

@@ -22,7 +22,7 @@ from ..descent.steps import reachable
 from ..ik.problem import IKProblem, part_names
 from ..ik.tip_ik import is_plain
 from ..limits.viability import dof_coordinates
-from ..progress import at_once
+from ..progress import at_once, scaled
 from ..results import Status, named_residuals
 from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
@@ -37,6 +37,7 @@ from .task_check import motion_residuals, motion_targets, poses_of
 from .violation import Violation
 
 ROLLED = 1e-9  # [m] of slip that is none
+_CHUNK = 64  # samples between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,8 @@ def check_motion_steps(
         found = yield from _check_levels(motion, tasks, targets, violations, outside, slip)
         return replace(found, singularities=singular)
     plain = [task for task in tasks if isinstance(task, FrameTask)]
-    residuals = task_residuals(motion.model, motion.q, plain, targets)
-    statuses = _statuses(motion, plain, targets, residuals, outside)
+    residuals = yield from scaled(task_residuals_steps(motion.model, motion.q, plain, targets), 0.0, 0.8)
+    statuses = yield from scaled(_statuses(motion, plain, targets, residuals, outside), 0.8, 1.0)
     return MotionCheck(tuple(violations), residuals, statuses, slip, singularities=singular)
 
 
@@ -196,8 +197,11 @@ def _slips(motion: Motion, slip: Array, eps: float) -> list[Violation]:
     return found
 
 
-def task_residuals(model: RobotModel, q: Array, tasks: Sequence[FrameTask], targets: object | None = None) -> Array:
-    """(F, tasks, 2): norms of the position [m] and orientation [rad] errors over the axes not free, for q (F, nq)."""
+def task_residuals_steps(
+    model: RobotModel, q: Array, tasks: Sequence[FrameTask], targets: object | None = None
+) -> Generator[float, None, Array]:
+    """Yield the share done now and then; return (F, tasks, 2) norms of the position [m] and orientation [rad] errors
+    over the axes not free, for q (F, nq)."""
     targets = task_targets(tasks, targets, len(q))
     residuals = np.zeros((len(q), len(tasks), 2))
     if not tasks:
@@ -212,7 +216,12 @@ def task_residuals(model: RobotModel, q: Array, tasks: Sequence[FrameTask], targ
                 e = (e.reshape(2, 3) @ T[:3, :3]).ravel()
             e = e * used
             residuals[frame, i] = np.linalg.norm(e[:3]), np.linalg.norm(e[3:])
+            if frame % _CHUNK == 0:
+                yield (i + frame / len(q)) / len(tasks)
     return residuals
+
+
+task_residuals = at_once(task_residuals_steps, Array)
 
 
 def task_targets(tasks: Sequence[FrameTask], targets: object | None, frames: int) -> Array:
@@ -299,7 +308,7 @@ def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[A
 
 def _statuses(
     motion: Motion, tasks: Sequence[FrameTask], targets: object | None, residuals: Array, outside: set[int]
-) -> tuple[Status, ...]:
+) -> Generator[float, None, tuple[Status, ...]]:
     if not any(task.influence for task in tasks):
         return (Status.EMPTY,) * len(motion)
     data = compile_ik(motion.model, tasks, motion.model.limits)
@@ -313,4 +322,6 @@ def _statuses(
             statuses.append(Status.MAX_ITERATIONS)
         else:
             statuses.append(Status.OUT_OF_REACH)
+        if frame % _CHUNK == 0:
+            yield frame / len(motion)
     return tuple(statuses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -18,7 +18,8 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
 from ...robokin.structure.tool_links import tool_links
 from ...robokin.units import FORCES, freedom_units
-from .link_motion import link_accelerations, link_twists
+from ..progress import at_once
+from .link_motion import link_accelerations_steps, link_twists
 from .motion import Motion, checked_motion, velocity_names
 
 RANK = 1e-10  # relative: of mobilities that are none
@@ -96,13 +97,13 @@ class MotionDynamics:
         found = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
         return cls(motion=motion, tools=parts[0].tools, **found)
 
-    def columns(
+    def columns_steps(
         self, groups: Collection[str] = COLUMNS, links: Sequence[str] | None = None
-    ) -> dict[str, tuple[str, Array]]:
-        """Name -> unit and values (F,) of the groups (`COLUMNS`) that are chosen: of each joint "NAME velocity",
-        "NAME acceleration", "NAME jerk", "NAME effort", "NAME power", then those of the robot and of links, in the axes
-        of the root frame. links: whose twists and accelerations are reported; the tools unless given. Raises
-        UnknownNameError."""
+    ) -> Generator[float, None, dict[str, tuple[str, Array]]]:
+        """Yield the share of the work done now and then; return name -> unit and values (F,) of the groups (`COLUMNS`)
+        that are chosen: of each joint "NAME velocity", "NAME acceleration", "NAME jerk", "NAME effort", "NAME power",
+        then those of the robot and of links, in the axes of the root frame. links: whose twists and accelerations are
+        reported; the tools unless given. Raises UnknownNameError."""
         joints = self.motion.model.moving_joints
         names = [name for joint in joints for name in velocity_names(joint)]
         units = [unit for joint in joints for unit in freedom_units(joint)]
@@ -118,11 +119,16 @@ class MotionDynamics:
             found |= {f"{n} power": ("W", x) for n, x in zip(names, self.power.T, strict=True)}
         if "energy" in groups:
             found |= {"kinetic energy": ("J", self.kinetic_energy), "potential energy": ("J", self.potential_energy)}
-        for name, (unit, values) in self._vectors(groups, self.tools if links is None else links).items():
+        vectors = yield from self._vectors(groups, self.tools if links is None else links)
+        for name, (unit, values) in vectors.items():
             found |= {f"{name} {axis}": (unit, x) for axis, x in zip("xyz", values.T, strict=True)}
         return found
 
-    def _vectors(self, groups: Collection[str], links: Sequence[str]) -> dict[str, tuple[str, Array]]:
+    columns = at_once(columns_steps, dict[str, tuple[str, Array]])
+
+    def _vectors(
+        self, groups: Collection[str], links: Sequence[str]
+    ) -> Generator[float, None, dict[str, tuple[str, Array]]]:
         found: dict[str, tuple[str, Array]] = {}
         if "mass" in groups:
             found["center of mass"] = "m", self.center_of_mass
@@ -137,7 +143,7 @@ class MotionDynamics:
                 found[f"{link} impulse"] = "N s", self.impulse[:, i, :3]
                 found[f"{link} angular impulse"] = "N m s", self.impulse[:, i, 3:]
         if "links" in groups:
-            twists, rates = link_twists(self.motion, links), link_accelerations(self.motion, links)
+            twists, rates = link_twists(self.motion, links), (yield from link_accelerations_steps(self.motion, links))
             for i, link in enumerate(links):
                 found[f"{link} velocity"] = "m/s", twists[:, i, :3]
                 found[f"{link} angular velocity"] = "rad/s", twists[:, i, 3:]

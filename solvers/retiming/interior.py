@@ -10,9 +10,12 @@ constraints", 2013).
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ...robokin.arrays import Array
+from ..progress import scaled
 from ..qp.banded_program import factor, substitute
 
 PLACES = np.array([0.0, 0.5, 1.0])  # of a cell, where limits are asked for
@@ -20,6 +23,7 @@ SIMPSON = np.array([1.0, 4.0, 1.0]) / 6.0
 START = 0.3  # share of the limits that the first timing takes at most
 ITERATIONS = 120
 MERGED, FEWEST = 8, 40  # cells of the grid in one of a coarse one, and how many of these there have to be
+COARSE_SHARE = 0.2  # of the work
 BACK = 0.8  # times the coarse optimum: where the fine one is looked for
 NEARER = 0.05  # share of the gap that such a start has
 GAP = 1e-6  # relative to the duration, of what is left to gain
@@ -164,12 +168,13 @@ class Spline:
         return y * [1.0, 1.0, 0.5]
 
 
-def fastest(grid: Array, rows: LimitRows) -> Array:
-    """(n, 3) the squares of a Timing on the grid, with limits kept at the places.
+def fastest_steps(grid: Array, rows: LimitRows) -> Generator[float, None, Array]:
+    """Yield the share of the work done (0..1) before each step; return (n, 3) the squares of a Timing on the grid, with
+    limits kept at the places.
 
     Mehrotra's predictor and corrector (Nocedal and Wright, algorithm 19.2 with section 14.2)."""
     spline = Spline(grid)
-    coarse = _coarse(grid, rows)
+    coarse = yield from scaled(_coarse_steps(grid, rows), 0.0, COARSE_SHARE)
     x = np.full(spline.cells + 2, rows.most_even()) if coarse is None else coarse
     y = spline.at(x)
     slacks, fall = rows.slack(y), rows.fall(y)
@@ -177,7 +182,8 @@ def fastest(grid: Array, rows: LimitRows) -> Array:
         x, y = BACK * x, BACK * y
         slacks, fall = rows.slack(y), rows.fall(y)
     z = (1.0 if coarse is None else NEARER) * _duration(spline, y) / (slacks.size * slacks)
-    for _ in range(ITERATIONS):
+    for iteration in range(ITERATIONS):
+        yield COARSE_SHARE + (1.0 - COARSE_SHARE) * iteration / ITERATIONS
         gap = float((slacks * z).sum())
         newton = _Newton(spline, y, slacks, fall, z)
         _, _, change, dz = newton.step(0.0)
@@ -202,7 +208,7 @@ def fastest(grid: Array, rows: LimitRows) -> Array:
     return spline.squares(x)
 
 
-def _coarse(grid: Array, rows: LimitRows) -> Array | None:
+def _coarse_steps(grid: Array, rows: LimitRows) -> Generator[float, None, Array | None]:
     """(n + 2,) coefficients near the optimum, of cells that are MERGED times as wide; None where there are too few."""
     cells = len(grid) - 1
     if cells < MERGED * FEWEST:
@@ -211,7 +217,7 @@ def _coarse(grid: Array, rows: LimitRows) -> Array | None:
     wide = grid[ends]
     start, stop = ends[:-1], ends[1:]
     places = np.stack((3 * start, 3 * ((start + stop) // 2), 3 * stop - 1), axis=1).ravel()
-    found = fastest(wide, rows.at(places))
+    found = yield from fastest_steps(wide, rows.at(places))
     middle = np.concatenate((grid[:1], 0.5 * (grid[:-1] + grid[1:]), grid[-1:]))
     cell = np.clip(np.searchsorted(wide, middle, side="right") - 1, 0, len(wide) - 2)
     t = middle - wide[cell]

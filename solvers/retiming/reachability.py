@@ -8,6 +8,8 @@ places of a cell, it is asked for more tightly.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ...robokin.arrays import Array
@@ -111,11 +113,14 @@ class Reachability:
         rows[..., 2] = room
         return rows, room, bent, swiftest
 
-    def solve(self, solve: path_speed.Solve) -> tuple[Array, Timing, tuple[ActiveLimit, ...]]:
-        """The intervals of the path's knots in which the cells are, their timing, and what binds. Raises
-        ConfigurationError."""
+    def solve_steps(
+        self, solve: path_speed.Solve
+    ) -> Generator[float, None, tuple[Array, Timing, tuple[ActiveLimit, ...]]]:
+        """Yield the share of the work done (0..1) before each pass; return the intervals of the path's knots in which
+        the cells are, their timing, and what binds. Raises ConfigurationError."""
         bend = np.zeros(len(self.steps))
-        for _ in range(SPLITS):
+        for done in range(SPLITS):
+            yield done / (SPLITS + PASSES)
             x, bend = self._fastest(solve, 1.0, bend)
             bend = bends(x, self.steps)
             into = parts(x, self.steps, bend, ROWS // self.bent.shape[1])
@@ -123,9 +128,11 @@ class Reachability:
                 break
             self._split(into)
             bend = np.repeat(bend, into)
+        yield SPLITS / (SPLITS + PASSES)
         looked = self._rates(LOOKS, np.arange(len(self.steps)))
         scale, over = np.ones(self.bent.shape), np.ones(1)
-        for _ in range(PASSES):
+        for done in range(PASSES):
+            yield (SPLITS + done) / (SPLITS + PASSES)
             x, bend = self._fastest(solve, scale, bend)
             over = self._over(looked, x, bend)
             if over.max() <= 1.0 + OVER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...robokin.model.robot import RobotModel, solvable_model
 from ...robokin.spatial import quaternion
 from ..motion.motion import Motion, coordinate_names
 from ..motion.rolled import rolling
+from ..progress import at_once, scaled
 from ..trajectories.sampled import checked_duration
 from . import path_speed
 from .path import Path
@@ -28,7 +30,7 @@ NEAR = 0.003  # relative: what a timing that keeps an animation's time may be of
 PASSED = 1e-6  # relative: by how much a limit may be passed
 
 
-def retime(
+def retime_steps(
     model: RobotModel,
     path: object,
     limits: object = None,
@@ -37,7 +39,7 @@ def retime(
     as_animated: bool = False,
     gravity: object = None,
     backend: str = "auto",
-) -> Retimed:
+) -> Generator[float, None, Retimed]:
     """The fastest motion along a path, from rest to rest.
 
     path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, a Motion, or a Path.
@@ -72,13 +74,13 @@ def retime(
             return _resting(model, q, wanted or 0.0, bound, rolls)
         curve = Path.through(model, q, knots)
     if times is None:
-        solved = _Solved.of(curve, bound, None, backend)
+        solved = yield from _Solved.steps(curve, bound, None, backend)
     else:
         total, (animated, strict) = times.sum(), _animated(curve.knots, times)
-        solved = _Solved.of(curve, bound, strict, backend)
+        solved = yield from scaled(_Solved.steps(curve, bound, strict, backend), 0.0, 0.5)
         if solved.timing.duration < total + times.max():  # it may break no limit, and then keeps its time
             animated[1] *= (1.0 + NEAR) ** 2
-            as_it_was = _Solved.of(curve, bound, animated, backend)
+            as_it_was = yield from scaled(_Solved.steps(curve, bound, animated, backend), 0.5, 1.0)
             if as_it_was.timing.duration <= total:
                 solved = as_it_was.lasting(total).only_longer_than(times.min() / FINE)
     timing, curved = solved.timing, solved.curved
@@ -94,6 +96,9 @@ def retime(
     return Retimed(model, timing.duration, motion, curve, *own, rolls)
 
 
+retime = at_once(retime_steps, Retimed)
+
+
 @dataclass(frozen=True, eq=False)
 class _Solved:
     """The fastest timing along a path. curved: what found it, where limits are not lines."""
@@ -105,16 +110,18 @@ class _Solved:
     curved: SmoothTiming | None
 
     @classmethod
-    def of(cls, curve: Path, bound: PathLimits, animated: Array | None, backend: str) -> _Solved:
+    def steps(
+        cls, curve: Path, bound: PathLimits, animated: Array | None, backend: str
+    ) -> Generator[float, None, _Solved]:
         """animated: (2, m) places along the path, and squares of speeds there that are not passed."""
         if bound.are_linear:
             solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
-            found = Reachability(curve, bound, animated).solve(solve)
+            found = yield from Reachability(curve, bound, animated).solve_steps(solve)
             return cls(*found, Warp(curve.knots[[0, -1]], 1), None)
         rests = curve.corners | (curve.bends if bound.has_jerk else False)
         rests[[0, -1]] = True
         curved = SmoothTiming(curve, curve.knots[rests], bound, animated)
-        return cls(curved.intervals, *curved.solve(), curved.warp, curved)
+        return cls(curved.intervals, *(yield from curved.solve_steps()), curved.warp, curved)
 
     def lasting(self, duration: float) -> _Solved:
         """Evenly slower, so that it takes a duration [s]."""

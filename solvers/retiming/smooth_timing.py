@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from itertools import pairwise
+
 import numpy as np
 
 from ...robokin.arrays import Array
 from ..motion.motion import velocity_names
-from .interior import PLACES, LimitRows, fastest
+from ..progress import scaled
+from .interior import PLACES, LimitRows, fastest_steps
 from .path import Path
 from .path_limits import PathLimits
 from .path_rates import PathRates, peaks
@@ -48,14 +52,17 @@ class SmoothTiming:
             self.labels += [(name, kind) for name in joints]
         self.labels += [(link, "tool acceleration") for link in tools]
 
-    def solve(self) -> tuple[Timing, tuple[ActiveLimit, ...]]:
-        """Raises ConfigurationError for efforts that cannot be given."""
+    def solve_steps(self) -> Generator[float, None, tuple[Timing, tuple[ActiveLimit, ...]]]:
+        """Yield the share of the work done (0..1) now and then; return the timing and what binds. Raises
+        ConfigurationError for efforts that cannot be given."""
         squares = np.zeros((len(self.piece), 3))
         waiting = range(len(self.warp.borders) - 1)
-        for _ in range(PASSES):
-            for k in waiting:
+        for done in range(PASSES):
+            shares = np.linspace(1.0 - 0.5**done, 1.0 - 0.5 ** (done + 1), len(waiting) + 1)
+            for k, span in zip(waiting, pairwise(shares.tolist()), strict=True):
                 cells = np.flatnonzero(self.piece == k)
-                squares[cells] = fastest(self.grid[cells[0] : cells[-1] + 2], self._rows(cells))
+                steps = fastest_steps(self.grid[cells[0] : cells[-1] + 2], self._rows(cells))
+                squares[cells] = yield from scaled(steps, *span)
             slower = self._slower(squares)
             self.kept /= np.maximum(slower, 1.0)
             waiting = np.unique(self.piece[slower > 1.0 + OVER]).tolist()

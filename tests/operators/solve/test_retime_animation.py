@@ -187,6 +187,17 @@ def test_from_the_window_it_goes_in_slices_until_esc(scene, animated, monkeypatc
     assert seen_window.shares == sorted(seen_window.shares) and snapshot(scene, animated) != before
 
 
+@pytest.mark.parametrize("options", [{}, {"jerk": True}, {"mode": "AS_ANIMATED"}], ids=lambda own: next(iter(own), ""))
+def test_esc_stops_it_amid_its_timing(scene, animated, monkeypatch, options):
+    before = snapshot(scene, animated)
+    with window(monkeypatch, ROBOKIN_OT_retime, *[""] * 8, "ESC") as stopped:
+        assert called(bpy.ops.robokin.retime, animated, **options) == {"CANCELLED"}
+    assert 20.0 < stopped.shares[-1] < 95.0 and snapshot(scene, animated) == before
+    with window(monkeypatch, ROBOKIN_OT_retime) as whole:
+        assert called(bpy.ops.robokin.retime, animated, **options) == {"FINISHED"}
+    assert whole.shares == sorted(whole.shares)
+
+
 def test_one_undo_step_takes_it_all_back(scene, animated):
     name, before = animated.name, snapshot(scene, animated)[1]
     bpy.context.view_layer.update()

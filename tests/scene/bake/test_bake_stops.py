@@ -115,10 +115,13 @@ def test_one_undo_step_takes_it_all_back(scene, robot, target):
 
 def test_a_retime_can_be_stopped_after_its_timing_is_known_and_before_it_is_written(scene, robot, target, monkeypatch):
     bake(robot, frame_end=20)
-    before, timed = snapshot(scene, robot), []
-    monkeypatch.setattr(
-        retime, "retime", lambda *args, known=retime.retime, **own: timed.append(known(*args, **own)) or timed[0]
-    )
+    before, timed, real = snapshot(scene, robot), [], retime.timing_steps
+
+    def noted(*arguments, **named):
+        timed.append((yield from real(*arguments, **named)))
+        return timed[0]
+
+    monkeypatch.setattr(retime, "timing_steps", noted)
     steps = retime.retime_steps(scene, robot, binding(robot), 1, 20)
     assert any(timed for _ in steps)
     steps.close()
