@@ -114,7 +114,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             failures = [item for item in settings.check_failures if item.status]
             _draw_failures(context, layout, failures, "CHECK", is_present)
             if is_present and failures:
-                _draw_check_remedies(layout, settings, failures)
+                _draw_check_remedies(layout, obj, failures)
         body = options(layout, "robokin_check_options")
         if body is not None:
             body.prop(settings, "markers")
@@ -164,8 +164,7 @@ def _draw_edited(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
         return
     if edited.rows:
         box = layout.box()
-        is_meant = all(row.status == "MAX_ITERATIONS" for row in edited.rows) and readouts.is_present(obj, "rewritten")
-        if is_meant:
+        if _are_meant(obj, list(edited.rows)):
             what = counted(edited.count, "frame misses", "frames miss")
             draw_text(context, box, f"{what} a task since keys were reduced, smoothed or retimed", "INFO")
         else:
@@ -173,15 +172,22 @@ def _draw_edited(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
             what = counted(edited.count, "frame breaks", "frames break")
             box.label(text=f"{what} a task or a limit", icon="ERROR")
         _draw_failures(context, layout, list(edited.rows), "EDITED", True)
-        _draw_check_remedies(layout, obj.robokin.solver, list(edited.rows))
+        _draw_check_remedies(layout, obj, list(edited.rows))
     if edited.unseen:
         draw_text(context, layout, f"Not judged until Check: {', '.join(edited.unseen)}", "INFO")
 
 
-def _draw_check_remedies(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, failures: list) -> None:
+def _are_meant(obj: bpy.types.Object, failures: list) -> bool:
+    """Whether a person has asked for them: by the bounds of Reduce Keys, or by a motion that is smooth or retimed."""
+    return all(failure.status == "MAX_ITERATIONS" for failure in failures) and readouts.is_present(obj, "rewritten")
+
+
+def _draw_check_remedies(layout: bpy.types.UILayout, obj: bpy.types.Object, failures: list) -> None:
+    if _are_meant(obj, failures):
+        return
     column = layout.column(align=True)
-    if all(failure.status == "COLLISION" for failure in failures) and not settings.avoid_collisions:
-        column.prop(settings, "avoid_collisions")  # without it nothing is solved in another way
+    if all(f.status == "COLLISION" for f in failures) and not obj.robokin.solver.avoid_collisions:
+        column.prop(obj.robokin.solver, "avoid_collisions")  # without it nothing is solved in another way
     else:
         column.operator("robokin.solve_again", icon="FILE_REFRESH")
     if all(failure.status == "LIMIT" for failure in failures):

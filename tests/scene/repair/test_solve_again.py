@@ -406,9 +406,13 @@ def test_what_reduce_keys_retime_and_smooth_leave_alarms_nobody_until_a_key_is_d
     arguments = {"reduce_keys": {"position": 0.02}, "retime": {"mode": "FASTEST"}, "smooth": {"time": 0.5}}[name]
     assert called(getattr(bpy.ops.robokin, name), baked, frame_start=1, frame_end=40, **arguments) == {"FINISHED"}
     assert edited(baked).rows
-    said = " ".join(draw_page()["ROBOKIN_PT_check"]["labels"])
+    panel = draw_page()["ROBOKIN_PT_check"]
+    said = " ".join(panel["labels"])
     assert "miss a task since keys were reduced, smoothed or retimed" in said and "break" not in said
-    assert "Before the change:" in said
+    assert "Before the change:" in said and "robokin.solve_again" not in panel["operators"]
+    bpy.ops.robokin.check(frame_end=40)
+    assert "robokin.solve_again" not in draw_page()["ROBOKIN_PT_check"]["operators"]
     drag(baked, 1, 0.5)
     assert edited(baked).rows
-    assert "break a task or a limit" in " ".join(draw_page()["ROBOKIN_PT_check"]["labels"])
+    panel = draw_page()["ROBOKIN_PT_check"]
+    assert "break a task or a limit" in " ".join(panel["labels"]) and "robokin.solve_again" in panel["operators"]
