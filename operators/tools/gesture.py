@@ -27,6 +27,7 @@ from ..modal import has_events
 from .typed import TypedNumber
 
 RATE = 1.0 / 60.0  # [s] between two looks at what is wanted
+SHAKE = 6.0  # pixels by which a hand moves the mouse while it lets go of Ctrl and the button
 KEEP, LEAVE = ("RET", "NUMPAD_ENTER"), ("ESC", "RIGHTMOUSE")
 NAVIGATION = (
     "MIDDLEMOUSE",
@@ -120,7 +121,7 @@ class Gesture(RobotOperator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._paused, self._is_new, self._snap = ExitStack(), True, event.ctrl
+        self._paused, self._is_new, self._snap, self._let_go = ExitStack(), True, event.ctrl, now
         self._paused.enter_context(posing_paused())
         self._timer = context.window_manager.event_timer_add(RATE, window=context.window)
         context.window_manager.modal_handler_add(self)
@@ -190,9 +191,13 @@ class Gesture(RobotOperator):
             self._follow(context)
         elif kind in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
             self.mouse = np.array((event.mouse_region_x, event.mouse_region_y), float)
-            self._is_new, self._snap = True, event.ctrl
-        elif kind in ("LEFT_CTRL", "RIGHT_CTRL"):
-            self._is_new, self._snap = True, is_press
+            self._is_new = True
+            # Who lets go of Ctrl just before the button keeps what was snapped.
+            self._snap = event.ctrl or (self._snap and np.linalg.norm(self.mouse - self._let_go) <= SHAKE)
+            if event.ctrl:
+                self._let_go = self.mouse
+        elif kind in ("LEFT_CTRL", "RIGHT_CTRL") and is_press:
+            self._is_new, self._snap, self._let_go = True, True, self.mouse
         elif kind in LEAVE and is_press:
             write_configuration(self._robot, self._before)
             return {"CANCELLED"}

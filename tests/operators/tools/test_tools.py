@@ -251,28 +251,48 @@ def test_typed_numbers(keys, value):
     assert not typed.take("X", "x")
 
 
-def test_a_drag_may_begin_with_ctrl_held_which_snaps(scene, monkeypatch):
-    assert [event["ctrl"] for _, event, _ in GrabLinkTool.bl_keymap] == [False, True]
-    snaps = []
+class Stand(Gesture):
+    """It notes with which snap poses are made."""
 
-    class Stand(Gesture):
-        bl_options, hints, release_confirm = set(), "", False
-        _taken = begin = lambda self, *_: ("", None)
-        header_text = lambda self, context: ""  # noqa: E731
+    bl_options, hints, release_confirm = set(), "", False
+    _taken = begin = lambda self, *_: ("", None)
+    header_text = lambda self, context: ""  # noqa: E731
 
-        def pose(self, context, snap):
-            snaps.append(snap)
-            return np.zeros(0)
+    def __init__(self, ctrl):
+        self.snaps = []
+        assert self.invoke(Mock(), Mock(ctrl=ctrl, mouse_region_x=0, mouse_region_y=0)) == {"RUNNING_MODAL"}
 
+    def pose(self, context, snap):
+        self.snaps.append(snap)
+        return np.zeros(0)
+
+    def send(self, kind, value="NOTHING", at=0, ctrl=False):
+        for each in (kind, "TIMER"):
+            event = SimpleNamespace(type=each, value=value, ctrl=ctrl, mouse_region_x=at, mouse_region_y=0)
+            assert self.modal(Mock(), event) == {"RUNNING_MODAL"}
+        return self.snaps[-1]
+
+
+@pytest.fixture
+def stands(monkeypatch):
+    """Gestures begin without a robot."""
     for name in ("has_events", "active_robot", "read_configuration", "write_configuration"):
         monkeypatch.setattr(gesture, name, Mock())
-    for ctrl in (False, True):
-        stand = Stand()
-        event = Mock(ctrl=ctrl, mouse_region_x=0, mouse_region_y=0)
-        assert stand.invoke(Mock(), event) == {"RUNNING_MODAL"}
-        assert stand.modal(Mock(), SimpleNamespace(type="TIMER", value="NOTHING")) == {"RUNNING_MODAL"}
-        stand.cancel(Mock())
-    assert snaps == [False, True]
+
+
+def test_a_drag_may_begin_with_ctrl_held_which_snaps(scene, stands):
+    assert [event["ctrl"] for _, event, _ in GrabLinkTool.bl_keymap] == [False, True]
+    assert [Stand(ctrl).send("TIMER") for ctrl in (False, True)] == [False, True]
+
+
+def test_ctrl_that_is_let_go_just_before_the_button_has_snapped(scene, stands):
+    """A hand shakes by some pixels meanwhile; who goes on without Ctrl moves the mouse farther."""
+    stand = Stand(False)
+    assert not stand.send("MOUSEMOVE", at=80)
+    assert stand.send("LEFT_CTRL", "PRESS", ctrl=True)
+    assert stand.send("MOUSEMOVE", at=100, ctrl=True)
+    assert stand.send("LEFT_CTRL", "RELEASE") and stand.send("MOUSEMOVE", at=103)
+    assert not stand.send("MOUSEMOVE", at=120) and not stand.send("MOUSEMOVE", at=101)
 
 
 def test_the_jog_keys_are_those_of_the_list():
