@@ -23,7 +23,7 @@ _OF_ITSELF = "A task contradicts itself"
 _NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 _QUANTITY = re.compile(rf"(?<![\w.])({_NUMBER}) (rad|mm|m)(/s\u00b2|/s)?(?![\w/])")
 _ABOUT = re.compile(
-    r"^(?:too \w+: )?(.+?) (?:moves at|accelerates at|jerks by|is at|is off by|needs) "
+    r"(?:^|; )(?:too \w+: )?(?:task ')?([^;]+?)'? (?:moves at|accelerates at|jerks by|is at|is off by|needs) "
     r"|(?:velocity|acceleration) limits of ([^,]+)"
 )
 _STATUS = re.compile(rf"\b({'|'.join(STATUS_WORDS)})\b")
@@ -42,7 +42,7 @@ def status_words(status: str, reason: str = "") -> str:
 
 
 def named_first(reason: str) -> str:
-    """The joint or task that a sentence of Check or Bake is about; "" where it begins with none."""
+    """The first joint or task that a sentence of Check or Bake says something about; "" where it names none."""
     found = _ABOUT.search(reason)
     return found[1] or found[2] if found else ""
 

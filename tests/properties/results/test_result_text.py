@@ -7,6 +7,7 @@ from robokin_addon.properties.results.result_text import in_scene_units, named_f
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.scene.check.rows import limit_rows
 from robokin_addon.solvers import Status
+from robokin_addon.solvers.ik.diagnosis import LOST_MOTION
 from robokin_addon.solvers.motion.violation import Violation
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot
@@ -63,4 +64,6 @@ def test_a_sentence_names_its_joint_or_task_whatever_it_is_called(name):
         assert named_first(row.reason) == name
     assert named_first(f"too fast for the velocity limits of {name}, other") == name
     assert named_first(f"{name} is off by 3 mm; other is off by 2 mm") == name
+    for first in (f"{LOST_MOTION} (least singular value 1e-07)", "not met after 1 attempt"):
+        assert named_first(f"{first}; task {name!r} is off by 17.3 mm and 0.215\u00b0") == name
     assert named_first("the robot tips: its zero-moment point is 0.1 m outside of what it stands on") == ""
