@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -219,7 +220,10 @@ def lines(context: bpy.types.Context, text: str, indent: int = 0, units: int = 0
 
 @lru_cache(maxsize=64)
 def _wrapped(text: str, width: int) -> tuple[str, ...]:
-    return tuple(wrap(text, width)) or ("",)
+    """A word that is longer than a line begins a new one, and is broken after an underscore where it has some."""
+    parts = re.compile(rf".{{1,{width}}}$|.{{1,{width - 1}}}[_/]|.{{1,{width}}}")
+    words = (parts.findall(word) if len(word) > width else [word] for word in text.split())
+    return tuple(wrap(" ".join(part for word in words for part in word), width)) or ("",)
 
 
 def row_letters(context: bpy.types.Context, share: float) -> int:

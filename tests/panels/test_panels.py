@@ -297,6 +297,21 @@ def test_long_texts_are_broken_into_lines_that_fit(width):
     assert list(lines(context, "")) == [""]
 
 
+def test_a_name_that_is_longer_than_a_line_begins_one_and_is_broken_where_it_has_an_underscore():
+    context = SimpleNamespace(region=SimpleNamespace(width=250), preferences=bpy.context.preferences)
+    broken = lines(context, "the links are long: task 'left_front_manipulator_gripper_tas', and others")
+    assert list(broken) == ["the links are long: task", "'left_front_manipulator_", "gripper_tas', and others"]
+
+
+@pytest.mark.parametrize("name", ["tool", "left_front_manipulator_gripper_tas"])
+def test_the_name_of_a_task_that_is_cut_in_the_list_stands_below_it(panda, name):
+    add_target(panda)
+    panda.robokin.tasks[0].name = name
+    bpy.context.window_manager.robokin_page = "TASKS"
+    shown = "".join(draw_page()["ROBOKIN_PT_tasks"]["labels"])
+    assert (name in shown) == (name != "tool")
+
+
 @pytest.mark.parametrize("kind", ["CLASSIC", "MODIFIED", "SCREWS"])
 def test_the_tables_panel_shows_the_robots_own_numbers(panda, kind):
     panda.robokin.table_kind = kind
