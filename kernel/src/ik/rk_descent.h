@@ -238,14 +238,19 @@ static inline int solve(const descent *s, rk_projection *p) {
   return rk_project_from(p) == RK_QP_OPTIMAL || solve_again(s, p);
 }
 
+/* From about what is active: the sides of constraints, 0: none; `carried` as in rk_project_with. */
+static inline int solve_with(const descent *s, rk_projection *p, int32_t carried, const int32_t *side) {
+  p->tolerance = RK_ROUNDING[0] * largest_of(s, s->x);
+  return rk_project_with(p, carried, side) == RK_QP_OPTIMAL || solve_again(s, p);
+}
+
 /* From where the level's last program ended, if few constraints are new. */
 static inline int solve_on(descent *s, rk_projection *p) {
   int32_t count = 0, *side = s->order;
   for (int32_t c = 0; c < p->p; c++) count += (side[c] = s->active[place_of(s, c)]) != 0, s->active[place_of(s, c)] = 0;
   const int is_near = 2 * (p->p - s->known) <= count;
   for (int32_t i = 0; s->carried && !is_near && i < p->n; i++) p->y[i] = 0.0;
-  p->tolerance = RK_ROUNDING[0] * largest_of(s, s->x);
-  const int found = is_near ? rk_project_with(p, s->carried, side) == RK_QP_OPTIMAL || solve_again(s, p) : solve(s, p);
+  const int found = is_near ? solve_with(s, p, s->carried, side) : solve(s, p);
   s->known = found ? p->p : 0;
   for (int32_t j = 0; found && j < p->k; j++) s->active[place_of(s, p->number[j])] = p->sign[j] > 0.0 ? 1 : -1;
   return found;

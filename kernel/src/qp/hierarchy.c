@@ -23,19 +23,20 @@ static int presses(const descent *s, const rk_projection *p, int32_t j) {
 static void move_least(descent *s, const rk_projection *p, int32_t rank) {
   const int32_t f = s->n - s->r, m = f - rank;
   rk_projection own = rk_projection_lay_out(m, p->p, s->other_program);
-  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0, own.y[i] = p->y[rank + i];
+  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0;
   for (int32_t c = 0; c < p->p; c++) {
     const double *normal = p->N + (int64_t)c * p->n;
     const double there = rk_dot(rank, normal, p->y) + rk_dot(p->n - f, normal + f, p->y + f);
-    own.low[c] = p->low[c] - there, own.high[c] = p->high[c] - there;
+    own.low[c] = p->low[c] - there, own.high[c] = p->high[c] - there, s->order[c] = 0;
     for (int32_t i = 0; i < m; i++) own.N[(int64_t)c * m + i] = normal[rank + i];
   }
   for (int32_t j = 0; j < p->k; j++) {
     const int32_t c = p->number[j];
+    s->order[c] = p->sign[j] > 0.0 ? 1 : -1; /* about the same ones are active */
     if (!presses(s, p, j)) continue;
     own.low[c] = own.high[c] = p->sign[j] > 0.0 ? own.low[c] : own.high[c];
   }
-  if (!solve(s, &own)) return;
+  if (!solve_with(s, &own, 0, s->order)) return;
   for (int32_t i = 0; i < m; i++) s->point[rank + i] = own.y[i] * s->scale[rank + i];
 }
 
@@ -184,10 +185,11 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   rk_projection *p = 0;
+  int is_out = 0; /* the target; then it stays so */
   for (int is_met = 0; !is_met; p = is_met ? p : 0) {
     wake_all_of_many(s);
-    move_along(s, rank, s->target);
-    if (!is_inside(s, first, last)) {
+    if (!is_out) move_along(s, rank, s->target), is_out = !is_inside(s, first, last);
+    if (is_out) {
       wake_walls(s);
       p = meet_inside(s, rank, first, last);
       move_along(s, rank, s->point);
