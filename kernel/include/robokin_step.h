@@ -38,8 +38,15 @@ enum rk_tip_kind {
   RK_TIP_LINE = 6,     /* point[3], two directions [2][3] across it */
   RK_TIP_ADVANCE = 7,  /* vector[3], the placement [12] that it is counted from */
   RK_TIP_LASER = 8,    /* spot[3] of the beam along `axis`, point[3] and normal[3] of the plane */
-  RK_TIP_TWIST = 9     /* twist[6] */
+  RK_TIP_TWIST = 9,    /* twist[6] */
+  RK_TIP_CURVE = 10    /* the address of its rk_segments, and how many there are: both are whole numbers */
 };
+
+/* A straight piece of a curve: SEGMENT in solvers/tasks/places/curve.py says what each field means. */
+typedef struct rk_segment {
+  double origin[3], along[3], start, size, whole;
+  int32_t following, reserved;
+} rk_segment;
 
 enum rk_tip_axes { RK_ROOT_AXES = 0, RK_TIP_AXES = 1, RK_SPACE_AXES = 2 };
 
@@ -125,6 +132,7 @@ RK_API int32_t rk_sizeof_step_data(void);
 RK_API int32_t rk_sizeof_criterion(void);
 RK_API int32_t rk_sizeof_robot_row(void);
 RK_API int32_t rk_sizeof_tip_rows(void);
+RK_API int32_t rk_sizeof_segment(void);
 
 /* Doubles of workspace that rk_step_run needs for m rows. */
 RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);

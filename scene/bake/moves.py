@@ -140,7 +140,7 @@ def _curve_points(obj: bpy.types.Object, robot: Binding, item: bpy.types.Propert
     if item.target is None or item.target.type != "CURVE":
         raise RobokinError(f"move {item.name!r} has no curve object as its target: choose one")
     line = curve_of(obj, item.target, f"move {item.name!r}").lines[0].moved(_placed(obj, robot, item, "target"))
-    return np.vstack((line.origin, line.at(line.length)[0]))
+    return np.vstack((line.segments["origin"], line.at(line.length)[0]))
 
 
 def _placed(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup, role: str) -> Array:

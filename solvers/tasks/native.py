@@ -84,6 +84,7 @@ class TipTasks:
         self._poses, self._numbers = list(self.targets.reshape(-1, 4, 4)), list(self.targets)
         self._stays: list[bool | None] = [False] * len(forms)
         self.goes, self.shape = [False] * len(forms), 0
+        self._aimed_at: Sequence[Any] = ()
         self._are_whole = all(form.kind in WHOLE for form in forms)
         self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
         self._distances = [
@@ -94,6 +95,7 @@ class TipTasks:
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Returns False for targets that the kernel does not know."""
+        self._aimed_at = targets  # kept alive: of a curve the kernel has the address
         stays: list[bool | None] = [False] * len(targets)
         if self._are_whole and not any(map(_IS_NONE, targets)):
             for pose, target in zip(self._poses, targets, strict=True):

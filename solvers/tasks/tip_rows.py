@@ -28,6 +28,7 @@ class TipKind(enum.IntEnum):
     ADVANCE = 7
     LASER = 8
     TWIST = 9
+    CURVE = 10
 
 
 AXES = {"world": 0, "tip": 1, "space": 2}  # the values are those of `enum rk_tip_axes`

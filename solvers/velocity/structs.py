@@ -10,6 +10,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
 from ...robokin.errors import BackendError
 from ..criteria.base import Criterion, CriterionRecord
+from ..tasks.places.curve import SEGMENT
 from ..tasks.robot_rows import ROBOT_ROW
 from ..tasks.tip_rows import TIP_ROWS
 
@@ -61,7 +62,7 @@ def step_library() -> ctypes.CDLL:
     """The kernel, checked to have the structs that this file describes. Raises BackendError."""
     library = load_library()
     sizes = {"step": StepStruct, "step_data": DataStruct, "criterion": CriterionStruct}
-    records = {"robot_row": ROBOT_ROW.itemsize, "tip_rows": TIP_ROWS.itemsize}
+    records = {"robot_row": ROBOT_ROW.itemsize, "tip_rows": TIP_ROWS.itemsize, "segment": SEGMENT.itemsize}
     for name, size in {**{n: ctypes.sizeof(s) for n, s in sizes.items()}, **records}.items():
         found = getattr(library, f"rk_sizeof_{name}")()
         if found != size:

@@ -3,6 +3,7 @@
 
 #include "math/rk_vector.h"
 #include "robot/rk_tree.h"
+#include "step/curve.h"
 
 static const double NEAREST = 1e-9, PARALLEL = 1e-6;
 
@@ -151,6 +152,16 @@ static void pick_advance(const rk_picking *p, int32_t stays, rk_picked *out) {
   }
 }
 
+/* The two ways across the curve; at a corner or an end all three. */
+static void pick_curve(const rk_picking *p, rk_picked *out) {
+  static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+  double e[3], along[3], normals[2][3];
+  if (p->task->is_ball) return;
+  const int is_free = rk_curve_gap(p->target, p->chains[RK_OWN].T + 9, e, along);
+  if (is_free) across(along, normals[0], normals[1]);
+  for (int r = 0; r < (is_free ? 2 : 3); r++) add_along(p, is_free ? normals[r] : unit[r], out);
+}
+
 rk_picked rk_pick(const rk_step_data *data, int32_t t, rk_picking *p) {
   rk_picked out = {0};
   const int is_equal = !p->task->side && p->task->bands[0] == 0.0;
@@ -166,6 +177,7 @@ rk_picked rk_pick(const rk_step_data *data, int32_t t, rk_picking *p) {
       break;
     case RK_TIP_ADVANCE: pick_advance(p, data->stays[t], &out); break;
     case RK_TIP_LASER: pick_laser(p, &out); break;
+    case RK_TIP_CURVE: pick_curve(p, &out); break;
     default: pick_pose(p, &out);
   }
   return out;

@@ -89,10 +89,12 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
-/* Leaves out of each part of a beam's residual the length that remains: its axes are others in another pose. */
-static void shorten(const double remaining[6], double e[6]) {
+/* Leaves out of each part of a residual the length that remains of what is beyond its band: its axes are others in another
+   pose. */
+static void shorten(const double remaining[6], const double bands[6], double e[6]) {
   for (int part = 0; part < 6; part += 3) {
-    const double length = rk_norm3(e + part), wanted = length - rk_clamp(remaining[part], 0.0, length);
+    const double length = rk_norm3(e + part), beyond = length > bands[part] ? length - bands[part] : 0.0;
+    const double wanted = length - rk_clamp(remaining[part], 0.0, beyond);
     for (int k = part; k < part + 3; k++) e[k] *= length > 0.0 ? wanted / length : 1.0;
   }
 }
@@ -115,7 +117,8 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt,
               data->from ? data->before + 12 * (int64_t)t : 0, &lack);
   const double *remaining = data->remaining ? data->remaining + 6 * (int64_t)t : 0;
-  if (remaining && task->kind == RK_TIP_LASER) shorten(remaining, lack.e), remaining = 0;
+  const int has_own_axes = task->kind == RK_TIP_LASER || task->kind == RK_TIP_CURVE; /* in each pose: `is_comparable` */
+  if (remaining && has_own_axes) shorten(remaining, task->bands, lack.e), remaining = 0;
   for (int r = 0; r < 6; r++) {
     if (!rk_has_row(task, target, r)) continue;
     const double weight = task->weights[r], band = task->bands[r] * (task->kind == RK_TIP_TWIST ? step->dt : 1.0);

@@ -4,8 +4,9 @@
 #include "ik/ik_rows.h"
 #include "math/rk_math.h"
 #include "math/rk_trig.h"
+#include "step/curve.h"
 
-static const double NEAREST = 1e-9, PARALLEL = 1e-6;
+static const double NEAREST = 1e-9, PARALLEL = 1e-6, SHORT = 1e-12;
 enum { NEARING = 4 }; /* steps to the nearest place on a path */
 
 /* (t - sin t) / t^3, of the angle t and its square; below 1 rad, where digits cancel, as a series. */
@@ -151,6 +152,15 @@ static void across(int count, const double *normals, const double T[12], const d
   }
 }
 
+static void curve(const double T[12], const double target[16], rk_lack *out) {
+  double along[3];
+  add_unit(out->A, 0, 0);
+  if (!rk_curve_gap(target, T + 9, out->e, along)) return;
+  const double square = rk_dot3(along, along);
+  for (int r = 0; r < 3; r++)
+    for (int k = 0; k < 3; k++) out->A[6 * r + k] -= along[r] * along[k] / (square > SHORT ? square : SHORT);
+}
+
 static void advance(const rk_tip_rows *rows, const double T[12], const double target[16], int32_t stays,
                     rk_lack *out) {
   const double *start = stays ? T : target + 3, unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
@@ -260,6 +270,7 @@ void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12]
     case RK_TIP_LINE: across(2, target + 3, T, target, out); break;
     case RK_TIP_ADVANCE: advance(rows, T, target, stays, out); return; /* its axes are those of the start */
     case RK_TIP_LASER: laser(rows, T, target, out); break;
+    case RK_TIP_CURVE: curve(T, target, out); break;
     case RK_TIP_TWIST:
       if (before) {
         rest_of_twist(rows, T, before, target, dt, out);

@@ -12,11 +12,25 @@ from ....robokin.errors import TaskError
 from ...fixed_arrays import fixed_new
 from ..checks import numbers
 
+# A straight piece of a curve, field by field `struct rk_segment`.
+SEGMENT = np.dtype(
+    [
+        ("origin", np.float64, 3),
+        ("along", np.float64, 3),  # unit direction
+        ("start", np.float64),  # arc length of its line where it begins
+        ("size", np.float64),  # its own length
+        ("whole", np.float64),  # the length of its line
+        ("following", np.int32),  # the segment where it ends; itself at an open end
+        ("reserved", np.int32),
+    ],
+    align=True,
+)
+
 
 class Curve:
     """The polyline through points (n, 3) [m], in their order, of arc length `length`. Splines are given as samples.
 
-    closed: the last point is joined to the first.   Raises TaskError.
+    closed: the last point is joined to the first.   segments: (m,) SEGMENT.   Raises TaskError.
     """
 
     def __init__(self, points: object, closed: bool = False, what: str = "curve") -> None:
@@ -31,11 +45,15 @@ class Curve:
         if not kept.any():
             raise TaskError(f"{what} has no length: all its points are {array[0].tolist()}")
         self.closed = bool(closed)
-        self.origin, self.segment = array[:-1][kept], lengths[kept]
-        self.along = steps[kept] / self.segment[:, None]
-        self.start = np.concatenate(([0.0], np.cumsum(self.segment)))
-        self.length = float(self.start[-1])
-        fixed_new((self.origin, self.segment, self.along, self.start))
+        self.segments = made = np.zeros(int(kept.sum()), SEGMENT)
+        made["origin"], made["size"] = array[:-1][kept], lengths[kept]
+        made["along"] = steps[kept] / lengths[kept][:, None]
+        ends = np.cumsum(lengths[kept])
+        self.length = float(ends[-1])
+        made["start"][1:], made["whole"] = ends[:-1], self.length
+        made["following"] = np.arange(1, len(made) + 1)
+        made["following"][-1] = 0 if closed else len(made) - 1
+        fixed_new((made,))
 
     @property
     def lines(self) -> tuple[Curve, ...]:
@@ -49,25 +67,27 @@ class Curve:
     def moved(self, T: Array) -> Curve:
         """The curve moved rigidly by T (4, 4)."""
         curve = copy(self)
-        curve.origin = self.origin @ T[:3, :3].T + T[:3, 3]
-        curve.along = self.along @ T[:3, :3].T
+        curve.segments = self.segments.copy()
+        curve.segments["origin"] = self.segments["origin"] @ T[:3, :3].T + T[:3, 3]
+        curve.segments["along"] = self.segments["along"] @ T[:3, :3].T
+        fixed_new((curve.segments,))
         return curve
 
     def nearest(self, p: Array, around: float = 0.0, away: float = np.inf) -> float:
         """Arc length of the point of the curve nearest to p (3,), the first one of several; of those no farther `away`
         along the curve than that from the arc length `around`."""
-        first, last = np.zeros(len(self.segment)), self.segment
+        own = self.segments
+        first, last = np.zeros(len(own)), own["size"]
         if 2.0 * away < self.length:
-            start = self.start[:-1] - around
+            start = own["start"] - around
             if self.closed:
                 start = (start + 0.5 * self.length) % self.length - 0.5 * self.length
             first, last = np.clip(-away - start, first, last), np.clip(away - start, first, last)
-        at = np.clip(((p - self.origin) * self.along).sum(axis=1), first, last)
-        gap = ((self.origin + at[:, None] * self.along - p) ** 2).sum(axis=1)
+        at, gap = nearest_places(own, p, first, last)
         if 2.0 * away < self.length:
-            gap = np.where((start <= away) & (start + self.segment >= -away), gap, np.inf)
+            gap = np.where((start <= away) & (start + own["size"] >= -away), gap, np.inf)
         i = int(np.argmin(gap))
-        return float(self.start[i] + at[i])
+        return float(own["start"][i] + at[i])
 
     def length_to(self, s: float, start: float, goal: float) -> float:
         """Arc length that is left from s, between `start` and `goal`."""
@@ -82,9 +102,9 @@ class Curve:
         s = s % self.length if self.closed else min(max(s, 0.0), self.length)
         if backwards and s == 0.0 and self.closed:
             s = self.length
-        i = int(np.searchsorted(self.start, s, side="left" if backwards else "right")) - 1
-        i = min(max(i, 0), len(self.segment) - 1)
-        return self.origin[i] + (s - self.start[i]) * self.along[i], self.along[i]
+        own = self.segments
+        i = max(int(np.searchsorted(own["start"], s, side="left" if backwards else "right")) - 1, 0)
+        return own["origin"][i] + (s - own["start"][i]) * own["along"][i], own["along"][i]
 
 
 class Curves:
@@ -94,6 +114,10 @@ class Curves:
         if not lines or not all(isinstance(line, Curve) for line in lines):
             raise TaskError(f"{what} must be made of at least one Curve, not of {lines!r}")
         self.lines = tuple(lines)
+        self.segments = np.concatenate([line.segments for line in lines])
+        first = np.cumsum([0, *(len(line.segments) for line in lines[:-1])])
+        self.segments["following"] += np.repeat(first, [len(line.segments) for line in lines]).astype(np.int32)
+        fixed_new((self.segments,))
 
     def moved(self, T: Array) -> Curves:
         """The lines moved rigidly by T (4, 4)."""
@@ -101,10 +125,20 @@ class Curves:
 
     def closest(self, p: Array) -> tuple[int, float]:
         """(index of the line nearest to p (3,), the first one of several; arc length of its nearest point)."""
-        places = [line.nearest(p) for line in self.lines]
-        gaps = [np.linalg.norm(line.at(s)[0] - p) for line, s in zip(self.lines, places, strict=True)]
-        i = int(np.argmin(gaps))
-        return i, places[i]
+        at, gap = nearest_places(self.segments, p, np.zeros(len(self.segments)), self.segments["size"])
+        i = int(np.argmin(gap))
+        ends = np.cumsum([len(line.segments) for line in self.lines])
+        return int(np.searchsorted(ends, i, side="right")), float(self.segments["start"][i] + at[i])
+
+
+def nearest_places(segments: Array, p: Array, first: Array, last: Array) -> tuple[Array, Array]:
+    """The point of each of the segments (m,) that is nearest to p (3,).
+
+    Between its lengths `first` and `last` (m,): at which length (m,), and the square of its distance (m,).
+    """
+    origin, along = segments["origin"], segments["along"]
+    at = np.clip(((p - origin) * along).sum(axis=1), first, last)
+    return at, ((origin + at[:, None] * along - p) ** 2).sum(axis=1)
 
 
 def as_curve(value: object, closed: bool, what: str) -> Curve | Curves:

@@ -14,9 +14,12 @@ from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import number, speeds
-from ..protocols import Displacement, DistanceBoundTask, HistoryTask, VelocityTask
+from ..protocols import Displacement, DistanceBoundTask, HistoryTask, KernelTipTask, VelocityTask
+from ..task_jacobian import TaskJacobian
+from ..tip_rows import TipForm, TipKind, uniform
 from .beam import Spot, SpotTask, checked_surface
 from .curve import Curve, Curves, as_curve
+from .on_line import across
 from .surface import Surface
 
 SHORT = 1e-12  # of the square of a direction along a curve: below, a surface has none of it
@@ -30,7 +33,7 @@ class OnSurface(NamedTuple):
     surface: Surface
 
 
-class OnCurveTask(SpotTask, DistanceBoundTask):
+class OnCurveTask(SpotTask, DistanceBoundTask, KernelTipTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
     target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or several
@@ -84,14 +87,42 @@ class OnCurveTask(SpotTask, DistanceBoundTask):
     def rows(self, state: State, target: Curve | Curves | OnSurface) -> Rows:
         curve, surface = target if isinstance(target, OnSurface) else (target, None)
         spot = self.place(state, surface, curve)
-        i, s = curve.closest(spot.at)
-        line = curve.lines[i]
-        c, along = line.at(s)
-        e, J = c - spot.at, spot.J
-        if abs(along @ e) <= CORNER * (np.linalg.norm(e) + line.length):
+        e, along = gap(curve, spot.at)
+        J = spot.J
+        if along is not None:
             along = spot.on_surface(along)
             J = J - np.outer(along, along @ J) / max(float(along @ along), SHORT)
         return self.near(J, e)
+
+    def task_jacobian(self, state: State, target: Curve | Curves | OnSurface) -> TaskJacobian | None:
+        """The two ways across the curve; at a corner or an end all three."""
+        if isinstance(target, OnSurface):
+            return None
+        _, along = gap(target, self.tip(state)[:3, 3])
+        return self.point_task_jacobian(state, np.eye(3) if along is None else across(along))
+
+    def tip_form(self) -> TipForm | None:
+        if self.direction is not None:
+            return None
+        is_ball = self.band > 0.0
+        weights, bands = uniform(self.weight * self.influence, 1 if is_ball else 3, self.band)
+        return TipForm(TipKind.CURVE, self.link, self.offset, weights, bands, is_ball=is_ball)
+
+    def tip_target(self, target: Curve | Curves | OnSurface, out: Array) -> bool | None:
+        if isinstance(target, OnSurface):
+            return None
+        out[:2] = target.segments.ctypes.data, len(target.segments)
+        return False
+
+
+def gap(curve: Curve | Curves, p: Array) -> tuple[Array, Array | None]:
+    """(3,) from p (3,) to the nearest point of the curve, and the direction (3,) there that is free; None where the gap
+    leans along it."""
+    i, s = curve.closest(p)
+    line = curve.lines[i]
+    c, along = line.at(s)
+    e = c - p
+    return e, along if abs(along @ e) <= CORNER * (np.linalg.norm(e) + line.length) else None
 
 
 class Going(NamedTuple):

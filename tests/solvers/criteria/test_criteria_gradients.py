@@ -45,6 +45,7 @@ from robokin_addon.solvers.criteria import (
     State,
 )
 from robokin_addon.solvers.criteria.manipulability import task_jacobian, task_rows
+from robokin_addon.solvers.tasks.places.on_curve import gap
 from support.blender.every_task import every_task
 from support.random_problems.random_tasks import every_motion, random_task
 from support.random_problems.random_trees import ALL_TYPES, random_robot
@@ -143,9 +144,11 @@ def test_what_tasks_see_and_its_derivative(seed: int) -> None:
         if not isinstance(task, LoopClosureTask):  # which the pose `away` does not meet
             there = State(model, away, [task], 0.7, "numpy")
             speeds = [np.linalg.svd(rows, compute_uv=False) for rows in (task_rows(there), there.task_rows)]
-            extra = speeds[1][len(speeds[0]) :]  # of an aim the turn about its axis, of a beam the way off its surface
+            # Of an aim the turn about its axis, of a beam the way off its surface, of a curve the way along it.
+            extra = speeds[1][len(speeds[0]) :]
+            on_line = name == "curve" and gap(task.target, task.tip(there)[:3, 3])[1] is not None
             np.testing.assert_allclose(speeds[0], speeds[1][: len(speeds[0])], atol=1e-9)
-            assert len(extra) == (name == "aim" or name.startswith("laser")) and (extra < 1e-9).all()
+            assert len(extra) == (name == "aim" or name.startswith("laser") or on_line) and (extra < 1e-9).all()
     assert known >= {
         "pin",
         "aim",
@@ -153,6 +156,7 @@ def test_what_tasks_see_and_its_derivative(seed: int) -> None:
         "laser on a mesh",
         "plane",
         "line",
+        "curve",
         "distance",
         "no distance",
         "advance",

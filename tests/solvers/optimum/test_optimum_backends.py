@@ -296,7 +296,7 @@ TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[
         ([JointTask("panda_joint3", 0.3)], [SmallestSingularValue()], None, True),
         ([LaserTask("panda_hand", (0, 0, 1), (0, 0, 0), FLOOR)], [SmallestSingularValue()], None, True),
         ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), TRIANGLE), FLOOR)], [SmallestSingularValue()], None, False),
-        ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [SmallestSingularValue()], None, False),
+        ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [SmallestSingularValue()], None, True),
     ],
 )
 def test_what_the_kernel_can_minimise(
@@ -322,7 +322,8 @@ def test_tasks_and_criteria_of_others(kind: str) -> None:
     assert costs[0] == pytest.approx(costs[1], rel=1e-7)
 
 
-OF_ROWS = ["plane", "line", "relative", "distance", "no distance", "aim", "advance", "laser", "center of mass", "joint"]
+OF_ROWS = ["plane", "line", "curve", "relative", "distance", "no distance", "aim", "advance", "laser"]
+OF_ROWS += ["center of mass", "joint"]
 
 
 @pytest.mark.parametrize("kind", OF_ROWS)
@@ -333,11 +334,12 @@ def test_criteria_on_the_rows_of_each_kind(kind: str, criterion: type[Potential]
     q = integrate(model, model.limits.middle(model.neutral()), 0.3 * np.random.default_rng(2).normal(size=model.nv))
     q = model.limits.clamp(q)
     T = forward_kinematics(model, q)
-    p, along = T[hand][:3, 3], (0.6, 0.0, 0.8)
+    p, along = T[hand][:3, 3], np.array((0.6, 0.0, 0.8))
     other = T["panda_link3"]
     tasks: dict[str, Task] = {
         "plane": OnPlaneTask(hand, (p, along)),
         "line": OnLineTask(hand, (p, along)),
+        "curve": OnCurveTask(hand, [p - along, p + along, p + np.array((0.0, 3.0, 0.0))], closed=True),
         "relative": RelativePoseTask(hand, "panda_link3", np.linalg.inv(other) @ T[hand], 1.0, (0.0, 0.0, 1.0)),
         "distance": DistanceTask(hand, 0.4, "panda_link3", (0.1, 0.2, 0.0)),
         "no distance": DistanceTask(hand, 0.0, other_point=p),

@@ -24,6 +24,7 @@ from robokin_addon.solvers import (
     LaserTask,
     LinearVelocityTask,
     LoopClosureTask,
+    OnCurveTask,
     OnLineTask,
     OnPlaneTask,
     OrientationTask,
@@ -41,6 +42,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
+from robokin_addon.solvers.tasks.places.curve import Curve
 from robokin_addon.solvers.velocity.native_layout import NO_LEVELS, ExtraLevels
 from support.blender.every_task import every_task, sphere
 from support.few import rest_slow
@@ -50,7 +52,7 @@ from support.random_problems.random_trees import ALL_TYPES, random_placement, ra
 ROBOTS = 12
 ROUNDING = 2.3e-16  # relative, of a double
 MOTIONS = (*ALL_TYPES, "test_screw", "test_ball")
-FOREIGN = {"curve", "closed curve", "laser on a mesh", "sums that change"}
+FOREIGN = {"laser on a mesh", "sums that change"}
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +97,9 @@ def _tasks(rng: np.random.Generator, model: RobotModel, q: np.ndarray, away: np.
         "inside": DistanceTask(link, 0.0, other, point, "inside", axis, band=1e-3),
         "meets": DistanceTask(link, 0.0, None, point, "equal", axis, 0.2, band=1e-3, influence=0.6),
         "itself": DistanceTask(link, 0.5, link, point, "equal", axis),
+        "part of a curve": OnCurveTask(link, here[:3, 3] + rng.normal(size=(4, 3)), point=point, influence=0.6),
+        "lines": OnCurveTask(link, _lines(rng, T[:3, 3]), point=offset[:3, 3], weight=0.5),
+        "tube": OnCurveTask(link, _lines(rng, T[:3, 3]), band=0.1),
         "laser beside": LaserTask(link, axis, point, Plane(here[:3, 3] - beam, beam + 0.1 * point), 0.5, offset),
         "relative": RelativePoseTask(link, other, T, some, (0.0, 1.0, 1.0), None, offset, position_band=some),
         "loop": LoopClosureTask(link, other, offset, None, some, 0.0, correction=0.3),
@@ -113,6 +118,13 @@ def _tasks(rng: np.random.Generator, model: RobotModel, q: np.ndarray, away: np.
         if not isinstance(task, LoopClosureTask):
             task.priority = k + 1
     return tasks
+
+
+def _lines(rng: np.random.Generator, at: np.ndarray) -> list[Curve]:
+    """Several, closed and open, near a place."""
+    return [
+        Curve(at + 0.5 * rng.normal(size=(count, 3)), closed) for count, closed in ((4, True), (2, False), (7, False))
+    ]
 
 
 def _close(found: np.ndarray, wanted: np.ndarray, what: str, size: float = 1.0) -> None:
@@ -228,6 +240,28 @@ def test_in_the_middle_of_a_ball_the_way_out_is_one_that_there_is(axis: np.ndarr
         np.testing.assert_allclose(abs(level.J), 1.0)
 
 
+@pytest.mark.parametrize(
+    "place", [(0, 0, 0), (2, 0, 0), (2, 1, 0), (1, 1, 0), (1, 0.5, 0.5), (3, -1, 0), (-1, -1, 1), (5, 9, 0)]
+)
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("band", [0.0, 0.1])
+def test_at_corners_and_ends_of_curves(place: tuple[float, ...], closed: bool, band: float) -> None:
+    """On them, beside them, and where several places of one curve or of two are as near."""
+    names = ["x", "y", "z"]
+    links = [Link("base"), *map(Link, names)]
+    pairs = zip(names, ["base", "x", "y"], np.eye(3), strict=True)
+    model = RobotModel("stage", links, [Joint(name, "prismatic", above, name, axis=a) for name, above, a in pairs])
+    line = Curve([(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)], closed)
+    far = Curve([(2, 9, 0), (8, 9, 0), (8, 9, 3)], closed)
+    tasks: dict[str, Task] = {
+        "one": OnCurveTask("z", line, band=band),
+        "two": OnCurveTask("z", [line, far], band=band, priority=2),
+        "the same twice": OnCurveTask("z", [line, line.moved(np.eye(4))], band=band, priority=3),
+    }
+    problem = VelocityProblem(model, list(tasks.values()), (), 0.04, backend="native")
+    _assert_rows(problem, list(tasks), np.array(place, float), [task.target for task in tasks.values()])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_targets_that_follow_one_another(seed: int) -> None:
     """Rows of another number, other planes, other points, starts that are told and not: what comes before is
@@ -242,6 +276,7 @@ def test_targets_that_follow_one_another(seed: int) -> None:
         "advance": AdvanceTask(link, point),
         "twist": TwistTask(link, np.ones(6)),
         "laser": LaserTask(link, normal, point, Plane(point, normal)),
+        "curve": OnCurveTask(link, curve := Curve(rng.normal(size=(5, 3)), True)),
         "below": PositionTask(other, point),
     }
     for k, task in enumerate(tasks.values()):
@@ -250,10 +285,10 @@ def test_targets_that_follow_one_another(seed: int) -> None:
     problem = VelocityProblem(model, own, (), 0.04, backend="native")
     begun = own[2].resolve_target(problem.levels.state(away, [task.target for task in own], 1.0), own[2].target)
     given = [
-        [0.3, None, point, np.ones(6), point, point],
-        [0.0, T, point, np.zeros(6), (point, Plane(normal, point)), normal],
-        [0.0, None, begun, np.ones(6), point, point],
-        [(0.7, point), T, normal, np.zeros(6), normal, point],
+        [0.3, None, point, np.ones(6), point, curve, point],
+        [0.0, T, point, np.zeros(6), (point, Plane(normal, point)), curve.moved(T), normal],
+        [0.0, None, begun, np.ones(6), point, [Curve(rng.normal(size=(3, 3))), curve], point],
+        [(0.7, point), T, normal, np.zeros(6), normal, rng.normal(size=(2, 3)), point],
     ]
     for _ in range(2):
         for targets in given:
