@@ -18,7 +18,7 @@ from ..robokin.model.robot import RobotModel
 from ..solvers import ClearanceTask
 from ..solvers.progress import scaled
 from .obstacle_shapes import all_shapes, world_now
-from .obstacles import SceneObstacle, obstacles_in, worlds_over
+from .obstacles import SceneObstacle, obstacles_in, obstacles_now, worlds_over
 from .tasks.root_frames import metres_per_world_unit, roots_from_world
 
 
@@ -51,7 +51,7 @@ def collisions_now(
     """What `collisions_over` says, with obstacles where they are in the scene as it stands."""
     if not any(link.collisions for link in robot.model.links):
         return None
-    return (yield from _collisions(obj, robot, obstacles_in(scene, obj), world_now))
+    return (yield from _collisions(obj, robot, obstacles_now(scene, obj), world_now))
 
 
 def _collisions(

@@ -14,6 +14,8 @@ from .animation import frames as animation
 from .tasks.targets import world_matrix
 
 _CHUNK = 32  # frames of the scene visited between two reports of progress
+_AWAY = 1e6  # [world units] to where what a robot carries is no obstacle
+_CARRY = ("CHILD_OF", "COPY_TRANSFORMS")  # constraints with one target
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ def obstacles_in(
     return list(found)
 
 
+def obstacles_now(scene: bpy.types.Scene, robot: bpy.types.Object) -> list[SceneObstacle]:
+    """The obstacles of a robot as the scene stands: without what it carries by a constraint."""
+    return [each for each in obstacles_in(scene, robot) if not any(is_carried(owner, robot) for owner in each.owners)]
+
+
 def _within(
     obj: bpy.types.Object,
     is_marked: bool,
@@ -86,6 +93,19 @@ def hangs_on(obj: bpy.types.Object, robot: bpy.types.Object) -> bool:
     return False
 
 
+def is_carried(obj: bpy.types.Object, robot: bpy.types.Object) -> bool:
+    """Whether a constraint with influence lets an object, or what it is parented to, go where a bone of a robot
+    goes, as the scene stands."""
+    if any(each.influence > 0.0 and not each.mute and _carries(each, robot) for each in obj.constraints):
+        return True
+    return obj.parent is not None and is_carried(obj.parent, robot)
+
+
+def _carries(constraint: bpy.types.Constraint, robot: bpy.types.Object) -> bool:
+    targets = constraint.targets if constraint.type == "ARMATURE" else (constraint,) * (constraint.type in _CARRY)
+    return any(each.target == robot and each.subtarget for each in targets)
+
+
 def worlds_over(
     scene: bpy.types.Scene,
     view_layer: bpy.types.ViewLayer,
@@ -94,7 +114,7 @@ def worlds_over(
     frames: Sequence[float],
 ) -> Generator[float, None, dict[bpy.types.Object, Array]]:
     """Yield the share of the frames visited now and then; return (frames, 4, 4) world matrices of the robot and of what
-    moves obstacles. Raises RobokinError."""
+    moves obstacles; far away where the robot carries it by a constraint. Raises RobokinError."""
     owners = dict.fromkeys((robot, *(owner for each in obstacles for owner in each.owners)))
     instanced = {owner for each in obstacles for owner in each.owners[1:]}
     worlds = {owner: animation.keyed_matrices(owner, frames) for owner in owners if animation.moved_by_keys_only(owner)}
@@ -108,6 +128,7 @@ def worlds_over(
         for index in animation.visit_frames(scene, frames):
             for owner in visited:
                 worlds[owner][index] = world_matrix((owner, ""))
+                worlds[owner][index, 0, 3] += _AWAY * (owner != robot and is_carried(owner, robot))
             if index % _CHUNK == 0:
                 yield index / len(frames)
     return worlds

@@ -16,7 +16,7 @@ from ..robokin.collision import CollisionModel, Hull, Obstacle
 from .animation.frames import stands_still
 from .collisions import checked_collisions, obstacle_placement, pairs_left_out
 from .obstacle_shapes import read_form, shape_soon
-from .obstacles import SceneObstacle, obstacles_in
+from .obstacles import SceneObstacle, obstacles_now
 from .tasks.targets import world_matrix
 
 
@@ -63,7 +63,7 @@ class Watch:
         found: list[tuple[str, Hull]] = []
         placements = []
         before, self._known = self._known, {}
-        for each in obstacles_in(scene, obj):
+        for each in obstacles_now(scene, obj):
             if still and not all(map(stands_still, (obj, *each.owners))):
                 continue
             world = each.world(world_of)

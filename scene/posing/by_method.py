@@ -18,7 +18,7 @@ from ...scene.tasks.solver_tasks import pose_tasks
 from ...solvers import MethodResult
 from ...solvers.methods.of_tasks import is_target, solve_tasks_by
 from ..obstacle_shapes import world_now
-from ..obstacles import obstacles_in
+from ..obstacles import obstacles_now
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def obstacle_fields(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Bindin
     `reach` [m] beyond its corners."""
     unit = metres_per_world_unit(obj, robot)
     centers, radii = [], []
-    for each in obstacles_in(scene, obj):
+    for each in obstacles_now(scene, obj):
         world = each.world(world_now)[0]
         corners = np.array([[*corner, 1.0] for corner in each.mesh.bound_box]) @ world.T
         middle = np.eye(4)

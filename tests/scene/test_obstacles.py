@@ -200,6 +200,47 @@ def test_what_the_hand_holds_is_a_part_of_its_link(arm, capfd):
     assert contact.names == (found.model.link_names[-1], "Cube.001")
 
 
+def carried(arm, kind):
+    """A cube in the hand, which a constraint holds at frame 2 and not at 1 and 3; and the constraint."""
+    post, bone = cube(0.4), arm.pose.bones[binding(arm).bones[-1]]
+    post.location = bone.head + 0.5 * (bone.tail - bone.head)
+    bpy.context.view_layer.update()
+    constraint = post.constraints.new(kind)
+    owner = constraint.targets.new() if kind == "ARMATURE" else constraint
+    owner.target, owner.subtarget = arm, bone.name
+    if kind == "CHILD_OF":
+        constraint.inverse_matrix = (arm.matrix_world @ bone.matrix).inverted()
+    for frame, share in ((1, 0.0), (2, 1.0), (3, 0.0)):
+        constraint.influence = share
+        constraint.keyframe_insert("influence", frame=frame)
+    return post, constraint
+
+
+@pytest.mark.parametrize("kind", ["CHILD_OF", "COPY_TRANSFORMS", "ARMATURE"])
+def test_what_a_constraint_lets_the_hand_hold_is_an_obstacle_only_before_and_after(arm, kind):
+    carried(arm, kind)
+    scene, robot = bpy.context.scene, binding(arm)
+    found = finish(collisions_over(scene, bpy.context.view_layer, arm, [1, 2, 3], robot))
+    touching = found.contacts(np.tile(found.model.neutral(), (3, 1)))
+    assert {contact.sample for contact in touching} == {0, 2}
+    assert not found.halfway().contacts(np.tile(found.model.neutral(), (2, 1)))
+    counts = []
+    for frame in (1, 2, 3):
+        scene.frame_set(frame)
+        counts.append(len(now(arm).expected))
+        assert len(look(Watch(), arm).expected) == counts[-1]
+    assert counts == [1, 0, 1]
+
+
+def test_what_another_robot_or_no_bone_holds_stays_an_obstacle(arm):
+    _, constraint = carried(arm, "CHILD_OF")
+    bpy.context.scene.frame_set(2)
+    constraint.target = build(planar_arm(1))
+    assert len(now(arm).expected) == 1
+    constraint.target, constraint.subtarget = arm, ""
+    assert len(now(arm).expected) == 1
+
+
 def test_instances_of_a_marked_collection_are_obstacles(arm):
     post, library, copy = cube(), bpy.data.collections.new("library"), bpy.data.objects.new("copy", None)
     post.robokin.is_obstacle = False
