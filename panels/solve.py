@@ -218,7 +218,9 @@ def _draw_failures(
     texts = [_row_text(context, failure) for failure in failures[:SHOWN]]
     for index, (failure, text) in enumerate(zip(failures, texts, strict=False)):
         if texts.count(text) > 1:
-            text = f"{_frames(failure)}: {in_scene_units(context.scene, failure.reason)}"
+            text = clipped(
+                f"{_frames(failure)}: {in_scene_units(context.scene, failure.reason)}", row_letters(context, 1.0)
+            )
         shown = rows.operator("robokin.failure_show", text=text, icon="TIME", depress=failure == chosen)
         shown.index, shown.of = index, of
     if len(failures) > SHOWN:

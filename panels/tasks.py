@@ -61,7 +61,7 @@ def _draw_task(
 ) -> None:
     kind = KINDS[task.kind]
     column = layout.column()
-    if len(task.name) > row_letters(context, _LISTED):
+    if len(task.name) > row_letters(context, _LISTED) - _LEVEL * ROBOKIN_UL_tasks.levelled:
         draw_text(context, column, task.name)
     column.prop(task, "kind")
     if kind.tip:
@@ -161,7 +161,7 @@ def _name(thing: bpy.types.ID | None) -> str:
 
 
 NARROW, _ICONS = 0.25, 6  # share of a row that is its label; letters that the icons of a field take
-_LISTED = 0.45  # share of a row that a name has in the list
+_LISTED, _LEVEL = 0.6, 5  # share of a row that a name has in the list; letters that a priority takes of it
 _OFFSETS = {"offset_location": "Tip Offset", "offset_rotation": "Tip Rotation"}
 
 

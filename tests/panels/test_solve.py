@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.operators.handlers.scene_marks import motion_mark
+from robokin_addon.panels.prepared.robot_panel import row_letters
 from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.solvers import Status
@@ -47,6 +48,16 @@ def test_rows_of_the_same_frames_say_by_what_they_differ(robot):
         rows = [text for text in draw_page()["ROBOKIN_PT_bake"]["texts"] if text and text[0].isdigit()]
         assert len(set(rows)) == len(rows) == 3
     assert rows == ["1: Collision", "4: Collision", "7: Collision"]
+
+
+def test_rows_that_are_longer_than_the_panel_keep_both_their_ends(robot):
+    bpy.context.window_manager.robokin_page = "ANIMATE"
+    reasons = [f"front_right_foot is {depth} mm deep in rear_right_calf" for depth in (7.35, 4.994)]
+    robot.robokin.solver.bake_status = "COLLISION"
+    store_failures(robot.robokin.solver.bake_failures, [(11, 14, Status.COLLISION, reason) for reason in reasons])
+    rows = [text for text in draw_page()["ROBOKIN_PT_bake"]["texts"] if text and text[0].isdigit()]
+    assert len(rows) == 2 and all(row.startswith("11 - 14: fr") and row.endswith("right_calf") for row in rows)
+    assert max(map(len, rows)) <= row_letters(bpy.context, 1.0)
 
 
 def test_segments_that_are_not_listed_are_counted(robot):
