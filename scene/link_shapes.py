@@ -100,7 +100,10 @@ def _fitted(triangles: Array, kind: str) -> Generator[float, None, tuple[list[Ge
         yield 0.0
         fit = fitted(points, SIMPLE if kind == LEAST else (kind,))
         return [Geometry(fit.shape, fit.placement)], fit.gap
-    made = yield from convex_parts(points, np.arange(len(points)).reshape(-1, 3))
+    made = yield from scaled(convex_parts(points, np.arange(len(points)).reshape(-1, 3)), 0.0, 0.7)
     enough = SHARE * float(np.ptp(points, axis=0).max())  # of the whole mesh
-    hulls = [swept_hull(part, enough=enough) for part in made.parts]
+    hulls = []
+    for i, part in enumerate(made.parts):
+        yield 0.7 + 0.3 * i / len(made.parts)
+        hulls.append(swept_hull(part, enough=enough))
     return [Geometry(hull) for hull in hulls], made.excess + max(hull.radius for hull in hulls)

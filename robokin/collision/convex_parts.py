@@ -96,10 +96,10 @@ def _used(places: Array, triangles: Array) -> tuple[Array, Array]:
 def convex_parts(
     points: Array, triangles: Array, share: float = SHARE, most: int = PARTS
 ) -> Generator[float, None, ConvexParts]:
-    """Yield the share of the cuts made (0..1) now and then; return the parts of a mesh: points (n, 3), triangles
-    (m, 3); a wire is a triangle with one point twice. A closed mesh whose faces look outwards is solid. Any other is a
-    skin, with room on both sides: a box whose faces look inwards is a room. share: of the largest extent; parts reach
-    no farther beyond the mesh, unless `most` are too few.
+    """Yield the share of the cuts made (0..1) before each, and 1 before each part; return the parts of a mesh: points
+    (n, 3), triangles (m, 3); a wire is a triangle with one point twice. A closed mesh whose faces look outwards is
+    solid. Any other is a skin, with room on both sides: a box whose faces look inwards is a room. share: of the largest
+    extent; parts reach no farther beyond the mesh, unless `most` are too few.
 
     Greedy cuts by planes of faces, which are exact for walls with openings, or across the extents (after Mamou and
     Ghorbel 2009). A mesh without triangles is one part; beside triangles, points that no triangle has do not count.
@@ -130,7 +130,11 @@ def convex_parts(
         for half in halves or ():
             heapq.heappush(heap, (-half.depths.max(), next(order), half))
     done += [(-depth, piece) for depth, _, piece in heap]
-    return ConvexParts([_distinct(piece.points, eps) for _, piece in done], max(0.0, *(depth for depth, _ in done)))
+    parts = []
+    for _, piece in done:
+        yield 1.0
+        parts.append(_distinct(piece.points, eps))
+    return ConvexParts(parts, max(0.0, *(depth for depth, _ in done)))
 
 
 def _distinct(points: Array, eps: float) -> Array:
