@@ -30,11 +30,23 @@ int64_t rk_clearance_rows_workspace(const rk_clearance *c) {
   return c ? lay_out(c, 0, &s) : 0;
 }
 
-/* Adds sign times how fast the point of a link goes along n. */
-static void climb(const rk_step *step, const double *nodes, int32_t node, const double point[3], const double n[3],
-                  double sign, double *J) {
+/* The lowest node that moves both, or -1: it and those above turn the line between their nearest points, which is along
+   the normal, as one body. So what they would add is 0, but for rounding, for which a step would take them in. */
+static int32_t above_both(const rk_model *m, int32_t a, int32_t b) {
+  while (a != b) {
+    if (a > b)
+      a = m->parent[a];
+    else
+      b = m->parent[b];
+  }
+  return a;
+}
+
+/* Adds sign times how fast the point of a link goes along n by the nodes below `end`. */
+static void climb(const rk_step *step, const double *nodes, int32_t node, int32_t end, const double point[3],
+                  const double n[3], double sign, double *J) {
   const rk_model *m = step->model;
-  for (; node >= 0; node = m->parent[node]) {
+  for (; node != end; node = m->parent[node]) {
     double twists[6][6];
     const int count = rk_node_twists(m, node, nodes + 12 * (int64_t)node, point, twists);
     for (int k = 0; k < count; k++) {
@@ -64,11 +76,15 @@ void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *no
     for (int64_t k = 0; k < nv; k++) J[k] = 0.0;
     data->low[at] = size * (row < count ? c->wanted - found[0] : NOTHING);
     data->high[at] = __builtin_inf();
-    for (int side = 0; row < count && side < 2; side++) {
+    if (row >= count) continue;
+    int32_t node[2];
+    for (int side = 0; side < 2; side++) {
       const int32_t shape = c->pairs[2 * s.which[row] + side];
-      if (shape >= c->n_links) continue;
-      climb(step, nodes, c->node[shape], found + 1 + 3 * side, found + 7, side ? size : -size, J);
+      node[side] = shape < c->n_links ? c->node[shape] : -1;
     }
+    const int32_t end = above_both(step->model, node[0], node[1]);
+    for (int side = 0; side < 2; side++)
+      climb(step, nodes, node[side], end, found + 1 + 3 * side, found + 7, side ? size : -size, J);
   }
 }
 

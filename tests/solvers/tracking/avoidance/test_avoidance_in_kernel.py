@@ -53,6 +53,18 @@ def test_rows_are_those_of_the_task() -> None:
             np.testing.assert_allclose(found.residuals[1], lacking, atol=1e-10)
 
 
+def test_what_moves_both_of_a_pair_moves_them_not_apart() -> None:
+    """Exactly: a joint that rounding seems to move belongs to what a step solves."""
+    fixed = clothed(library_robot("humanoid"), 0.03)
+    model = RobotModel("humanoid", fixed.links, fixed.joints[1:], "floating")
+    levels = TaskLevels(model, [ClearanceTask(CollisionModel(model), 0.2)])
+    q = random_configuration(model, np.random.default_rng(4))
+    aims = levels.checked_targets([None])
+    J = KernelRows(levels).at(levels.state(q, aims, 1.0), aims).levels[0].J
+    assert J.any(axis=1).sum() > 8
+    assert not J[:, :6].any()  # of the base that floats
+
+
 def test_steps_are_those_of_the_twin() -> None:
     collisions, q, _ = random_scene(np.random.default_rng(3))
     tasks = [PositionTask("tool", [0.4, 0.3, 0.5]), ClearanceTask(collisions, 0.05)]
