@@ -22,7 +22,19 @@ from robot_files import ROBOTS
 checkout.load()
 
 from robokin_addon.robokin import RobotModel, center_of_mass, clamp, forward_kinematics, integrate  # noqa: E402
-from robokin_addon.solvers import CenterOfMassTask, PoseTask, PositionTask, PostureTask, Task, solve_ik  # noqa: E402
+from robokin_addon.solvers import (  # noqa: E402
+    AxisTask,
+    CenterOfMassTask,
+    LaserTask,
+    MeshSurface,
+    OnCurveTask,
+    OrientationTask,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+    Task,
+    solve_ik,
+)
 from robokin_addon.solvers.criteria import (  # noqa: E402
     Criterion,
     GravityTorque,
@@ -131,6 +143,43 @@ def half_an_influence_on_rows(model, q, rng, tips, link):
     return half_an_influence(model, q, rng, tips, link)[0], [Manipulability(), SmallestSingularValue()]
 
 
+def line(rng: np.random.Generator, place: Array) -> Array:
+    """(100, 3) a smooth curve near a place."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 100)
+    return place + np.stack((np.sin(angle), np.cos(angle), angle / 6.0), axis=1) @ (0.2 * rng.normal(size=(3, 3)))
+
+
+def curve_out_of_reach(model, q, rng, tips, _):
+    place = far(model, q, rng, tips[0], 0.6)[:3, 3]
+    across = AxisTask(tips[0], (0.0, 0.0, 1.0), rng.normal(size=3))
+    return [*holding_tasks(model, q, tips), OnCurveTask(tips[0], line(rng, place)), across], [JointSprings()]
+
+
+def curves_in_conflict(model, q, rng, tips, link):
+    here, there = around(model, q, rng), around(model, q, rng)
+    place = OnCurveTask(tips[0], line(rng, here[tips[0]][:3, 3]))
+    beside = OnCurveTask(link, line(rng, there[link][:3, 3]), priority=2)
+    tasks = [*holding_tasks(model, q, tips), place, OrientationTask(tips[0], here[tips[0]][:3, :3]), beside]
+    return [*tasks, PostureTask(q, priority=3)], [Manipulability(), SmallestSingularValue()]
+
+
+def wavy(rng: np.random.Generator, place: Array) -> MeshSurface:
+    """242 triangles of a sheet of 1 m through a place."""
+    x, y = (each.ravel() for each in np.meshgrid(*[np.linspace(-0.5, 0.5, 12)] * 2))
+    turned = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    points = place + np.stack((x, y, 0.1 * np.sin(4.0 * x) * np.cos(6.0 * y)), axis=1) @ turned
+    at = np.arange(144).reshape(12, 12)
+    a, b, c, d = (each.ravel() for each in (at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]))
+    return MeshSurface(points, np.concatenate((np.stack((a, b, c), axis=1), np.stack((a, c, d), axis=1))))
+
+
+def beam_on_a_mesh(model, q, rng, tips, _):
+    T = around(model, q, rng)[tips[0]]
+    place = T[:3, 3] + 0.8 * rng.normal(size=3)
+    beam = LaserTask(tips[0], (0.0, 0.0, 1.0), place, wavy(rng, place), priority=2)
+    return [*holding_tasks(model, q, tips), PositionTask(tips[0], T[:3, 3]), beam], [JointSprings()]
+
+
 KINDS: dict[str, Draw] = {
     "out of reach": out_of_reach,
     "just out of reach": just_out_of_reach,
@@ -143,6 +192,9 @@ KINDS: dict[str, Draw] = {
     "three levels in conflict, five criteria": many_criteria,
     "joints and mass, criteria on their rows": of_the_whole_robot,
     "half an influence above two levels": half_an_influence,
+    "a curve out of reach, springs": curve_out_of_reach,
+    "curves in conflict, criteria on their rows": curves_in_conflict,
+    "a beam on a mesh below a place, springs": beam_on_a_mesh,
     "half an influence, criteria on its rows": half_an_influence_on_rows,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted

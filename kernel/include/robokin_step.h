@@ -37,7 +37,8 @@ enum rk_tip_kind {
   RK_TIP_PLANE = 5,    /* point[3], normal[3] */
   RK_TIP_LINE = 6,     /* point[3], two directions [2][3] across it */
   RK_TIP_ADVANCE = 7,  /* vector[3], the placement [12] that it is counted from */
-  RK_TIP_LASER = 8,    /* spot[3] of the beam along `axis`, point[3] and normal[3] of the plane */
+  RK_TIP_LASER = 8,    /* spot[3] of the beam along `axis`, and its surface [13]: 0, a plane's point[3] and normal[3]; or the
+                          address of a mesh's rk_triangles, a whole number, and the placement [12] of the mesh */
   RK_TIP_TWIST = 9,    /* twist[6] */
   RK_TIP_CURVE = 10    /* the address of its rk_segments, and how many there are: both are whole numbers */
 };
@@ -47,6 +48,12 @@ typedef struct rk_segment {
   double origin[3], along[3], start, size, whole;
   int32_t following, reserved;
 } rk_segment;
+
+/* A triangle of a mesh: TRIANGLE in solvers/tasks/places/surface.py says what each field means. */
+typedef struct rk_triangle {
+  double corner[3], sides[2][3], normal[3];
+  int32_t is_last, reserved;
+} rk_triangle;
 
 enum rk_tip_axes { RK_ROOT_AXES = 0, RK_TIP_AXES = 1, RK_SPACE_AXES = 2 };
 
@@ -133,6 +140,7 @@ RK_API int32_t rk_sizeof_criterion(void);
 RK_API int32_t rk_sizeof_robot_row(void);
 RK_API int32_t rk_sizeof_tip_rows(void);
 RK_API int32_t rk_sizeof_segment(void);
+RK_API int32_t rk_sizeof_triangle(void);
 
 /* Doubles of workspace that rk_step_run needs for m rows. */
 RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);

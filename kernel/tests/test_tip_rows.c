@@ -6,7 +6,7 @@
 #include "check.h"
 #include "robots.h"
 
-enum { FORMS = 26, TWISTS = 20, MOST = 6, TRIALS = 40 };
+enum { FORMS = 27, TWISTS = 20, LASER_ON_MESH = 26, MOST = 6, TRIALS = 40 };
 
 typedef struct problem {
   rk_model model;
@@ -14,6 +14,7 @@ typedef struct problem {
   rk_step step;
   double *ones, *shares, targets[FORMS][16];
   rk_segment segments[2];
+  rk_triangle triangle;
   int32_t quaternions[8], first_row[FORMS], made_row[2 * FORMS], stays[FORMS];
   int n_quaternions, n_rows;
 } problem;
@@ -46,13 +47,16 @@ static void random_target(uint64_t *random, double *T) {
 
 /* Six rows each where a kind has so many; in tip axes, as a ball, one-sided, with another tip where that is known. */
 static problem *make_problem(uint64_t seed) {
-  static const int32_t kinds[FORMS] = {0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 6, 7, 7, 8, 9, 9, 9, 9, 10, 10};
+  static const int32_t kinds[FORMS] = {0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 6, 7, 7, 8, 9, 9, 9, 9, 10, 10, 8};
   static const int32_t counts[11] = {6, 3, 6, 1, 3, 1, 2, 3, 6, 6, 3};
   problem *p = allocate(sizeof *p);
   p->model = make_every_motion(seed, p->quaternions, &p->n_quaternions);
   const int32_t nv = p->model.nv;
   p->ones = doubles(nv), p->shares = doubles(FORMS);
   for (int32_t k = 0; k < nv; k++) p->ones[k] = 1.0;
+  const rk_triangle triangle = {.corner = {-9.0, -9.0, 1.0}, .sides = {{30.0, 0.0, 0.0}, {0.0, 30.0, 0.0}},
+                                .normal = {0.0, 0.0, 1.0}, .is_last = 1};
+  p->triangle = triangle;
   for (int k = 0; k < 2; k++) { /* two lines that meet at a corner */
     rk_segment *own = p->segments + k;
     own->following = 1, own->start = k, own->size = 1.0, own->whole = 2.0;
@@ -78,7 +82,11 @@ static problem *make_problem(uint64_t seed) {
     if (own->kind == RK_TIP_ADVANCE) p->stays[t] = !again;
     if (own->kind == RK_TIP_TWIST) own->axes = third ? RK_SPACE_AXES : again ? RK_TIP_AXES : RK_ROOT_AXES;
     if (own->kind == RK_TIP_PLANE) random_direction(&seed, target + 3);
-    if (own->kind == RK_TIP_LASER) random_direction(&seed, target + 6);
+    if (own->kind == RK_TIP_LASER) { /* a plane, and a mesh of one large triangle */
+      target[3] = t == LASER_ON_MESH ? (double)(uintptr_t)&p->triangle : 0.0;
+      random_direction(&seed, target + 7);
+      for (int k = 0; k < 12 && t == LASER_ON_MESH; k++) target[4 + k] = k < 9 && k % 4 == 0;
+    }
     if (own->kind == RK_TIP_CURVE) target[0] = (double)(uintptr_t)p->segments, target[1] = 2.0;
     own->is_ball = t == 4 || t == 11 || t == 13 || t == 16 || t == 25;
     const int first = own->kind == RK_TIP_AXIS ? 3 : 0;

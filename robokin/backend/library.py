@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import BackendError
 from ..model.tree import Tree
 
-ABI = 23  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 24  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
@@ -30,7 +30,7 @@ FUNCTIONS = (
     *("rk_sizeof_banded_program", "rk_banded_qp", "rk_banded_qp_begin", "rk_banded_qp_workspace"),
     *("rk_hierarchy", "rk_hierarchy_workspace", "rk_step_run", "rk_step_workspace"),
     *("rk_sizeof_step", "rk_sizeof_step_data", "rk_sizeof_criterion", "rk_sizeof_robot_row", "rk_sizeof_tip_rows"),
-    "rk_sizeof_segment",
+    *("rk_sizeof_segment", "rk_sizeof_triangle"),
     "rk_sizeof_stack",
     *("rk_sizeof_optimum", "rk_optimum_workspace", "rk_optimum_find"),
     *("rk_sizeof_family", "rk_postures"),

@@ -11,6 +11,7 @@ from ...robokin.backend.library import load_library
 from ...robokin.errors import BackendError
 from ..criteria.base import Criterion, CriterionRecord
 from ..tasks.places.curve import SEGMENT
+from ..tasks.places.surface import TRIANGLE
 from ..tasks.robot_rows import ROBOT_ROW
 from ..tasks.tip_rows import TIP_ROWS
 
@@ -62,7 +63,8 @@ def step_library() -> ctypes.CDLL:
     """The kernel, checked to have the structs that this file describes. Raises BackendError."""
     library = load_library()
     sizes = {"step": StepStruct, "step_data": DataStruct, "criterion": CriterionStruct}
-    records = {"robot_row": ROBOT_ROW.itemsize, "tip_rows": TIP_ROWS.itemsize, "segment": SEGMENT.itemsize}
+    records = {"robot_row": ROBOT_ROW.itemsize, "tip_rows": TIP_ROWS.itemsize}
+    records |= {"segment": SEGMENT.itemsize, "triangle": TRIANGLE.itemsize}
     for name, size in {**{n: ctypes.sizeof(s) for n, s in sizes.items()}, **records}.items():
         found = getattr(library, f"rk_sizeof_{name}")()
         if found != size:

@@ -4,8 +4,9 @@
 #include "math/rk_vector.h"
 #include "robot/rk_tree.h"
 #include "step/curve.h"
+#include "step/surface.h"
 
-static const double NEAREST = 1e-9, PARALLEL = 1e-6;
+static const double NEAREST = 1e-9;
 
 static double *add(rk_picked *out) { return out->row[out->count++][RK_OWN]; }
 
@@ -70,28 +71,25 @@ static void pick_aim(rk_picking *p, rk_picked *out) {
   }
 }
 
-/* The beam along `axis`, and how far from the tip it meets the plane; 0: it does not. */
-static double beam(const rk_picking *p, double axis[3]) {
-  const double *o = p->chains[RK_OWN].T + 9, *n = p->target + 6;
-  const double height[3] = {p->target[3] - o[0], p->target[4] - o[1], p->target[5] - o[2]};
+/* The beam along `axis`, and how far from the tip it meets the surface, of that normal; 0: it does not. */
+static double beam(const rk_picking *p, double axis[3], double normal[3]) {
   rk_rotate(p->chains[RK_OWN].T, p->task->axis, axis);
-  const double slope = rk_dot3(n, axis), t = __builtin_fabs(slope) < PARALLEL ? 0.0 : rk_dot3(n, height) / slope;
-  return t > 0.0 ? t : 0.0;
+  return rk_beam_hit(p->target + 3, p->chains[RK_OWN].T + 9, axis, normal);
 }
 
-/* The two ways of the spot along the plane; of a beam that misses it those of an aim. */
+/* The two ways of the spot along the surface; of a beam that misses it those of an aim. */
 static void pick_laser(rk_picking *p, rk_picked *out) {
-  double axis[3], along[2][3];
-  const double t = beam(p, axis);
+  double axis[3], n[3], along[2][3];
+  const double t = beam(p, axis, n);
   if (t == 0.0) {
     pick_aim(p, out);
     return;
   }
-  across(p->target + 6, along[0], along[1]);
+  across(n, along[0], along[1]);
   for (int r = 0; r < 2; r++) {
     double *row = add(out);
     rk_add_scaled(3, 1.0, along[r], row);
-    rk_add_scaled(3, -rk_dot3(along[r], axis) / rk_dot3(p->target + 6, axis), p->target + 6, row);
+    rk_add_scaled(3, -rk_dot3(along[r], axis) / rk_dot3(n, axis), n, row);
     rk_cross(axis, row, row + 3);
     for (int k = 0; k < 3; k++) row[k] /= p->length, row[3 + k] *= t / p->length;
   }
@@ -207,9 +205,8 @@ static void turn_aim(const rk_picking *p, const rk_picked *rows, const double tw
 }
 
 static void turn_laser(const rk_picking *p, const rk_picked *rows, const double twist[6], rk_picked *out) {
-  const double *n = p->target + 6;
-  double axis[3], moved[3], arm[3];
-  const double t = beam(p, axis), slope = rk_dot3(n, axis);
+  double axis[3], n[3], moved[3], arm[3];
+  const double t = beam(p, axis, n), slope = rk_dot3(n, axis);
   if (t == 0.0) {
     turn_aim(p, rows, twist, out);
     return;

@@ -5,8 +5,9 @@
 #include "math/rk_math.h"
 #include "math/rk_trig.h"
 #include "step/curve.h"
+#include "step/surface.h"
 
-static const double NEAREST = 1e-9, PARALLEL = 1e-6, SHORT = 1e-12;
+static const double NEAREST = 1e-9, SHORT = 1e-12;
 enum { NEARING = 4 }; /* steps to the nearest place on a path */
 
 /* (t - sin t) / t^3, of the angle t and its square; below 1 rad, where digits cancel, as a series. */
@@ -173,12 +174,10 @@ static void advance(const rk_tip_rows *rows, const double T[12], const double ta
 }
 
 static void laser(const rk_tip_rows *rows, const double T[12], const double target[16], rk_lack *out) {
-  const double *spot = target, *point = target + 3, *n = target + 6, *o = T + 9;
-  const double height[3] = {point[0] - o[0], point[1] - o[1], point[2] - o[2]};
-  double a[3], arm[9], slide[9], turned[9];
+  const double *spot = target, *o = T + 9;
+  double a[3], n[3], arm[9], slide[9], turned[9];
   rk_rotate(T, rows->axis, a);
-  const double slope = rk_dot3(n, a);
-  const double t = __builtin_fabs(slope) < PARALLEL ? 0.0 : rk_dot3(n, height) / slope;
+  const double t = rk_beam_hit(target + 3, o, a, n), slope = rk_dot3(n, a);
   if (!(t > 0.0)) { /* it is turned towards the target */
     for (int k = 0; k < 3; k++) out->e[k] = spot[k] - o[k];
     aim(rows, T, spot, 3, out);

@@ -19,7 +19,7 @@ from ..tips.aim import aim, aim_task_jacobian
 from ..tips.frame import PART
 from .beam import checked_surface, spot
 from .on_line import across
-from .surface import Plane, Surface
+from .surface import PACKED, Surface, packed
 
 
 class LaserTask(TipTask, KernelTipTask):
@@ -112,11 +112,9 @@ class LaserTask(TipTask, KernelTipTask):
     def tip_form(self) -> TipForm | None:
         weights = np.full(6, self.weight * self.influence)
         form = TipForm(TipKind.LASER, self.link, self.offset, weights, np.zeros(6), axis=self.axis)
-        return form if type(self.surface) is Plane else None
+        return form if packed(self.surface, np.zeros(PACKED)) else None
 
     def tip_target(self, target: tuple[Array, Surface], out: Array) -> bool | None:
         wanted, surface = target
-        if type(surface) is not Plane:
-            return None
-        out[:3], out[3:9] = wanted, surface.packed
-        return False
+        out[:3] = wanted
+        return False if packed(surface, out[3:]) else None

@@ -12,6 +12,19 @@ from ..checks import direction, numbers, vector
 
 FLAT = 1e-12  # twice the area of a triangle over the square of a side: below, it has none
 PARALLEL = 1e-6  # sine of the angle between beam and surface: below, they do not meet
+PACKED = 13  # numbers of a surface as the kernel takes it
+
+# A triangle of a mesh, field by field `struct rk_triangle`.
+TRIANGLE = np.dtype(
+    [
+        ("corner", np.float64, 3),
+        ("sides", np.float64, (2, 3)),  # from the corner to the two others
+        ("normal", np.float64, 3),  # of unit length; 0 where the triangle has no area
+        ("is_last", np.int32),  # of its mesh
+        ("reserved", np.int32),
+    ],
+    align=True,
+)
 
 
 class Surface(ABC):
@@ -85,21 +98,25 @@ class MeshSurface(Surface):
             raise TaskError("triangles of the mesh must be whole numbers of shape (m, 3)")
         if corners.min() < 0 or corners.max() >= len(points):
             raise TaskError(f"triangles of the mesh name vertices beyond the {len(points)} that there are")
-        self.corner = points[corners[:, 0]]
-        self.sides = points[corners[:, 1]] - self.corner, points[corners[:, 2]] - self.corner
-        normals = np.cross(*self.sides)
+        self.triangles = np.zeros(len(corners), TRIANGLE)
+        self.triangles["corner"], self.triangles["is_last"][-1] = points[corners[:, 0]], 1
+        sides = tuple(points[corners[:, k]] - points[corners[:, 0]] for k in (1, 2))
+        normals = np.cross(*sides)
         area = np.linalg.norm(normals, axis=1)
-        flat = area <= FLAT * np.maximum(*((side * side).sum(axis=1) for side in self.sides))
-        self.normals = np.where(flat[:, None], 0.0, normals / np.where(flat, 1.0, area)[:, None])
+        flat = area <= FLAT * np.maximum(*((side * side).sum(axis=1) for side in sides))
+        self.triangles["sides"] = np.stack(sides, axis=1)
+        self.triangles["normal"] = np.where(flat[:, None], 0.0, normals / np.where(flat, 1.0, area)[:, None])
+        self.triangles.setflags(write=False)
 
     def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
         """(Möller, Trumbore, "Fast, minimum storage ray-triangle intersection", J. Graphics Tools 2, 1997.)"""
-        first, second = self.sides
+        own = self.triangles
+        first, second = own["sides"][:, 0], own["sides"][:, 1]
         p = np.cross(along, second)
         volume = (first * p).sum(axis=1)
-        meets = abs(self.normals @ along) >= PARALLEL
+        meets = abs(own["normal"] @ along) >= PARALLEL
         inverse = np.divide(1.0, volume, out=np.zeros_like(volume), where=meets)
-        away = origin - self.corner
+        away = origin - own["corner"]
         u = (away * p).sum(axis=1) * inverse
         q = np.cross(away, first)
         v = q @ along * inverse
@@ -109,4 +126,17 @@ class MeshSurface(Surface):
         if not meets.any():
             return None
         i = int(np.argmin(np.where(meets, t, np.inf)))
-        return float(t[i]), self.normals[i]
+        return float(t[i]), own["normal"][i]
+
+
+def packed(surface: Surface, out: Array) -> bool:
+    """Write a surface as the kernel's numbers (13,); False for one that the kernel does not know."""
+    still = np.eye(4)
+    own, T = (surface.surface, surface.T) if type(surface) is MovedSurface else (surface, still)
+    if type(own) is MeshSurface:
+        out[0], out[1:10], out[10:] = own.triangles.ctypes.data, T[:3, :3].ravel(), T[:3, 3]
+        return True
+    if type(own) is not Plane or T is not still:
+        return False
+    out[0], out[1:7] = 0.0, own.packed
+    return True

@@ -35,6 +35,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import Manipulability, Potential, SmallestSingularValue
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.velocity.problem import VelocityProblem
+from support.blender.every_task import sphere
 from support.problems.obstructed import random_scene
 from support.random_problems.random_trees import random_placement, random_robot
 
@@ -72,6 +73,9 @@ KINDS: dict[str, Callable[[np.random.Generator, str, str, Array], Task]] = {
     "advance": lambda rng, tip, other, T: AdvanceTask(tip, rng.normal(size=3), _some(rng)),
     "laser": lambda rng, tip, other, T: LaserTask(
         tip, _unit(rng), rng.normal(size=3), Plane(rng.normal(size=3), _unit(rng))
+    ),
+    "laser on a mesh": lambda rng, tip, other, T: LaserTask(
+        tip, _unit(rng), rng.normal(size=3), sphere(np.zeros(3), 5.0)
     ),
     "twist": lambda rng, tip, other, T: TwistTask(tip, rng.normal(size=6), np.roll((0.0, 0.7, 1.3, 1.0, 1.0, 0.2), 1)),
     "twist of the tip": lambda rng, tip, other, T: TwistTask(

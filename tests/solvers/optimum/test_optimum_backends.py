@@ -278,6 +278,13 @@ class _Broken(RestPosture):
 
 
 FLOOR = Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class _OwnSurface(Plane):
+    """Of another maker."""
+
+
+OWN = _OwnSurface((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[0, 1, 2]])
 
 
@@ -295,7 +302,8 @@ TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [SmallestSingularValue()], None, True),
         ([JointTask("panda_joint3", 0.3)], [SmallestSingularValue()], None, True),
         ([LaserTask("panda_hand", (0, 0, 1), (0, 0, 0), FLOOR)], [SmallestSingularValue()], None, True),
-        ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), TRIANGLE), FLOOR)], [SmallestSingularValue()], None, False),
+        ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), TRIANGLE), FLOOR)], [SmallestSingularValue()], None, True),
+        ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), OWN), FLOOR)], [SmallestSingularValue()], None, False),
         ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [SmallestSingularValue()], None, True),
     ],
 )
