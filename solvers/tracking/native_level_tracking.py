@@ -100,12 +100,13 @@ class NativeLevelTracking:
 
     def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
         """(frames,) int8, 1 where the targets are those of the frame before."""
-        same = np.zeros(len(frames), np.int8)
-        if self._last is not None and self._last[1].shape == targets[0].shape and len(self._last[2]) == len(rows[0]):
-            before, tips, of_robot = self._last
-            same[:] = _are_same(tips, targets) & _are_same(of_robot, rows)
-            for i in self._stack.step.unaimed_tasks:
-                same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
+        last, here = self._last, (frames[0], targets[0], rows[0])
+        is_known = last is not None and last[1].shape == here[1].shape and len(last[2]) == len(here[2])
+        before, tips, of_robot = last if last is not None and is_known else here
+        same = (_are_same(tips, targets) & _are_same(of_robot, rows)).astype(np.int8)
+        for i in self._stack.step.unaimed_tasks:
+            same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
+        same[0] &= is_known
         return same
 
 

@@ -1,0 +1,38 @@
+"""Criteria beside levels that cannot be met: a still scene bakes to a still robot."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from robokin_addon.robokin import difference, random_configuration
+from robokin_addon.solvers import TrackResult, track
+from robokin_addon.solvers.criteria import GravityTorque, JointSprings, Manipulability
+from support.engine.goals import random_goal, size
+from support.engine.robots import engine_robot
+from support.engine.stacks import DT
+
+
+def jump(name: str, seed: int, frames: int) -> TrackResult:
+    """Goals of one to three levels, which are farther away than can be met, beside a criterion."""
+    rng, model = np.random.default_rng([seed, 23]), engine_robot(name)
+    q, end = model.limits.middle(model.neutral()), model.limits.clamp(random_configuration(model, rng))
+    goals = [random_goal(rng, model, priority) for priority in (1, 2, 3)[: 1 + seed % 3]]
+    first, then = ([goal.at(each) for goal in goals] for each in (q, end))
+    then = [g.beyond(t, rng.normal(size=3) * size(model)) if g.beyond else t for g, t in zip(goals, then, strict=True)]
+    criterion = (JointSprings(gain=10.0), GravityTorque(), Manipulability(gain=10.0))[seed // 3 % 3]
+    targets = [first] * 3 + [then] * frames
+    return track(model, [goal.task for goal in goals], targets, q, DT, criteria=[criterion])
+
+
+def frames_turned_back(found: TrackResult) -> int:
+    """In how many frames, after the first second, the robot goes back on the frame before."""
+    steps = np.array([difference(found.problem.model, *pair) for pair in pairwise(found.q)])[24:]
+    return int(((steps[1:] * steps[:-1]).sum(axis=1) < -1e-12).sum())
+
+
+def test_what_comes_after_a_level_stood_aside_is_still() -> None:
+    """Where it is not known for what targets a robot stands, only one frame is not that of a still scene."""
+    found = jump("panda", 17, 120)
+    assert found.aside is not None and found.aside.any()
+    assert frames_turned_back(found) <= 20
