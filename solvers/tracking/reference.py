@@ -42,6 +42,7 @@ NEARLY = 1e-3  # relative: what is as fast as may be
 # While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
 AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll
 HOVERING = 8.0  # frames of patience that one frame costs in which no joint is fast
+TURNS = 16.0  # how often criteria may lead a robot back to where it was a frame before
 
 
 class ReferenceTracking:
@@ -142,6 +143,8 @@ class ReferenceTracking:
             is_met = here.inside.run(self.q, levels, FRAME_STEPS)
             if is_met or (stays and self._late):
                 at = here.preferred(here.inside.best, True) if stays else here.inside.best
+                if stays and self._turns_back(at.q, here.inside.rows.scale):
+                    self._patience -= self.lasting / TURNS
                 self._advance(at.q, [at.q] * levels, late=levels - _leading(at.met))
                 return CONVERGED if is_met else self._missed(targets), at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
@@ -188,6 +191,12 @@ class ReferenceTracking:
         self._patience = min(self._patience, 0.0 if stays and is_still else np.inf)
         code = CONVERGED if is_met else LATE if is_late else self._missed(targets)
         return code, at.residuals, here.iterations, behind
+
+    def _turns_back(self, q: Array, scale: Array) -> bool:
+        """Whether a frame that ends at q goes back on the one before: what criteria ask for, a level that is not met
+        undoes. scale: (nv,) of displacements."""
+        step = reference.difference(self.data.tree, self.q, q)
+        return bool(step / scale @ (self.step / scale) < 0.0)
 
     def _missed(self, targets: Any) -> int:
         return NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH

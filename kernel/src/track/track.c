@@ -9,6 +9,7 @@
 static const double AGAIN = 2.0, SHORTLY = 24.0, MANOEUVRES = 240.0; /* the last of bases that roll */
 static const double MOST = 1e9;  /* frames */
 static const double HOVERING = 8.0; /* frames of patience that one frame costs in which no joint is fast */
+static const double TURNS = 16.0; /* how often criteria may lead a robot back to where it was a frame before */
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 
@@ -60,6 +61,17 @@ static int32_t met_levels(const rk_search *s) {
   int32_t count = 0;
   while (count < s->levels && s->best_level_met[count]) count++;
   return count;
+}
+
+/* Whether a frame that ends at the best configuration goes back on the one before: what criteria ask for, a level that is not met
+   undoes. */
+static int turns_back(const rk_tracking *t) {
+  const rk_model *m = t->track->ik->model;
+  const double *scale = t->track->ik->stack->step->scale;
+  double along = 0.0;
+  rk_difference(m, 1, t->frame.last, t->search.best_q, t->pace);
+  for (int32_t k = 0; k < m->nv; k++) along += t->pace[k] / scale[k] * (t->frame.step[k] / scale[k]);
+  return along < 0.0;
 }
 
 static int32_t missed(const rk_search *s) { return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH; }
@@ -198,6 +210,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     const int met = rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
     if (met || (stays && *late != 0.0)) {
       if (stays) prefer(t, 1);
+      if (stays && turns_back(t)) *patience -= track->lasting / TURNS;
       rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
       rk_copy(t->q, s->best_q, m->nq);
       advance(t, t->q, s->levels);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from robokin_addon.robokin import difference, random_configuration
 from robokin_addon.solvers import TrackResult, track
 from robokin_addon.solvers.criteria import GravityTorque, JointSprings, Manipulability
@@ -13,7 +14,7 @@ from support.engine.robots import engine_robot
 from support.engine.stacks import DT
 
 
-def jump(name: str, seed: int, frames: int) -> TrackResult:
+def jump(name: str, seed: int, frames: int, backend: str = "auto") -> TrackResult:
     """Goals of one to three levels, which are farther away than can be met, beside a criterion."""
     rng, model = np.random.default_rng([seed, 23]), engine_robot(name)
     q, end = model.limits.middle(model.neutral()), model.limits.clamp(random_configuration(model, rng))
@@ -22,7 +23,7 @@ def jump(name: str, seed: int, frames: int) -> TrackResult:
     then = [g.beyond(t, rng.normal(size=3) * size(model)) if g.beyond else t for g, t in zip(goals, then, strict=True)]
     criterion = (JointSprings(gain=10.0), GravityTorque(), Manipulability(gain=10.0))[seed // 3 % 3]
     targets = [first] * 3 + [then] * frames
-    return track(model, [goal.task for goal in goals], targets, q, DT, criteria=[criterion])
+    return track(model, [goal.task for goal in goals], targets, q, DT, backend=backend, criteria=[criterion])
 
 
 def frames_turned_back(found: TrackResult) -> int:
@@ -36,3 +37,17 @@ def test_what_comes_after_a_level_stood_aside_is_still() -> None:
     found = jump("panda", 17, 120)
     assert found.aside is not None and found.aside.any()
     assert frames_turned_back(found) <= 20
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "frames", "backend"),
+    [
+        ("xarm7", 13, 300, "native"),
+        ("talos", 15, 120, "native"),
+        ("scara", 20, 90, "native"),
+        ("scara", 20, 90, "numpy"),
+    ],
+)
+def test_what_a_level_undoes_a_criterion_asks_for_no_more(name: str, seed: int, frames: int, backend: str) -> None:
+    """Off where a level that is not met is nearest, and back: so often, and the robot rests."""
+    assert frames_turned_back(jump(name, seed, frames, backend)) <= 20
