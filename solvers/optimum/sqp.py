@@ -41,6 +41,7 @@ STRIDE = 1.0  # radians or L: farther along one direction no second derivative s
 
 # Steps.
 DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
+SHORTER, STRIDES = 0.25, 5  # of steps along edges: each of the one before, and how many
 HALVINGS = 14  # of a step, to 1e-4 of it: what has not paid off by then is rounding
 SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the pose is at
 REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
@@ -90,7 +91,7 @@ class StaticOptimum:
     def __init__(self, poses: PoseProblem, criteria: Sequence[Criterion]) -> None:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
-        self.iterations, self._most = 0, ITERATIONS
+        self.iterations, self._most, self._stride = 0, ITERATIONS, STRIDE
         self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
 
     def find(self, start: PosePoint) -> Generator[float, None, Optimum]:
@@ -134,9 +135,11 @@ class StaticOptimum:
                 last = look.residual, look.cost
             self.iterations += 1
             yield self.iterations / self._most
-            B = self._hessian(look)
-            x, change, _ = look.subproblem.best(look.gradients, B)
-            after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
+            values, E = self._principal_curvatures(look)
+            x, change, _ = look.subproblem.best(look.gradients, self._hessian(look, values, E, STRIDE))
+            if look.residual <= ACCEPTED and -change <= UNSEEN * self.objective.rounding(look.point.state):
+                return look, ""
+            after = self._step_along_edges(look, values, E) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
             after = after or self._search_line(look, SHORT * look.descent, -SHORT * float(look.descent @ look.descent))
             if after is None:
@@ -193,18 +196,32 @@ class StaticOptimum:
         here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
         return (cost - there) - (look.cost - here)
 
+    def _step_along_edges(self, look: _Look, values: Array, E: Array) -> _Look | None:
+        """The first step along edges that is worth it, each shorter than the one before: how edges bend is known less
+        far than how the rest does, and half a step would leave them."""
+        for _ in range(STRIDES if look.gradients.sharp else 0):
+            B = self._hessian(look, values, E, self._stride)
+            x, change, _ = look.subproblem.best(look.gradients, B)
+            after = self._bent_step(look, x, change, B)
+            if after is not None:
+                self._stride = min(self._stride / SHORTER, STRIDE)
+                return after
+            self._stride *= SHORTER
+        self._stride = STRIDE
+        return None
+
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
-        point = self._surface.nearest(self.poses.moved(look.point.q, x), look.point) if look.gradients.sharp else None
+        point = self._surface.nearest(self.poses.moved(look.point.q, x), look.point)
         if point is None:
             return None
         there = self.objective.gradients(point.state, look.gradients)
-        s = self.poses.difference(look.point.q, point.q)
         pairs = list(zip(look.gradients.edges, there.edges, strict=True))
         if any(own.A.shape != then.A.shape for own, then in pairs):
             return None
-        bent = [LargestEigenvalue(then.A - own.derivative @ s, own.derivative, own.frames) for own, then in pairs]
+        # With x, not with what the way back to the tasks made of it: the edges are those of where x leads.
+        bent = [LargestEigenvalue(then.A - own.derivative @ x, own.derivative, own.frames) for own, then in pairs]
         x, _, _ = look.subproblem.best(Gradients(look.gradients.smooth, bent, look.gradients.chosen), B)
         return self._search_line(look, x, change, 1)
 
@@ -234,14 +251,18 @@ class StaticOptimum:
         H = np.array(columns).reshape(Z.shape[1], Z.shape[1])
         return 0.5 * (H + H.T)
 
-    def _hessian(self, look: _Look) -> Array:
-        """(nv, nv) positive definite: of the Lagrangian where the pose can move, and large across what holds it."""
+    def _principal_curvatures(self, look: _Look) -> tuple[Array, Array]:
+        """(d,) of the Lagrangian where the pose can move, and (nv, d) along what."""
         face = self._face(look)
         values, E = np.linalg.eigh(self._bending(look, face))
         self._note_curvatures(values)
-        E = face @ E
+        return values, face @ E
+
+    def _hessian(self, look: _Look, values: Array, E: Array, stride: float) -> Array:
+        """(nv, nv) positive definite: with these principal curvatures, but so large that no step goes farther along one
+        than `stride`, and large across what holds the pose."""
         least = LEAST * self._curvature
-        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.descent) / STRIDE), least)
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.descent) / stride), least)
         return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:

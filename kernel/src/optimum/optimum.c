@@ -4,8 +4,8 @@
 #include "math/rk_math.h"
 
 static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
-static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0;
-enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, ROUNDS = 8 };
+static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
+enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, STRIDES = 5, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
@@ -73,14 +73,15 @@ static int search_line(rk_optimum_search *s, const double *x, double change, int
   return 0;
 }
 
-/* bent[e]: the matrix of an edge at a pose, less what its slopes along the way there say. */
-static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, const double *dq) {
+/* bent[e]: the matrix of an edge at a pose, less what its slopes say of the motion x that led there; not of what the way
+   back to the tasks made of it. */
+static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, const double *x) {
   const rk_edge *edge = s->look->edges + e;
   const double *slope = edge->slopes;
   if (!rk_follow_edge(&s->poses, there, edge, s->bent[e], 0)) return 0;
   for (int32_t a = 0; a < edge->count; a++)
     for (int32_t b = 0; b <= a; b++, slope += s->poses.n) {
-      const double turned = rk_dot(s->poses.n, slope, dq);
+      const double turned = rk_dot(s->poses.n, slope, x);
       s->bent[e][a * edge->count + b] -= turned;
       if (a != b) s->bent[e][b * edge->count + a] -= turned;
     }
@@ -89,17 +90,39 @@ static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, cons
 
 /* The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as much as it
    gains (Maratos). */
-static int step_along_edges(rk_optimum_search *s, int32_t count) {
+static int step_along_bent_edges(rk_optimum_search *s, int32_t count, double change) {
   rk_goal goal = rk_goal_of(s, s->look);
   rk_pose *there = s->spare + 1;
-  double change;
-  if (!rk_has_edges(s, s->look) || !move(s, s->x, there)) return 0;
-  rk_displacement(&s->poses, s->look->pose.q, there->q, s->dq);
+  double of_bent;
+  if (!move(s, s->x, there)) return 0;
   for (int32_t e = 0; e < s->poses.n_edges; e++)
-    if (!bend_edge(s, e, there, s->dq)) return 0;
+    if (!bend_edge(s, e, there, s->x)) return 0;
   goal.A = s->bent;
-  rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->here, &change, 0);
+  rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->here, &of_bent, 0);
   return search_line(s, s->here, change, 1);
+}
+
+/* x: the Newton step. Returns its change of the cost, to first order. */
+static double newton_step(rk_optimum_search *s, int32_t count, double stride) {
+  const rk_goal goal = rk_goal_of(s, s->look);
+  double change;
+  rk_weigh_directions(s, count, stride);
+  rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->x, &change, 0);
+  return change;
+}
+
+/* The first step along edges that is worth it, each shorter than the one before. */
+static int step_along_edges(rk_optimum_search *s, int32_t count) {
+  for (int k = 0; k < STRIDES && rk_has_edges(s, s->look); k++) {
+    const double change = newton_step(s, count, s->stride);
+    if (step_along_bent_edges(s, count, change)) {
+      s->stride = s->stride < SHORTER * STRIDE ? s->stride / SHORTER : STRIDE;
+      return 1;
+    }
+    s->stride *= SHORTER;
+  }
+  s->stride = STRIDE;
+  return 0;
 }
 
 /* The whole step, where the cost is flat to its rounding, when it is more nearly stationary there. */
@@ -113,14 +136,15 @@ static int step_along_flat(rk_optimum_search *s) {
   return 1;
 }
 
-/* A Newton step, or a short one straight down. */
+/* A Newton step, or a short one straight down; none from an optimum where it promises nothing that could be seen. */
 static int step_down(rk_optimum_search *s) {
-  const int32_t n = s->poses.n, count = rk_newton_program(s);
+  const int32_t n = s->poses.n, count = rk_newton_directions(s);
   const rk_look *look = s->look;
-  const rk_goal goal = rk_goal_of(s, look);
-  double change;
-  rk_best_motion(&s->poses, look, &s->program, count, s->E, s->weight, &goal, s->x, &change, 0);
-  if (step_along_edges(s, count) || search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
+  const double change = newton_step(s, count, STRIDE);
+  if (look->residual <= ACCEPTED && -change <= UNSEEN * look->noise) return 0;
+  if (step_along_edges(s, count)) return 1;
+  newton_step(s, count, STRIDE);
+  if (search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
   for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->descent[k];
   if (search_line(s, s->x, -SHORT * rk_dot(n, look->descent, look->descent), HALVINGS)) return 1;
   /* Where the best step promises less than the rounding of the cost, the slope is none. */
@@ -161,6 +185,7 @@ void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_opti
   for (int32_t i = 0; i < nq; i++) s.look->pose.q[i] = q[i];
   rk_place(&s.poses, &s.look->pose);
   start_curvatures(&s);
+  s.stride = STRIDE;
   rk_start_retraction(&s.poses, &s.look->pose, s.spare);
   s.most = rk_are_met(&s.poses, &s.look->pose) ? ITERATIONS : UNMET_ITERATIONS;
   rk_look_at(&s, s.look, __builtin_inf());

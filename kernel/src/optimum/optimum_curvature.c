@@ -4,7 +4,7 @@
 #include "math/rk_math.h"
 #include "math/rk_symmetric_eigen.h"
 
-static const double STEP = 1e-5, ACROSS = 10.0, LEAST = 1e-10, STRIDE = 1.0;
+static const double STEP = 1e-5, ACROSS = 10.0, LEAST = 1e-10;
 
 void rk_note_curvatures(rk_optimum_search *s, int32_t count) {
   double *sizes = s->work;
@@ -51,20 +51,23 @@ int32_t rk_principal_directions(rk_optimum_search *s, double least) {
   return count;
 }
 
-int32_t rk_newton_program(rk_optimum_search *s) {
+int32_t rk_newton_directions(rk_optimum_search *s) {
   const int64_t n = s->poses.n;
   int32_t count = rk_principal_directions(s, 0.0);
   rk_note_curvatures(s, count);
+  for (int64_t i = 0; i < s->look->pressed; i++, count++)
+    for (int64_t k = 0; k < n; k++) s->E[count * n + k] = s->look->E[i * n + k];
+  return count;
+}
+
+void rk_weigh_directions(rk_optimum_search *s, int32_t count, double stride) {
+  const int64_t n = s->poses.n;
+  const int32_t free = count - s->look->pressed;
   const double least = LEAST * s->curvature, across = ACROSS * s->usual;
   for (int64_t i = 0; i < count; i++) {
-    const double stride = __builtin_fabs(rk_dot((int32_t)n, s->E + i * n, s->look->descent)) / STRIDE;
-    double weight = __builtin_fabs(s->value[i]);
-    if (weight < stride) weight = stride;
+    const double slope = __builtin_fabs(rk_dot((int32_t)n, s->E + i * n, s->look->descent));
+    double weight = i < free ? __builtin_fabs(s->value[i]) : across;
+    if (i < free && weight < slope / stride) weight = slope / stride;
     s->weight[i] = weight > least ? weight : least;
   }
-  for (int64_t i = 0; i < s->look->pressed; i++, count++) {
-    for (int64_t k = 0; k < n; k++) s->E[count * n + k] = s->look->E[i * n + k];
-    s->weight[count] = across > least ? across : least;
-  }
-  return count;
 }

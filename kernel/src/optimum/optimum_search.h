@@ -12,6 +12,7 @@ typedef struct rk_optimum_search {
   double *multiplier;       /* [n + n_rows] of what holds a level that is not met */
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */
+  double stride;            /* of the next step along edges */
   int iterations, most;     /* at most so many */
   double *H, *V, *E;        /* [n][n] */
   double *value, *weight, *x, *dq, *here, *there; /* [n] */
@@ -38,8 +39,11 @@ void rk_note_curvatures(rk_optimum_search *s, int32_t count);
    more than `least` hold. Returns their number. */
 int32_t rk_principal_directions(rk_optimum_search *s, double least);
 
-/* weight[count], E[count][n] of a Newton step. Returns their number. */
-int32_t rk_newton_program(rk_optimum_search *s);
+/* E[count][n] of a Newton step: the same, and behind them those across what presses. Returns their number. */
+int32_t rk_newton_directions(rk_optimum_search *s);
+
+/* weight[count] of these, with which a step goes no farther along any than `stride` [radians or L]. */
+void rk_weigh_directions(rk_optimum_search *s, int32_t count, double stride);
 
 /* Moves to a pose near a stationary one that costs less, when there is one; the pose only. */
 int rk_look_around(rk_optimum_search *s, uint64_t *random);

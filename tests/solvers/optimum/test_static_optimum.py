@@ -45,6 +45,7 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum.subproblem import Subproblem
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
@@ -170,6 +171,22 @@ def test_the_edge_of_equal_singular_values() -> None:
     assert np.linalg.norm(held[0] * a + held[1] * b + held[2]) <= KKT * np.linalg.norm(first)
     assert np.linalg.eigvalsh([[a, b], [b, 1 - a]]).min() >= 0.0
     assert min(np.linalg.norm(Z.T @ each) for each in (first, second)) > 0.1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+def test_a_flat_valley_of_equal_singular_values(seed: int) -> None:
+    """Where a floating robot holds one place, long motions change hardly more than which two values are equal."""
+    model, rng = load_urdf(robot("talos_reduced"), root="floating"), np.random.default_rng(seed)
+    q = model.limits.clamp(random_configuration(model, rng))
+    away = model.limits.clamp(integrate(model, q, 0.3 * rng.normal(size=model.nv)))
+    link = model.link_names[-1]
+    tasks = [PositionTask(link, forward_kinematics(model, away)[link][:3, 3])]
+    result = solve_ik(model, tasks, q, criteria=[SmallestSingularValue()], diagnose=False)
+    assert result.converged and result.kkt_residual <= KKT
+    J = frame_jacobian(model, result.q, link)[:3]
+    is_length = np.arange(model.nv) < 3
+    s = np.linalg.svd(np.where(is_length, TaskLevels(model, tasks).length, 1.0) * J, compute_uv=False)
+    assert s[-1] == pytest.approx(s[-2], rel=1e-6)
 
 
 def test_a_pose_without_an_optimum_says_so() -> None:
