@@ -20,7 +20,8 @@ LEVEL_ITERATIONS = 20  # of a level that the start misses
 STALLED = 3, 0.02, 2e-5
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 LEAST = 1e-6  # relative: a level whose residual falls by no more than this stays as it is
-SAME = 1e-6  # relative: what tasks, held to rounding, make of a cost
+# Relative: what tasks, held to rounding, make of a cost, and held to `HELD`: an optimum may cost so much more.
+SAME, AS_HELD = 1e-6, 1e-4
 POLISHES = 8  # steps to where frames are nearest to what they miss, or trials which of them may be taken
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
@@ -85,7 +86,7 @@ def nearer(
     constraints.hold(here, free, level if free == level else level + 1)
     cost = LevelResidual(constraints, level, width)
     best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
-    for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED)):
+    for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED, True)):
         last, best = best, better(best, now, before)
         yield now.iterations, best.trajectory
         if best is not last and not constraints.is_missed(best.trajectory, level):
@@ -102,7 +103,8 @@ def with_last(search: Generator[MotionOptimum, None, MotionOptimum]) -> Iterator
 def better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
     """`now` when it costs less, or as much and is nearer to an optimum, keeps the limits, and misses nothing that was
     met."""
-    is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + SAME))
+    same = AS_HELD if now.is_optimal else SAME
+    is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + same))
     if abs(now.linearised.residual()).max(initial=0.0) > HELD or not (
         is_nearer or now.cost <= best.cost * (1.0 + GAIN)
     ):

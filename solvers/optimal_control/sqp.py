@@ -3,11 +3,14 @@
 Each step solves a block-banded quadratic program: the cost's Hessian, how rows bend times their multipliers, the tasks
 as equations, limits and obstacles as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18).
 Where that is no minimum, how rows bend is left out, and more is added to its diagonal (section 3.4). A step is
-shortened until a filter takes it: it betters all before it in the cost or in the residual (section 15.4).
+shortened until a filter takes it: it betters all before it in the cost or in the residual (section 15.4). A whole step
+that the filter does not take is corrected to second order first: else it would stop steps that lead on (section 15.6).
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
@@ -31,6 +34,9 @@ MARGIN = 1e-5  # by which a step has to better those before in cost or in the re
 LARGEST_RESIDUAL = 0.1  # [rad, L] of all frames, that steps may lead to from less
 HELD = 1e-9  # [rad, L] by which what is held may be off
 RESTORATIONS = 2  # steps that take back the residual of tasks that bend
+CORRECTIONS = 4  # the same of a whole step ...
+PATIENCE = 8  # ... and factors of one: with more, other sides hold it than held the step, and a shorter one costs less
+AGAIN = 4.0  # times the share of the step before that is tried after a whole one
 ROUGH = 1e-9  # relative, to the diagonal of their measure: that of jerk over many frames is singular to rounding
 NOTHING = 1e-9  # [rad, L] of all frames: residual of rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
@@ -66,15 +72,16 @@ def optimise(
     cost: MotionCost,
     iterations: int = ITERATIONS,
     stalled: tuple[int, float, float] = STALLED,
+    is_held: bool = False,
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached.
     stalled: so many steps in a row that gain, relative, no more than so much end it, and where the KKT residual falls,
-    no more than the second share."""
+    no more than the second share. is_held: each step is taken back to the rows, as in a free time."""
     here = LocalProgram.of(start, constraints.at(start), cost)
     z, eased = np.zeros(len(here.rows)), here.begun()
     passed = [(max(LARGEST_RESIDUAL, here.residual), -np.inf)]
     history: list[tuple[float, float, float]] = []
-    kkt, count, damping = np.inf, 0, 0.0
+    kkt, count, damping, before = np.inf, 0, 0.0, 1.0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
             z, eased = np.zeros(len(here.rows)), here.begun()
@@ -91,8 +98,10 @@ def optimise(
             yield now
             if found is None:
                 continue
-            newest = found.multipliers
-            for moved in _line_search(here, found, passed, constraints, cost):  # noqa: B007 - the last one counts
+            newest = found[0].multipliers
+            last = None if is_held or here.time is not None else before
+            search = _line_search(here, *found, passed, constraints, cost, last)
+            for moved in search:  # noqa: B007 - the last one counts
                 yield now
             if moved is not None or here.kkt(newest) <= SOLVED:
                 z, eased = newest, here.linearised.eased(newest, eased)
@@ -100,7 +109,7 @@ def optimise(
         if moved is None:
             kkt = min(kkt, here.kkt(z))  # of the newest multipliers
             break
-        here, share = moved
+        here, before, share = moved
         if share < POOR:  # the program says little about what is so far away
             damping = max(STIFFER * damping, LEAST_DAMPING)
         elif share > GOOD:
@@ -117,8 +126,11 @@ def _has_stalled(history: list[tuple[float, float, float]], steps: int, still: f
     return bool(gained <= (unchanged if is_nearer else still) * size)
 
 
-def _directions(here: LocalProgram, z: Array, eased: Array, damping: float) -> Iterator[BandedQPResult | None]:
-    """Steps, and the multipliers after them, one after the other until one leads on; None while one is sought.
+def _directions(
+    here: LocalProgram, z: Array, eased: Array, damping: float
+) -> Iterator[tuple[BandedQPResult, Array] | None]:
+    """Steps, and the multipliers after them, one after the other until one leads on, and the Hessian of each; None
+    while one is sought.
 
     First with how rows bend, by multipliers `eased`, and with the damping that steps before have asked for, relative,
     on the diagonal; where that leaves no minimum, or leads nowhere, without how rows bend; then with more and more
@@ -134,13 +146,13 @@ def _directions(here: LocalProgram, z: Array, eased: Array, damping: float) -> I
     bent[:, 0] += damping * size * np.eye(n)
     found = yield from _solved(here, bent, z)
     if found is not None:
-        yield found
+        yield found, bent
     for more in (each for each in ADDED if each >= damping):
         H = here.H.copy()
         H[:, 0] += more * size * np.eye(n)
         found = yield from _solved(here, H, z, more)
         if found is not None:
-            yield found
+            yield found, H
 
 
 def _solved(
@@ -177,13 +189,16 @@ def _solved_with(
 def _line_search(
     here: LocalProgram,
     found: BandedQPResult,
+    H: Array,
     passed: list[tuple[float, float]],
     constraints: MotionRows,
     cost: MotionCost,
-) -> Generator[tuple[LocalProgram, float] | None, None, None]:
+    before: float | None,
+) -> Generator[tuple[LocalProgram, float, float] | None, None, None]:
     """Yield None after each trial, last the program after as much of the step as the filter takes, when it takes some,
-    and the share that this is of what `LONGEST` leaves of it, or of the gain that the program promises, if less.
-    passed: the residual and the cost of trajectories that later ones have to better in one of the two."""
+    the share that this is of what `LONGEST` leaves of it, and that of the gain that the program promises, if less.
+    H: of the step.   passed: the residual and the cost of trajectories that later ones have to better in one of the
+    two.   before: the share of the step before; None where each step is taken back to the rows."""
     step, force = found.x, float(abs(found.multipliers).max(initial=0.0))
     residual, slope = _beyond_rounding(here.residual), float((here.gradient * step).sum())
     slope += 0.0 if here.time is None else here.time.slope * found.last
@@ -206,27 +221,35 @@ def _line_search(
     def is_descent() -> bool:
         return slope < 0.0 and -t * slope > residual
 
+    def is_taken(at: DiscreteMotion, own: LinearisedRows) -> bool:
+        off = total_residual(at, own)
+        remaining = _beyond_rounding(off)
+        unmeasured = ROUNDING * abs(here.value) if remaining or residual else rounding(off)
+        return takes(remaining, cost.value(at), unmeasured)
+
     while t > SHORTEST:
         at = here.at.moved(t * step, t * found.last)
-        off = total_residual(at, constraints.at(at))
-        if not takes(0.0, cost.value(at) - BENT * force * off, rounding(0.0)):  # nor would it be taken restored
-            yield None
-            t *= 0.5
-            continue
-        at, own = yield from _restored(here, at, constraints, found.multipliers)
-        unrounded, value = total_residual(at, own), cost.value(at)
-        remaining = _beyond_rounding(unrounded)
-        if takes(remaining, value, ROUNDING * abs(here.value) if remaining or residual else rounding(unrounded)):
-            if not is_descent():
-                passed.append((residual, here.value))
-            yield None
-            gain, promise = here.value - value, -t * (1.0 - 0.5 * t) * slope
-            is_measured = is_descent() and gain > MEASURED * abs(here.value)
-            share = gain / promise if is_measured else 1.0
-            yield LocalProgram.of(at, own, cost), min(t / first, share)
-            return
+        own = constraints.at(at)
+        # Else it would not be taken restored either.
+        if takes(0.0, cost.value(at) - BENT * force * total_residual(at, own), rounding(0.0)):
+            if before is None:
+                at, own = yield from _restored(here, at, constraints, found.multipliers)
+            elif t == first:
+                back = yield from _corrected(here, at, constraints, found.multipliers, H)
+                if not is_taken(*back):
+                    back = yield from _restored(here, at, constraints, found.multipliers, PATIENCE)
+                at, own = back if is_taken(*back) else (at, own)
+            if is_taken(at, own):
+                if not is_descent():  # what is of rounding may have cost less for it
+                    passed.append((residual, here.value if residual else here.value + force * here.residual))
+                yield None
+                gain, promise = here.value - cost.value(at), -t * (1.0 - 0.5 * t) * slope
+                is_measured = is_descent() and gain > MEASURED * abs(here.value)
+                share = gain / promise if is_measured else 1.0
+                yield LocalProgram.of(at, own, cost), t / first, min(t / first, share)
+                return
         yield None
-        t *= 0.5
+        t *= 0.5 if before is None or t < first else min(0.5, AGAIN * before)
 
 
 def _beyond_rounding(residual: float) -> float:
@@ -234,20 +257,43 @@ def _beyond_rounding(residual: float) -> float:
 
 
 def _restored(
-    here: LocalProgram, at: DiscreteMotion, constraints: MotionRows, guess: Array
+    here: LocalProgram, at: DiscreteMotion, constraints: MotionRows, guess: Array, most: float = math.inf
 ) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
     """Yield after each trial; return the trajectory moved back to where the residual is zero, near where it is in the
-    measure of the cost. guess: multipliers, whose sides are tried first."""
+    measure of the cost. guess: multipliers, whose sides are tried first.   most: factors of one move."""
+    H = here.H.copy()
+    H[:, 0] += ROUGH * float(abs(H).max(initial=0.0)) * np.eye(H.shape[-1])
+    return (yield from _moved_back(here, at, constraints, guess, H, RESTORATIONS, 0.0, most))
+
+
+def _corrected(
+    here: LocalProgram, at: DiscreteMotion, constraints: MotionRows, guess: Array, H: Array
+) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
+    """Yield and return what `_restored` does, in the measure H of the step, which knows how rows bend, while the sides
+    that held the step push as they did: so they are the same, and are known."""
+    return (yield from _moved_back(here, at, constraints, guess, H, CORRECTIONS, 1.0, PATIENCE))
+
+
+def _moved_back(
+    here: LocalProgram,
+    at: DiscreteMotion,
+    constraints: MotionRows,
+    guess: Array,
+    H: Array,
+    times: int,
+    push: float,
+    most: float,
+) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
+    """push: share of their multipliers with which the sides push."""
     own = constraints.at(at)
-    residual = total_residual(at, own)
-    for _ in range(RESTORATIONS):
+    residual, H = total_residual(at, own), without_still(H, own.constraints.still)
+    for _ in range(times):
         if residual <= NOTHING:
             break
         rows, lower, upper, _ = all_rows(at, own)
-        H = without_still(here.H, own.constraints.still).copy()
-        H[:, 0] += ROUGH * float(abs(H).max(initial=0.0)) * np.eye(H.shape[-1])
-        known = guess if len(guess) == len(rows) else None
-        back = yield from solve_banded_qp(H, 0.0 * here.gradient, rows, lower, upper, at.grid.backend_name, known)
+        known = guess if len(guess) == len(rows) else np.zeros(len(rows))
+        g = -push * rows.transposed(known, here.gradient.size).reshape(here.gradient.shape)
+        back = yield from _given_up(solve_banded_qp(H, g, rows, lower, upper, at.grid.backend_name, known), most)
         if back is None:
             break
         moved = at.moved(back.x)
@@ -258,3 +304,19 @@ def _restored(
             break
         at, own, residual, guess = moved, there, remaining, back.multipliers
     return at, own
+
+
+def _given_up(
+    search: Generator[None, None, BandedQPResult | None], most: float
+) -> Generator[None, None, BandedQPResult | None]:
+    """What a search finds; None where it takes more steps."""
+    for count in itertools.count():
+        try:
+            next(search)
+        except StopIteration as ended:
+            return ended.value
+        if count >= most:
+            search.close()
+            return None
+        yield
+    return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik, track
-from robokin_addon.solvers.optimal_control import levels, sqp
+from robokin_addon.solvers.optimal_control import levels, optimize, sqp
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
@@ -122,6 +123,43 @@ def test_steps_are_taken_back_from_the_sides_that_held_them(monkeypatch):
     model, task, path, q = circle(60, 0.2)
     assert optimize_motion(model, [task], path, q, 0.04).is_optimal
     assert known and all(known)
+
+
+def test_a_step_that_cannot_be_taken_back_with_its_own_sides_is_shortened(monkeypatch):
+    """Else each trial would solve a program of the whole motion anew: 170 factors in all."""
+    factors = []
+
+    def solve(*arguments):
+        search, count = solve_banded_qp(*arguments), 0
+        while True:
+            try:
+                next(search)
+            except StopIteration as ended:
+                factors.append(count)
+                return ended.value
+            count += 1
+            yield
+
+    def optimise(*arguments):
+        factors.clear()  # of the cost, which comes last
+        return (yield from sqp.optimise(*arguments))
+
+    monkeypatch.setattr(sqp, "solve_banded_qp", solve)
+    monkeypatch.setattr(optimize, "optimise", optimise)
+    model, task, path, q = circle(250, 0.28)
+    assert optimize_motion(model, [task], path, q, 0.04, "acceleration").is_optimal
+    assert 0 < sum(factors) <= 100
+
+
+@pytest.mark.parametrize(("kkt", "more", "is_taken"), [(1e-8, 5e-5, True), (1e-8, 1e-3, False), (1e-3, 5e-5, False)])
+def test_an_optimum_may_cost_as_much_more_as_what_is_held_to_rounding_gains(kkt, more, is_taken):
+    """Beside it are motions that cost less, as their residuals are not quite 0."""
+    at = SimpleNamespace(excess=lambda: 0.0)
+    rows = SimpleNamespace(residual=lambda: np.zeros(1))
+    before, best, now = (
+        sqp.MotionOptimum(at, cost, own, rows, 1) for cost, own in ((2.0, 1.0), (1.0, 0.05), (1.0 + more, kkt))
+    )
+    assert (levels.better(best, now, before) is now) == is_taken
 
 
 def test_frames_that_can_come_no_nearer_stay_while_others_do(monkeypatch):
