@@ -7,6 +7,7 @@
 #include "robot/rk_tree.h"
 
 static const double NOTHING = -1.0; /* [m] what rows without a pair ask for */
+static const double ROUNDING = 1e-12; /* of a row: a joint whose axis goes through the nearest point does not move it */
 
 typedef struct scratch {
   rk_places places;
@@ -85,6 +86,7 @@ void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *no
     const int32_t end = above_both(step->model, node[0], node[1]);
     for (int side = 0; side < 2; side++)
       climb(step, nodes, node[side], end, found + 1 + 3 * side, found + 7, side ? size : -size, J);
+    for (int64_t k = 0; k < nv; k++) J[k] = __builtin_fabs(J[k]) > ROUNDING ? J[k] : 0.0;
   }
 }
 

@@ -57,12 +57,25 @@ def test_what_moves_both_of_a_pair_moves_them_not_apart() -> None:
     """Exactly: a joint that rounding seems to move belongs to what a step solves."""
     fixed = clothed(library_robot("humanoid"), 0.03)
     model = RobotModel("humanoid", fixed.links, fixed.joints[1:], "floating")
-    levels = TaskLevels(model, [ClearanceTask(CollisionModel(model), 0.2)])
+    collisions = CollisionModel(model, disabled=CollisionModel(model).always_touching())
+    levels = TaskLevels(model, [ClearanceTask(collisions, 0.2)])
     q = random_configuration(model, np.random.default_rng(4))
     aims = levels.checked_targets([None])
     J = KernelRows(levels).at(levels.state(q, aims, 1.0), aims).levels[0].J
     assert J.any(axis=1).sum() > 8
     assert not J[:, :6].any()  # of the base that floats
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_pair_that_nothing_leads_apart_holds_no_joint_still(seed: int, backend: str) -> None:
+    """Nearer than the margin is a link whose nearest point is on the axes of the joints that carry it."""
+    collisions, q, other = random_scene(np.random.default_rng(seed))
+    model = collisions.model
+    target = forward_kinematics(model, other)["link_7"][:3, 3]
+    clearance, task = ClearanceTask(collisions, 0.2), PositionTask("link_7", target)
+    step = velocity_step(model, q, [clearance, task], dt=0.04, backend=backend)
+    assert step.residuals[0, 0] > 0.005 and (abs(step.v[:3]) > 0.1).all()
 
 
 def test_steps_are_those_of_the_twin() -> None:
