@@ -56,10 +56,9 @@ def read(robot, obj):
     """(edges, 2, 3) in the world, of the curve as a target."""
     rigid = obj.matrix_world.to_quaternion().to_matrix().to_4x4()
     rigid.translation = obj.matrix_world.translation
-    lines = curve_of(robot, obj, "task").moved(np.array(rigid)).lines
-    return lines, np.concatenate(
-        [np.stack((line.origin, line.origin + line.segment[:, None] * line.along), axis=1) for line in lines]
-    )
+    found = curve_of(robot, obj, "task").moved(np.array(rigid))
+    own = found.segments
+    return found.lines, np.stack((own["origin"], own["origin"] + own["size"][:, None] * own["along"]), axis=1)
 
 
 KINDS = [

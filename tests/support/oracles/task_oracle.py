@@ -195,9 +195,9 @@ def _point(frames: dict[str, Array], task: object) -> Array:
 
 
 def _to_curve(task: OnCurveTask, p: Array) -> Array:
-    curve = task.target
+    own = task.target.segments
     best = np.full(3, np.inf)
-    for origin, along, length in zip(curve.origin, curve.along, curve.segment, strict=True):
+    for origin, along, length in zip(own["origin"], own["along"], own["size"], strict=True):
         away = origin + min(max((p - origin) @ along, 0.0), length) * along - p
         best = min(best, away, key=np.linalg.norm)
     return best
@@ -219,8 +219,9 @@ def _first_hit(surface: object, o: Array, a: Array) -> float | None:
         t = surface.normal @ (surface.point - o) / slope if abs(slope) >= 1e-6 else -1.0
         return t if t > 0.0 else None
     # Each triangle: o + t a = corner + u first + v second.
-    A = np.stack((np.broadcast_to(-a, surface.corner.shape), *surface.sides), axis=-1)
+    corner, sides = surface.triangles["corner"], surface.triangles["sides"]
+    A = np.stack((np.broadcast_to(-a, corner.shape), sides[:, 0], sides[:, 1]), axis=-1)
     real = abs(np.linalg.det(A)) > 1e-12
-    t, u, v = np.linalg.solve(A[real], (o - surface.corner[real])[..., None])[..., 0].T
+    t, u, v = np.linalg.solve(A[real], (o - corner[real])[..., None])[..., 0].T
     hits = t[(u >= -1e-9) & (v >= -1e-9) & (u + v <= 1.0 + 1e-9) & (t > 0.0)]
     return float(hits.min()) if len(hits) else None
