@@ -165,10 +165,12 @@ def optimize_steps(
     try:
         for count, there in by_levels(constraints, start):  # noqa: B007 - the last one counts
             yield count
+        # Where all is met each step is taken back to it: that is cheap, and needs fewer steps.
+        is_met = not any(constraints.is_missed(there, level) for level in constraints.levels)
         constraints.hold(there)
         if there is not start:
             best = reached = MotionOptimum(there, wanted.value(there), np.inf, constraints.at(there), 0)
-        for now in with_last(optimise(there, constraints, wanted)):
+        for now in with_last(optimise(there, constraints, wanted, is_held=is_met)):
             best = better(best, now, reached)
             yield now.iterations
     except Stop:
