@@ -180,11 +180,6 @@ def beam_on_a_mesh(model, q, rng, tips, _):
     return [*holding_tasks(model, q, tips), PositionTask(tips[0], T[:3, 3]), beam], [JointSprings()]
 
 
-def one_place(model, q, rng, tips, _):
-    """Met, by poses of which hardly one is better than the next."""
-    return [PositionTask(tips[0], around(model, q, rng)[tips[0]][:3, 3])], [SmallestSingularValue()]
-
-
 KINDS: dict[str, Draw] = {
     "out of reach": out_of_reach,
     "just out of reach": just_out_of_reach,
@@ -201,7 +196,6 @@ KINDS: dict[str, Draw] = {
     "curves in conflict, criteria on their rows": curves_in_conflict,
     "a beam on a mesh below a place, springs": beam_on_a_mesh,
     "half an influence, criteria on its rows": half_an_influence_on_rows,
-    "one place, its smallest singular value": one_place,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted
 
