@@ -27,6 +27,7 @@ from .robot_rows import ROBOT_ROW, RowKind, bits
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
 _IS_NONE = partial(operator.is_, None)
+_ADDRESSES = {TipKind.CURVE: 0, TipKind.LASER: 3}  # which number of a target is that of a curve or a mesh
 
 
 def tip_form_of(task: Task) -> TipForm | None:
@@ -125,6 +126,16 @@ class TipTasks:
         if not (targets and self._are_whole) or any(map(_IS_NONE, targets)):
             return None
         return np.concatenate(targets).reshape(-1, 4, 4)
+
+    def without_addresses(self, targets: Array) -> tuple[Array, list[int]]:
+        """Targets (frames, n, 16) without addresses, which do not say whether two are equal, and the tasks that have
+        one there."""
+        places = [(k, _ADDRESSES[form.kind]) for k, form in enumerate(self.forms) if form.kind in _ADDRESSES]
+        found = [(k, at) for k, at in places if targets[:, k, at].any()]
+        numbers = targets.copy() if found else targets
+        for k, at in found:
+            numbers[:, k, at] = 0.0
+        return numbers, [k for k, _ in found]
 
     def knows(self, number: int, target: Any) -> bool:
         """Whether the kernel knows a checked target of one of the tasks."""

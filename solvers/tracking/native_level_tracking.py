@@ -81,14 +81,15 @@ class NativeLevelTracking:
                 self._track.problem.stack = ctypes.addressof(stack.struct)
                 self._work = np.empty(self._workspace(self._reference))
             results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
-            arrays = (targets, rows, self._still(frames[:count], targets, rows), self._state, self._work, *results)
+            still = self._still(frames[:count], targets, rows)
+            arrays = (targets, rows, still, self._state, self._work, *results)
             pointers = (pointer(array) for array in arrays)
             self._run(self._reference, ctypes.c_int64(count), *pointers)
             if stack.is_done():
                 break
             self._state[:] = before
         outcome.residuals[:] = outcome.residuals[:, stack.order]
-        self._last = frames[count - 1], targets[-1].copy(), rows[-1].copy()
+        self._keep(frames[count - 1], targets[-1:], rows[-1])
         return TrackOutcome(*(each[:count] for each in astuple(outcome))) if count < len(frames) else outcome
 
     def note(self, targets: Sequence[Any] | None) -> None:
@@ -96,15 +97,19 @@ class NativeLevelTracking:
             self._last = None
             return
         tips, rows = self._stack.aim([targets])
-        self._last = targets, tips[0].copy(), rows[0].copy()
+        self._keep(targets, tips, rows[0])
+
+    def _keep(self, frame: Sequence[Any], tips: Array, rows: Array) -> None:
+        self._last = frame, self._stack.step.compared(tips)[0][0].copy(), rows.copy()
 
     def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
         """(frames,) int8, 1 where the targets are those of the frame before."""
+        targets, by_content = self._stack.step.compared(targets)
         last, here = self._last, (frames[0], targets[0], rows[0])
         is_known = last is not None and last[1].shape == here[1].shape and len(last[2]) == len(here[2])
         before, tips, of_robot = last if last is not None and is_known else here
         same = (_are_same(tips, targets) & _are_same(of_robot, rows)).astype(np.int8)
-        for i in self._stack.step.unaimed_tasks:
+        for i in by_content:
             same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
         same[0] &= is_known
         return same

@@ -280,10 +280,13 @@ class NativeStep:
         self._obstacles = np.array([self._apart.packed_obstacles(each) for each in used])
         self._point("obstacles", self._obstacles)
 
-    @property
-    def unaimed_tasks(self) -> list[int]:
-        """The tasks whose targets are not in `aimed`."""
-        return self.other_tasks if self._clearance is None else [*self.other_tasks, self._clearance]
+    def compared(self, targets: Array) -> tuple[Array, list[int]]:
+        """The numbers of targets (frames, tips, 16) that say whether two are equal, and the tasks of which they do not
+        say all."""
+        numbers, found = self._tips.without_addresses(targets)
+        tasks = [*self._tip_numbers]
+        apart = [] if self._clearance is None else [self._clearance]
+        return numbers, [*self.other_tasks, *apart, *(tasks[k] for k in found)]
 
     def aim_together(self, frames: Sequence[Sequence[Any]]) -> tuple[Array, Array] | None:
         """`aimed` of each of these frames, of which the first is aimed at: poses of tips, while the tasks on the whole

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import difference, random_configuration
-from robokin_addon.solvers import TrackResult, track
+from robokin_addon.robokin import difference, forward_kinematics, library_robot, random_configuration
+from robokin_addon.solvers import LaserTask, MeshSurface, OnCurveTask, PositionTask, TrackResult, track
 from robokin_addon.solvers.criteria import GravityTorque, JointSprings, Manipulability
+from robokin_addon.solvers.tasks.places.curve import Curve
 from support.engine.goals import random_goal, size
 from support.engine.robots import engine_robot
 from support.engine.stacks import DT
@@ -51,3 +52,29 @@ def test_what_comes_after_a_level_stood_aside_is_still() -> None:
 def test_what_a_level_undoes_a_criterion_asks_for_no_more(name: str, seed: int, frames: int, backend: str) -> None:
     """Off where a level that is not met is nearest, and back: so often, and the robot rests."""
     assert frames_turned_back(jump(name, seed, frames, backend)) <= 20
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("kind", ["curve", "mesh"])
+def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend: str) -> None:
+    """As a scene is read: what they say is the same, where it lies in memory is not."""
+    model = library_robot("panda")
+    q0 = model.limits.middle(model.neutral())
+    tool = forward_kinematics(model, q0)["tool"][:3, 3]
+    far, angle = np.add(tool, (1.0, 0.3, 0.2)), np.linspace(0.0, 2.0 * np.pi, 40)
+    circle = np.add(tool, (0.0, 0.3, -0.2)) + 0.2 * np.stack((np.cos(angle), np.sin(angle), 0.0 * angle), axis=1)
+    triangles = [[0, i, i + 1] for i in range(1, 39)]
+
+    def place() -> object:
+        return Curve(circle) if kind == "curve" else (circle[0], MeshSurface(circle, triangles))
+
+    one = place()
+    on_curve = OnCurveTask("tool", circle, priority=2)
+    beam = LaserTask("tool", (0, 0, 1), circle[0], MeshSurface(circle, triangles), priority=2)
+    tasks = [PositionTask("link_7", far), on_curve if kind == "curve" else beam]
+    kept, anew = (
+        track(model, tasks, [[far, each()] for _ in range(60)], q0, 1 / 24, criteria=[JointSprings()], backend=backend)
+        for each in (lambda: one, place)
+    )
+    np.testing.assert_array_equal(kept.q, anew.q)
+    assert (anew.q[-1] == anew.q[-20]).all()
