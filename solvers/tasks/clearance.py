@@ -20,7 +20,6 @@ MARGIN = 0.005  # [m] unless another one is given
 ROWS = 16  # the nearest pairs that a step looks at
 ZONE = 0.25  # of the length L: pairs that are farther apart than this and the margin ask for nothing
 TOLERANCE = 1e-5  # [m]
-ROUNDING = 1e-12  # of the length L: a joint whose axis goes through the nearest point does not move it
 
 
 class ClearanceTask(Task):
@@ -80,7 +79,6 @@ class ClearanceTask(Task):
         nearest = nearest[np.isfinite(values[nearest])]
         lower[: len(nearest)] = wanted - values[nearest]
         J[: len(nearest)] = approach(self.collisions, state, nearest, found[0])
-        J[abs(J) <= ROUNDING * state.length] = 0.0  # else unmet rows of rounding hold joints still
         return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))
 
 

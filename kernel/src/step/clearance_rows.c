@@ -5,9 +5,9 @@
 #include "math/rk_arena.h"
 #include "math/rk_vector.h"
 #include "robot/rk_tree.h"
+#include "step/robot_rows.h"
 
 static const double NOTHING = -1.0; /* [m] what rows without a pair ask for */
-static const double ROUNDING = 1e-12; /* of a row: a joint whose axis goes through the nearest point does not move it */
 
 typedef struct scratch {
   rk_places places;
@@ -32,7 +32,7 @@ int64_t rk_clearance_rows_workspace(const rk_clearance *c) {
 }
 
 /* The lowest node that moves both, or -1: it and those above turn the line between their nearest points, which is along
-   the normal, as one body. So what they would add is 0, but for rounding, for which a step would take them in. */
+   the normal, as one body. So what they would add is 0. */
 static int32_t above_both(const rk_model *m, int32_t a, int32_t b) {
   while (a != b) {
     if (a > b)
@@ -86,7 +86,8 @@ void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *no
     const int32_t end = above_both(step->model, node[0], node[1]);
     for (int side = 0; side < 2; side++)
       climb(step, nodes, node[side], end, found + 1 + 3 * side, found + 7, side ? size : -size, J);
-    for (int64_t k = 0; k < nv; k++) J[k] = __builtin_fabs(J[k]) > ROUNDING ? J[k] : 0.0;
+    for (int64_t k = 0; k < nv; k++) /* as other rows: a joint whose axis goes through the nearest point moves nothing */
+      if (__builtin_fabs(J[k]) < RK_ROUNDING) J[k] = 0.0;
   }
 }
 
