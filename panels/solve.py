@@ -6,8 +6,9 @@ import bpy
 
 from ..properties.results import readouts
 from ..properties.results.result_text import TOO_FAST, in_scene_units, named_first, status_words
+from ..robokin.structure.short_names import clipped
 from ..robokin.units import counted
-from .prepared.robot_panel import RobotPanel, clipped, draw_status, draw_text, options, row_letters
+from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options, row_letters
 from .why import draw_path_remedy, draw_why
 
 SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all

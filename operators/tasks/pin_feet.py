@@ -23,7 +23,8 @@ class ROBOKIN_OT_pin_feet(RobotOperator, bpy.types.Operator):
         bones, tasks = loose_feet(obj, robot), obj.robokin.tasks
         if not bones:
             raise RobokinError(
-                f"{obj.name!r} has no loose feet: it has none, its base does not float, or a task holds one or the root"
+                f"{obj.name!r} has no loose feet: it has none, its base does not float, no target leads it, or a task "
+                "holds a foot or the root"
             )
         active, later = obj.robokin.active_task, [task for task in tasks if not KINDS[task.kind].is_hard]
         with binding_held(obj, robot):

@@ -231,14 +231,6 @@ def row_letters(context: bpy.types.Context, share: float) -> int:
     return max(8, int(share * _letters(context, 80)))  # less tabs, margins, padlock
 
 
-def clipped(text: str, count: int) -> str:
-    """`text` with its middle left out where it has more letters: names of joints differ at their ends."""
-    if len(text) <= count:
-        return text
-    tail = (count + 1) // 2
-    return f"{text[: count - tail - 1]}\u2026{text[-tail:]}"
-
-
 def _letters(context: bpy.types.Context, margin: int, units: int = 0) -> float:
     """How many fit the region's width, or that of so many units, less a margin in pixels."""
     preferences, region = context.preferences, context.region

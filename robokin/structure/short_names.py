@@ -35,5 +35,12 @@ def abbreviated(name: str, count: int) -> str:
         at = stems.index(most)
         words[at] = words[at][: most - 1] + words[at][most:]
         stems[at], over = most - 1, over - 1
-    found, tail = "".join(words), (count + 1) // 2
-    return found if over <= 0 else f"{name[: count - tail - 1]}\u2026{name[-tail:]}"
+    return "".join(words) if over <= 0 else clipped(name, count)
+
+
+def clipped(text: str, count: int) -> str:
+    """`text` with its middle left out where it has more letters: names of joints differ at their ends."""
+    if len(text) <= count:
+        return text
+    tail = (count + 1) // 2
+    return f"{text[: count - tail - 1]}\u2026{text[-tail:]}"

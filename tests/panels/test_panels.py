@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from robokin_addon.panels import robot as panels_robot
-from robokin_addon.panels.joint_values import NAMES
-from robokin_addon.panels.prepared.robot_panel import clipped, lines, row_letters
+from robokin_addon.panels.prepared.robot_panel import lines
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
@@ -342,19 +341,6 @@ def test_constraints_on_joints_are_reported_and_may_be_converted(panda):
     panda.data.bones[TOOL].use_inherit_rotation = False
     drawn = draw()["ROBOKIN_PT_robot"]
     assert "Inherit Rotation" in " ".join(drawn["labels"]) and not drawn["operators"]
-
-
-def test_long_names_keep_their_ends():
-    context = SimpleNamespace(region=SimpleNamespace(width=250), preferences=bpy.context.preferences)
-    names = [f"arm_{side}_{i}_joint" for side in ("left", "right") for i in range(1, 8)]
-    shown = [clipped(name, row_letters(context, NAMES)) for name in names]
-    assert len(set(shown)) == len(names) and all(
-        text.endswith(name[-7:]) for name, text in zip(names, shown, strict=True)
-    )
-    assert clipped("panda_joint1", row_letters(context, 0.5)) == "panda_joint1"
-    context.region.width = 285  # as Blender's sidebar is at first
-    assert clipped("right_shoulder", row_letters(context, NAMES)) == "right_shoulder"
-    assert clipped("right_shoulder_pitch", row_letters(context, NAMES)) == "right_s…er_pitch"
 
 
 def test_the_active_joint_has_a_slider_over_its_range(panda):

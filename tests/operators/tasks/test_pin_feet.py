@@ -68,7 +68,13 @@ def test_it_is_not_offered_where_something_holds_the_feet_or_the_root(humanoid):
     ):
         task.tip = bone(humanoid, link)
         assert offered(humanoid) is is_offered
-    task.enabled = False
+    task.tip = bone(humanoid, "left_hand")
+    for kind, is_offered in (("CENTER_OF_MASS", True), ("JOINT", False), ("POSTURE", False), ("POSITION", True)):
+        task.kind = kind
+        assert offered(humanoid) is is_offered
+    task.influence = 0.0
+    assert not offered(humanoid)
+    task.influence, task.enabled = 1.0, False
     assert not offered(humanoid)
     with pytest.raises(RuntimeError, match="has no loose feet"):
         pin(humanoid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from robokin_addon.robokin.structure.short_names import abbreviated, short_names
+from robokin_addon.robokin.structure.short_names import abbreviated, clipped, short_names
 
 
 def test_what_all_begin_with_says_nothing():
@@ -32,3 +32,12 @@ def test_abbreviated_names_fit_and_differ(count):
 )
 def test_abbreviations(name, count, found):
     assert abbreviated(name, count) == found
+
+
+def test_clipped_names_keep_their_ends():
+    names = [f"arm_{side}_{i}_joint" for side in ("left", "right") for i in range(1, 8)]
+    short = [clipped(name, 13) for name in names]
+    assert len(set(short)) == len(names)
+    assert all(text.endswith(name[-7:]) for name, text in zip(names, short, strict=True))
+    assert clipped("right_shoulder", 14) == "right_shoulder"
+    assert clipped("right_shoulder_pitch", 16) == "right_s\u2026er_pitch"
