@@ -50,8 +50,8 @@ class Storm:
             add_robot()
             self._push()
             return None
-        if not readable(robot) and self.rng.random() < 0.5:
-            edit = mend
+        if not readable(robot) and (self.rng.random() < 0.5 or not robot.data.bones):
+            edit = mend  # at once where no bone is left, for most edits take one
         self.log.append(f"{edit.__name__} {robot.name}")
         self._activate(robot)
         touched: Touched = None
