@@ -20,7 +20,8 @@ AHEAD = 0.25  # of the robot's size: how far before the tip a target is that it 
 
 def robot_size(obj: bpy.types.Object) -> float:
     """Diagonal of the box around the robot's bones at rest, in world units."""
-    points = np.array([point for bone in obj.data.bones for point in (bone.head_local, bone.tail_local)])
+    ends = [point for bone in obj.data.bones for point in (bone.head_local, bone.tail_local)]
+    points = np.array(ends, dtype=float)  # single precision, which they have, overflows in the norm
     return float(np.linalg.norm(np.ptp(points, axis=0))) * obj.matrix_world.median_scale
 
 

@@ -44,6 +44,16 @@ def test_a_target_appears_at_the_tip_selected_and_sized_to_the_robot(robot):
     assert 0.05 < target.empty_display_size < 0.3
 
 
+def test_a_robot_with_huge_bones_gets_a_task(robot):
+    """Each length is a number in single precision, and so is its square; the sum of the squares is none."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone, along in zip(robot.data.edit_bones[-2:], ((1.4e19, 0.0, 0.0), (0.0, 1.4e19, 0.0)), strict=True):
+        bone.use_connect, bone.tail = False, along
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.robokin.task_add(tip=TOOL) == {"FINISHED"}
+    assert robot.robokin.tasks[0].tip == TOOL
+
+
 def test_fields_of_a_new_target_show_no_rounding(scene):
     """Of a tip that single precision turns by a hair: no "-0 m", no "0.000009 degrees"."""
     with bpy.context.temp_override():
