@@ -180,6 +180,13 @@ def beam_on_a_mesh(model, q, rng, tips, _):
     return [*holding_tasks(model, q, tips), PositionTask(tips[0], T[:3, 3]), beam], [JointSprings()]
 
 
+def beam_on_a_curve(model, q, rng, tips, _):
+    T = around(model, q, rng)[tips[0]]
+    place = T[:3, 3] + 0.8 * rng.normal(size=3)
+    spot = OnCurveTask(tips[0], line(rng, place), direction=(0.0, 0.0, 1.0), surface=wavy(rng, place), priority=2)
+    return [*holding_tasks(model, q, tips), PositionTask(tips[0], T[:3, 3]), spot], [Manipulability(), JointSprings()]
+
+
 KINDS: dict[str, Draw] = {
     "out of reach": out_of_reach,
     "just out of reach": just_out_of_reach,
@@ -195,6 +202,7 @@ KINDS: dict[str, Draw] = {
     "a curve out of reach, springs": curve_out_of_reach,
     "curves in conflict, criteria on their rows": curves_in_conflict,
     "a beam on a mesh below a place, springs": beam_on_a_mesh,
+    "a beam on a curve below a place, springs and manipulability": beam_on_a_curve,
     "half an influence, criteria on its rows": half_an_influence_on_rows,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted

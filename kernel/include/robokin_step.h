@@ -40,7 +40,8 @@ enum rk_tip_kind {
   RK_TIP_LASER = 8,    /* spot[3] of the beam along `axis`, and its surface [13]: 0, a plane's point[3] and normal[3]; or the
                           address of a mesh's rk_triangles, a whole number, and the placement [12] of the mesh */
   RK_TIP_TWIST = 9,    /* twist[6] */
-  RK_TIP_CURVE = 10    /* the address of its rk_segments, and how many there are: both are whole numbers */
+  RK_TIP_CURVE = 10,   /* the address of its rk_segments, and how many there are: both are whole numbers */
+  RK_TIP_SPOT = 11     /* these two of a curve, and the surface [13] that the beam along `axis` has its spot on */
 };
 
 /* A straight piece of a curve: SEGMENT in solvers/tasks/places/curve.py says what each field means. */

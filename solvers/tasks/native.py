@@ -27,7 +27,7 @@ from .robot_rows import ROBOT_ROW, RowKind, bits
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
 _IS_NONE = partial(operator.is_, None)
-_ADDRESSES = {TipKind.CURVE: 0, TipKind.LASER: 3}  # which number of a target is that of a curve or a mesh
+_ADDRESSES = {TipKind.CURVE: [0], TipKind.LASER: [3], TipKind.SPOT: [0, 2]}  # numbers of targets: of curves and meshes
 
 
 def tip_form_of(task: Task) -> TipForm | None:

@@ -29,6 +29,7 @@ class TipKind(enum.IntEnum):
     LASER = 8
     TWIST = 9
     CURVE = 10
+    SPOT = 11
 
 
 AXES = {"world": 0, "tip": 1, "space": 2}  # the values are those of `enum rk_tip_axes`

@@ -6,7 +6,7 @@
 #include "step/curve.h"
 #include "step/surface.h"
 
-static const double NEAREST = 1e-9;
+static const double NEAREST = 1e-9, SHORT = 1e-12;
 
 static double *add(rk_picked *out) { return out->row[out->count++][RK_OWN]; }
 
@@ -50,9 +50,13 @@ static void pick_axis(rk_picking *p, rk_picked *out) {
   p->turns = 1;
 }
 
-/* away[3]: to the target, over L. Returns the distance. */
+/* away[3]: to the target, or the nearest point of a curve, over L. Returns the distance. */
 static double to_target(const rk_picking *p, double away[3]) {
-  for (int k = 0; k < 3; k++) away[k] = (p->target[k] - p->chains[RK_OWN].T[9 + k]) / p->length;
+  const double *o = p->chains[RK_OWN].T + 9;
+  double along[3];
+  for (int k = 0; k < 3; k++) away[k] = p->target[k] - o[k];
+  if (p->task->kind == RK_TIP_SPOT) rk_curve_gap(p->target, o, away, along);
+  for (int k = 0; k < 3; k++) away[k] /= p->length;
   const double r = rk_norm3(away);
   return r > NEAREST ? r : NEAREST;
 }
@@ -74,22 +78,37 @@ static void pick_aim(rk_picking *p, rk_picked *out) {
 /* The beam along `axis`, and how far from the tip it meets the surface, of that normal; 0: it does not. */
 static double beam(const rk_picking *p, double axis[3], double normal[3]) {
   rk_rotate(p->chains[RK_OWN].T, p->task->axis, axis);
-  return rk_beam_hit(p->target + 3, p->chains[RK_OWN].T + 9, axis, normal);
+  return rk_beam_hit(p->target + (p->task->kind == RK_TIP_LASER ? 3 : 2), p->chains[RK_OWN].T + 9, axis, normal);
 }
 
-/* The two ways of the spot along the surface; of a beam that misses it those of an aim. */
-static void pick_laser(rk_picking *p, rk_picked *out) {
-  double axis[3], n[3], along[2][3];
-  const double t = beam(p, axis, n);
+/* way[3]: the one across the curve that a spot has along a surface of that normal. Returns 0 where both are across. */
+static int across_curve(const rk_picking *p, const double spot[3], const double n[3], double way[3]) {
+  double e[3], free[3];
+  if (!rk_curve_gap(p->target, spot, e, free)) return 0;
+  rk_add_scaled(3, -rk_dot3(n, free), n, free);
+  const double size = rk_norm3(free);
+  if (!(size * size > SHORT)) return 0;
+  rk_cross(n, free, way);
+  for (int k = 0; k < 3; k++) way[k] /= size;
+  return 1;
+}
+
+/* The two ways of the spot along the surface, or the one across a curve; of a beam that misses it those of an aim. */
+static void pick_beam(rk_picking *p, rk_picked *out) {
+  double axis[3], n[3], spot[3], ways[2][3];
+  const double t = beam(p, axis, n), *o = p->chains[RK_OWN].T + 9;
   if (t == 0.0) {
     pick_aim(p, out);
     return;
   }
-  across(n, along[0], along[1]);
-  for (int r = 0; r < 2; r++) {
+  if (p->task->is_ball) return;
+  for (int k = 0; k < 3; k++) spot[k] = o[k] + t * axis[k];
+  const int is_one = p->task->kind == RK_TIP_SPOT && across_curve(p, spot, n, ways[0]);
+  if (!is_one) across(n, ways[0], ways[1]);
+  for (int r = 0; r < (is_one ? 1 : 2); r++) {
     double *row = add(out);
-    rk_add_scaled(3, 1.0, along[r], row);
-    rk_add_scaled(3, -rk_dot3(along[r], axis) / rk_dot3(n, axis), n, row);
+    rk_add_scaled(3, 1.0, ways[r], row);
+    rk_add_scaled(3, -rk_dot3(ways[r], axis) / rk_dot3(n, axis), n, row);
     rk_cross(axis, row, row + 3);
     for (int k = 0; k < 3; k++) row[k] /= p->length, row[3 + k] *= t / p->length;
   }
@@ -174,7 +193,8 @@ rk_picked rk_pick(const rk_step_data *data, int32_t t, rk_picking *p) {
         add_along(p, p->target + 3 + 3 * r, &out);
       break;
     case RK_TIP_ADVANCE: pick_advance(p, data->stays[t], &out); break;
-    case RK_TIP_LASER: pick_laser(p, &out); break;
+    case RK_TIP_LASER:
+    case RK_TIP_SPOT: pick_beam(p, &out); break;
     case RK_TIP_CURVE: pick_curve(p, &out); break;
     default: pick_pose(p, &out);
   }
@@ -204,7 +224,7 @@ static void turn_aim(const rk_picking *p, const rk_picked *rows, const double tw
   for (int i = 0; i < rows->count; i++) rk_add_scaled(3, nearing, rows->row[i][RK_OWN], out->row[i][RK_OWN]);
 }
 
-static void turn_laser(const rk_picking *p, const rk_picked *rows, const double twist[6], rk_picked *out) {
+static void turn_beam(const rk_picking *p, const rk_picked *rows, const double twist[6], rk_picked *out) {
   double axis[3], n[3], moved[3], arm[3];
   const double t = beam(p, axis, n), slope = rk_dot3(n, axis);
   if (t == 0.0) {
@@ -247,7 +267,7 @@ rk_picked rk_turned(const rk_picking *p, const rk_picked *rows, int side, const 
   if (p->task->kind == RK_TIP_RELATIVE) turn_relative(p, rows, side, twist, &out);
   else if (p->task->kind == RK_TIP_DISTANCE) turn_distance(p, rows, side, twist, &out);
   else if (p->task->kind == RK_TIP_AIM) turn_aim(p, rows, twist, &out);
-  else if (p->task->kind == RK_TIP_LASER) turn_laser(p, rows, twist, &out);
+  else if (p->task->kind == RK_TIP_LASER || p->task->kind == RK_TIP_SPOT) turn_beam(p, rows, twist, &out);
   else turn(rows, twist + 3, &out);
   return out;
 }

@@ -117,8 +117,9 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt,
               data->from ? data->before + 12 * (int64_t)t : 0, &lack);
   const double *remaining = data->remaining ? data->remaining + 6 * (int64_t)t : 0;
-  const int has_own_axes = task->kind == RK_TIP_LASER || task->kind == RK_TIP_CURVE; /* in each pose: `is_comparable` */
-  if (remaining && has_own_axes) shorten(remaining, task->bands, lack.e), remaining = 0;
+  const int is_on_curve = task->kind == RK_TIP_CURVE || task->kind == RK_TIP_SPOT;
+  if (remaining && (is_on_curve || task->kind == RK_TIP_LASER)) /* it has other axes in each pose: `is_comparable` */
+    shorten(remaining, task->bands, lack.e), remaining = 0;
   for (int r = 0; r < 6; r++) {
     if (!rk_has_row(task, target, r)) continue;
     const double weight = task->weights[r], band = task->bands[r] * (task->kind == RK_TIP_TWIST ? step->dt : 1.0);

@@ -4,6 +4,7 @@
 #include "ik/ik_rows.h"
 #include "math/rk_math.h"
 #include "math/rk_trig.h"
+#include "math/rk_vector.h"
 #include "step/curve.h"
 #include "step/surface.h"
 
@@ -153,13 +154,52 @@ static void across(int count, const double *normals, const double T[12], const d
   }
 }
 
+/* Motion along a curve is free. */
+static void leave_free(const double along[3], double A[36]) {
+  const double square = rk_dot3(along, along);
+  for (int c = 0; c < 6; c++) {
+    const double free = (along[0] * A[c] + along[1] * A[6 + c] + along[2] * A[12 + c]) / (square > SHORT ? square : SHORT);
+    for (int r = 0; r < 3; r++) A[6 * r + c] -= along[r] * free;
+  }
+}
+
 static void curve(const double T[12], const double target[16], rk_lack *out) {
   double along[3];
   add_unit(out->A, 0, 0);
-  if (!rk_curve_gap(target, T + 9, out->e, along)) return;
-  const double square = rk_dot3(along, along);
+  if (rk_curve_gap(target, T + 9, out->e, along)) leave_free(along, out->A);
+}
+
+/* What the spot of a beam along a[3] sees of the twist, t from the tip on a surface with that normal. */
+static void see_spot(const double a[3], double t, const double n[3], rk_lack *out) {
+  const double slope = rk_dot3(n, a);
+  double arm[9], slide[9], turned[9];
   for (int r = 0; r < 3; r++)
-    for (int k = 0; k < 3; k++) out->A[6 * r + k] -= along[r] * along[k] / (square > SHORT ? square : SHORT);
+    for (int c = 0; c < 3; c++) slide[3 * r + c] = (r == c) - a[r] * n[c] / slope;
+  hat(a, arm);
+  rk_multiply(slide, arm, turned);
+  add_block(out->A, 0, 0, 1.0, slide);
+  add_block(out->A, 0, 3, -t, turned);
+}
+
+/* A beam that misses its surface has the point on it that is as far away as the curve. */
+static void spot(const rk_tip_rows *rows, const double T[12], const double target[16], rk_lack *out) {
+  double a[3], n[3], p[3], along[3], arm[9];
+  rk_rotate(T, rows->axis, a);
+  double t = rk_beam_hit(target + 2, T + 9, a, n);
+  const int misses = !(t > 0.0);
+  if (misses) {
+    rk_curve_gap(target, T + 9, out->e, along);
+    t = rk_norm3(out->e);
+    hat(a, arm);
+    add_unit(out->A, 0, 0);
+    add_block(out->A, 0, 3, -t, arm);
+  } else {
+    see_spot(a, t, n, out);
+  }
+  for (int k = 0; k < 3; k++) p[k] = T[9 + k] + t * a[k];
+  if (!rk_curve_gap(target, p, out->e, along)) return;
+  if (!misses) rk_add_scaled(3, -rk_dot3(n, along), n, along);
+  leave_free(along, out->A);
 }
 
 static void advance(const rk_tip_rows *rows, const double T[12], const double target[16], int32_t stays,
@@ -174,23 +214,15 @@ static void advance(const rk_tip_rows *rows, const double T[12], const double ta
 }
 
 static void laser(const rk_tip_rows *rows, const double T[12], const double target[16], rk_lack *out) {
-  const double *spot = target, *o = T + 9;
-  double a[3], n[3], arm[9], slide[9], turned[9];
+  const double *wanted = target, *o = T + 9;
+  double a[3], n[3];
   rk_rotate(T, rows->axis, a);
-  const double t = rk_beam_hit(target + 3, o, a, n), slope = rk_dot3(n, a);
-  if (!(t > 0.0)) { /* it is turned towards the target */
-    for (int k = 0; k < 3; k++) out->e[k] = spot[k] - o[k];
-    aim(rows, T, spot, 3, out);
-    return;
-  }
-  for (int r = 0; r < 3; r++) {
-    out->e[r] = spot[r] - (o[r] + t * a[r]);
-    for (int c = 0; c < 3; c++) slide[3 * r + c] = (r == c) - a[r] * n[c] / slope;
-  }
-  hat(a, arm);
-  rk_multiply(slide, arm, turned);
-  add_block(out->A, 0, 0, 1.0, slide);
-  add_block(out->A, 0, 3, -t, turned);
+  const double t = rk_beam_hit(target + 3, o, a, n);
+  for (int k = 0; k < 3; k++) out->e[k] = wanted[k] - (o[k] + t * a[k]);
+  if (t > 0.0)
+    see_spot(a, t, n, out);
+  else
+    aim(rows, T, wanted, 3, out); /* it is turned towards the target */
 }
 
 static void twist(const rk_tip_rows *rows, const double T[12], const double target[16], double dt, rk_lack *out) {
@@ -270,6 +302,7 @@ void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12]
     case RK_TIP_ADVANCE: advance(rows, T, target, stays, out); return; /* its axes are those of the start */
     case RK_TIP_LASER: laser(rows, T, target, out); break;
     case RK_TIP_CURVE: curve(T, target, out); break;
+    case RK_TIP_SPOT: spot(rows, T, target, out); break;
     case RK_TIP_TWIST:
       if (before) {
         rest_of_twist(rows, T, before, target, dt, out);

@@ -11,7 +11,8 @@ from ....robokin.errors import TaskError
 from ....robokin.spatial.so3 import hat
 from ...kinematics.state import State
 from ..checks import direction as checked_direction
-from ..tip import PointTask
+from ..task_jacobian import TaskJacobian
+from ..tip import PointTask, TipTask
 from .curve import Curve, Curves
 from .surface import Surface
 
@@ -34,6 +35,26 @@ class Spot(NamedTuple):
         """(3,) the part of a direction that the spot can go along: else what a curve is beside the surface, even by
         rounding, would be asked for at any speed."""
         return direction if self.normal is None else direction - (self.normal @ direction) * self.normal
+
+
+def spot_task_jacobian(task: TipTask, state: State, axis: Array, hit: tuple[float, Array], ways: Array) -> TaskJacobian:
+    """The ways (k, 3) of a spot along its surface. axis: (3,) of the tip, its beam.   hit: distance and normal."""
+    T, own = task.tip(state), task.tip_task_jacobian(state)
+    a, t, n = T[:3, :3] @ axis, hit[0] / state.length, hit[1]
+    slope = n @ a
+    rows = ways - np.outer(ways @ a / slope, n)
+    arms = np.cross(a, rows)
+    v, turned = own.J[:3], np.cross(own.J[3:].T, a)  # of the origin over L, and of the beam (nv, 3)
+    farther = -(n @ v + t * (turned @ n)) / slope
+
+    def derivative() -> Array:
+        changes = -(rows @ turned.T / slope)[:, :, None] * n  # of the rows, (k, nv, 3)
+        arm_changes = farther[:, None] * arms[:, None] + t * (np.cross(turned, rows[:, None]) + np.cross(a, changes))
+        moving = np.concatenate((changes, arm_changes), axis=2) @ own.J  # [row, along, column]
+        return np.tensordot(S, own.derivative(), 1) + moving.swapaxes(1, 2)
+
+    S = np.hstack((rows, t * arms))
+    return TaskJacobian(S @ own.J, derivative)
 
 
 def spot(o: Array, a: Array, J: Array, surface: Surface) -> Spot | None:

@@ -17,7 +17,7 @@ from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from ..tips.aim import aim, aim_task_jacobian
 from ..tips.frame import PART
-from .beam import checked_surface, spot
+from .beam import checked_surface, spot, spot_task_jacobian
 from .on_line import across
 from .surface import PACKED, Surface, packed
 
@@ -86,28 +86,11 @@ class LaserTask(TipTask, KernelTipTask):
     def task_jacobian(self, state: State, target: tuple[Array, Surface]) -> TaskJacobian:
         """The two ways of the spot along the surface; of a beam that misses it those of an aim."""
         wanted, surface = target
-        T, own = self.tip(state), self.tip_task_jacobian(state)
-        a = T[:3, :3] @ self.axis
-        hit = surface.hit(T[:3, 3], a)
+        T = self.tip(state)
+        hit = surface.hit(T[:3, 3], T[:3, :3] @ self.axis)
         if hit is None:
             return aim_task_jacobian(self, state, across(self.axis), self.axis, wanted)
-        (t, n), along = hit, across(hit[1])
-        slope, t = n @ a, t / state.length
-        rows = along - np.outer(along @ a / slope, n)
-        arms = np.cross(a, rows)
-        v, turned = own.J[:3], np.cross(own.J[3:].T, a)  # of the origin over L, and of the beam (nv, 3)
-        farther = -(n @ v + t * (turned @ n)) / slope
-
-        def derivative() -> Array:
-            changes = -(rows @ turned.T / slope)[:, :, None] * n  # of the rows, (2, nv, 3)
-            arm_changes = farther[:, None] * arms[:, None] + t * (
-                np.cross(turned, rows[:, None]) + np.cross(a, changes)
-            )
-            moving = np.concatenate((changes, arm_changes), axis=2) @ own.J  # [row, along, column]
-            return np.tensordot(S, own.derivative(), 1) + moving.swapaxes(1, 2)
-
-        S = np.hstack((rows, t * arms))
-        return TaskJacobian(S @ own.J, derivative)
+        return spot_task_jacobian(self, state, self.axis, hit, across(hit[1]))
 
     def tip_form(self) -> TipForm | None:
         weights = np.full(6, self.weight * self.influence)

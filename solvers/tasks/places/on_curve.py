@@ -17,10 +17,11 @@ from ..checks import number, speeds
 from ..protocols import Displacement, DistanceBoundTask, HistoryTask, KernelTipTask, VelocityTask
 from ..task_jacobian import TaskJacobian
 from ..tip_rows import TipForm, TipKind, uniform
-from .beam import Spot, SpotTask, checked_surface
+from ..tips.aim import aim_task_jacobian
+from .beam import Spot, SpotTask, checked_surface, spot_task_jacobian
 from .curve import Curve, Curves, as_curve
 from .on_line import across
-from .surface import Surface
+from .surface import PACKED, Surface, packed
 
 SHORT = 1e-12  # of the square of a direction along a curve: below, a surface has none of it
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
@@ -95,24 +96,39 @@ class OnCurveTask(SpotTask, DistanceBoundTask, KernelTipTask):
         return self.near(J, e)
 
     def task_jacobian(self, state: State, target: Curve | Curves | OnSurface) -> TaskJacobian | None:
-        """The two ways across the curve; at a corner or an end all three."""
+        """The two ways across the curve, of a spot the one along its surface; at a corner or an end all of them."""
         if isinstance(target, OnSurface):
-            return None
+            return self._spot_jacobian(state, *target)
         _, along = gap(target, self.tip(state)[:3, 3])
         return self.point_task_jacobian(state, np.eye(3) if along is None else across(along))
 
+    def _spot_jacobian(self, state: State, curve: Curve | Curves, surface: Surface) -> TaskJacobian:
+        """Of a beam that misses its surface that of an aim at the nearest point of the curve."""
+        T, axis, used = self.tip(state), self.direction, 0 if self.band else None
+        assert axis is not None
+        o, a = T[:3, 3], T[:3, :3] @ axis
+        hit = surface.hit(o, a)
+        if hit is None:
+            return aim_task_jacobian(self, state, across(axis)[:used], axis, o + gap(curve, o)[0])
+        found = Spot(o + hit[0] * a, np.zeros((3, 0)), hit[1])
+        _, along = gap(curve, found.at)
+        free = np.zeros(3) if along is None else found.on_surface(along)
+        size = float(np.linalg.norm(free))
+        ways = np.cross(hit[1], free)[None] / size if size * size > SHORT else across(hit[1])
+        return spot_task_jacobian(self, state, axis, hit, ways[:used])
+
     def tip_form(self) -> TipForm | None:
-        if self.direction is not None:
+        is_ball, is_beam = self.band > 0.0, self.direction is not None
+        if self.surface is not None and not packed(self.surface, np.zeros(PACKED)):
             return None
-        is_ball = self.band > 0.0
         weights, bands = uniform(self.weight * self.influence, 1 if is_ball else 3, self.band)
-        return TipForm(TipKind.CURVE, self.link, self.offset, weights, bands, is_ball=is_ball)
+        kind = TipKind.SPOT if is_beam else TipKind.CURVE
+        return TipForm(kind, self.link, self.offset, weights, bands, is_ball=is_ball, axis=self.direction)
 
     def tip_target(self, target: Curve | Curves | OnSurface, out: Array) -> bool | None:
-        if isinstance(target, OnSurface):
-            return None
-        out[:2] = target.segments.ctypes.data, len(target.segments)
-        return False
+        curve, surface = target if isinstance(target, OnSurface) else (target, None)
+        out[:2] = curve.segments.ctypes.data, len(curve.segments)
+        return False if surface is None or packed(surface, out[2:]) else None
 
 
 def gap(curve: Curve | Curves, p: Array) -> tuple[Array, Array | None]:

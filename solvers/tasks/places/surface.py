@@ -134,7 +134,7 @@ def packed(surface: Surface, out: Array) -> bool:
     still = np.eye(4)
     own, T = (surface.surface, surface.T) if type(surface) is MovedSurface else (surface, still)
     if type(own) is MeshSurface:
-        out[0], out[1:10], out[10:] = own.triangles.ctypes.data, T[:3, :3].ravel(), T[:3, 3]
+        out[0], out[1:10], out[10:13] = own.triangles.ctypes.data, T[:3, :3].ravel(), T[:3, 3]
         return True
     if type(own) is not Plane or T is not still:
         return False

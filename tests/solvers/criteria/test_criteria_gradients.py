@@ -14,6 +14,7 @@ from robokin_addon.robokin import (
     RobotModel,
     TaskError,
     UnknownNameError,
+    forward_kinematics,
     frame_jacobian,
     gravity_torque,
     integrate,
@@ -25,7 +26,9 @@ from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers import (
     CenterOfMassTask,
     LoopClosureTask,
+    OnCurveTask,
     OrientationTask,
+    Plane,
     PoseTask,
     PositionTask,
     solve_ik,
@@ -46,7 +49,7 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.criteria.manipulability import task_jacobian, task_rows
 from robokin_addon.solvers.tasks.places.on_curve import gap
-from support.blender.every_task import every_task
+from support.blender.every_task import every_task, sphere
 from support.random_problems.random_tasks import every_motion, random_task
 from support.random_problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
@@ -165,6 +168,37 @@ def test_what_tasks_see_and_its_derivative(seed: int) -> None:
         "posture",
         "support",
     }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_the_spot_of_a_beam_sees_across_a_curve(seed: int) -> None:
+    """One way, at a corner of the curve both; of a beam that misses its mesh the two turns of an aim. Where the spot is
+    there, it moves as fast as the task's own rows say."""
+    rng = np.random.default_rng(seed)
+    model = random_robot(seed, 9, ("fixed", "floating", "planar")[seed % 3])
+    q, link = random_configuration(model, rng), str(model.link_names[-1])
+    T, axis = forward_kinematics(model, q)[link], np.array([0.6, 0.0, 0.8])
+    beam, side = T[:3, :3] @ axis, rng.normal(size=3)
+    spot = T[:3, 3] + beam
+    wall, ball, beside = Plane(spot, beam + 0.3 * side), sphere(spot, 0.7), sphere(T[:3, 3] - 9.0 * beam, 0.7)
+    through = np.array([-1.0, 2.0])[:, None] * np.cross(beam, side) + spot
+    corner = spot + 0.1 * beam + np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.5, 0.0]]) @ np.diag(np.sign(side))
+    for curve, surface, count in (
+        (spot + rng.normal(size=(4, 3)), wall, 0),
+        (spot + rng.normal(size=(4, 3)), ball, 0),
+        (spot + rng.normal(size=(4, 3)), beside, 2),
+        (through, Plane(spot, beam), 1),
+        (corner, Plane(spot, beam), 0),
+        (np.array([spot - beam, spot + 2.0 * beam]), Plane(spot, beam), 2),
+    ):
+        task = OnCurveTask(link, curve, direction=axis, surface=surface)
+        state = State(model, q, [task], 0.7, "numpy")
+        change, expected = task_jacobian(state)[1], _differences(task_rows, state)
+        np.testing.assert_allclose(change, expected, atol=1e-7 * max(1.0, abs(expected).max()))
+        assert len(change) == count or (not count and len(change) in (1, 2))
+        if curve is through:
+            speeds = [np.linalg.svd(rows, compute_uv=False) for rows in (task_rows(state), state.task_rows)]
+            np.testing.assert_allclose(speeds[1], [*speeds[0], 0.0, 0.0], atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))

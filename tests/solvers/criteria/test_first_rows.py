@@ -61,6 +61,18 @@ KINDS: dict[str, Callable[[np.random.Generator, str, str, Array], Task]] = {
     "tube": lambda rng, tip, other, T: OnLineTask(tip, (rng.normal(size=3), _unit(rng)), band=0.1),
     "curve": lambda rng, tip, other, T: OnCurveTask(tip, rng.normal(size=(9, 3)), True, rng.normal(size=3)),
     "curve with thickness": lambda rng, tip, other, T: OnCurveTask(tip, rng.normal(size=(9, 3)), band=0.1),
+    "beam on a curve": lambda rng, tip, other, T: OnCurveTask(
+        tip, rng.normal(size=(9, 3)), True, direction=_unit(rng), surface=Plane(rng.normal(size=3), _unit(rng))
+    ),
+    "beam near a curve": lambda rng, tip, other, T: OnCurveTask(
+        tip, rng.normal(size=(9, 3)), direction=_unit(rng), surface=sphere(np.zeros(3), 5.0), band=0.1
+    ),
+    "beam on lines of a mesh": lambda rng, tip, other, T: OnCurveTask(
+        tip, 5.0 * rng.normal(size=(40, 3)), direction=_unit(rng), surface=sphere(np.zeros(3), 5.0)
+    ),
+    "beam that misses": lambda rng, tip, other, T: OnCurveTask(
+        tip, rng.normal(size=(9, 3)), direction=_unit(rng), surface=sphere(np.full(3, 99.0), 5.0)
+    ),
     "relative": lambda rng, tip, other, T: RelativePoseTask(tip, other, T, _some(rng), other_offset=T),
     "relative with a band": lambda rng, tip, other, T: RelativePoseTask(tip, other, T, position_band=(0.1, 0.0, 0.2)),
     "loop": lambda rng, tip, other, T: LoopClosureTask(tip, other, T),

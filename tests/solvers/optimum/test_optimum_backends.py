@@ -285,6 +285,7 @@ class _OwnSurface(Plane):
 
 
 OWN = _OwnSurface((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+LINE = [[0.0, 0.0, 0.5], [0.5, 0.0, 0.5]]
 TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[0, 1, 2]])
 
 
@@ -296,7 +297,7 @@ TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[
         ([PositionTask("panda_hand", (0, 0, 1))], [_OwnEdge()], None, False),
         ([PositionTask("panda_hand", (0, 0, 1))], [JointSprings()], [0.5], True),
         ([PositionTask("panda_hand", (0, 0, 1))], [Manipulability()], [0.5], True),
-        ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [JointSprings()], None, True),
+        ([OnCurveTask("panda_hand", LINE)], [JointSprings()], None, True),
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [Manipulability()], None, True),
         ([DistanceTask("panda_hand", 0.3)], [SmallestSingularValue()], None, True),
         ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [SmallestSingularValue()], None, True),
@@ -304,7 +305,10 @@ TRIANGLE = MeshSurface([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [[
         ([LaserTask("panda_hand", (0, 0, 1), (0, 0, 0), FLOOR)], [SmallestSingularValue()], None, True),
         ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), TRIANGLE), FLOOR)], [SmallestSingularValue()], None, True),
         ([LaserTask("panda_hand", (0, 0, 1), ((0, 0, 0), OWN), FLOOR)], [SmallestSingularValue()], None, False),
-        ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [SmallestSingularValue()], None, True),
+        ([OnCurveTask("panda_hand", LINE)], [SmallestSingularValue()], None, True),
+        ([OnCurveTask("panda_hand", LINE, direction=(0, 0, 1), surface=FLOOR)], [SmallestSingularValue()], None, True),
+        ([OnCurveTask("panda_hand", LINE, direction=(0, 0, 1), surface=OWN)], [JointSprings()], None, True),
+        ([OnCurveTask("panda_hand", LINE, direction=(0, 0, 1), surface=OWN)], [SmallestSingularValue()], None, False),
     ],
 )
 def test_what_the_kernel_can_minimise(

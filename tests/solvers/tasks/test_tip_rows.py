@@ -43,7 +43,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
 from robokin_addon.solvers.tasks.places.curve import Curve
-from robokin_addon.solvers.tasks.places.surface import MovedSurface
+from robokin_addon.solvers.tasks.places.surface import MovedSurface, Surface
 from robokin_addon.solvers.velocity.native_layout import NO_LEVELS, ExtraLevels
 from support.blender.every_task import every_task, sphere
 from support.few import rest_slow
@@ -103,6 +103,12 @@ def _tasks(rng: np.random.Generator, model: RobotModel, q: np.ndarray, away: np.
         "tube": OnCurveTask(link, _lines(rng, T[:3, 3]), band=0.1),
         "laser on a mesh that moved": LaserTask(link, axis, point, _moved(here, 0.9 * beam, rng), 0.5, offset),
         "laser past a mesh": LaserTask(link, axis, point, sphere(here[:3, 3] - 9.0 * beam, 0.7), influence=0.3),
+        "beam on a curve": _beam_on_lines(
+            rng, link, axis, sphere(here[:3, 3] + 0.9 * beam, 0.7), here, beam, weight=0.5
+        ),
+        "beam near a curve": _beam_on_lines(rng, link, axis, _moved(here, 0.9 * beam, rng), here, beam, band=0.1),
+        "beam past its mesh": _beam_on_lines(rng, link, axis, sphere(here[:3, 3] - 9.0 * beam, 0.7), here, beam),
+        "beam on a plane": _beam_on_lines(rng, link, axis, Plane(here[:3, 3] + beam, beam + 0.1 * point), here, beam),
         "laser beside": LaserTask(link, axis, point, Plane(here[:3, 3] - beam, beam + 0.1 * point), 0.5, offset),
         "relative": RelativePoseTask(link, other, T, some, (0.0, 1.0, 1.0), None, offset, position_band=some),
         "loop": LoopClosureTask(link, other, offset, None, some, 0.0, correction=0.3),
@@ -128,6 +134,20 @@ def _lines(rng: np.random.Generator, at: np.ndarray) -> list[Curve]:
     return [
         Curve(at + 0.5 * rng.normal(size=(count, 3)), closed) for count, closed in ((4, True), (2, False), (7, False))
     ]
+
+
+def _beam_on_lines(
+    rng: np.random.Generator,
+    link: str,
+    axis: np.ndarray,
+    surface: Surface,
+    here: np.ndarray,
+    beam: np.ndarray,
+    **settings: float,
+) -> OnCurveTask:
+    """Its spot on lines ahead of it."""
+    lines = _lines(rng, here[:3, 3] + beam)
+    return OnCurveTask(link, lines, direction=axis, surface=surface, influence=0.6, **settings)
 
 
 def _moved(here: np.ndarray, ahead: np.ndarray, rng: np.random.Generator) -> MovedSurface:

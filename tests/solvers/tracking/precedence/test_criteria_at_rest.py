@@ -55,7 +55,7 @@ def test_what_a_level_undoes_a_criterion_asks_for_no_more(name: str, seed: int, 
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
-@pytest.mark.parametrize("kind", ["curve", "mesh"])
+@pytest.mark.parametrize("kind", ["curve", "mesh", "curve on a mesh"])
 def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend: str) -> None:
     """As a scene is read: what they say is the same, where it lies in memory is not."""
     model = library_robot("panda")
@@ -66,12 +66,17 @@ def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend:
     triangles = [[0, i, i + 1] for i in range(1, 39)]
 
     def place() -> object:
-        return Curve(circle) if kind == "curve" else (circle[0], MeshSurface(circle, triangles))
+        surface = MeshSurface(circle, triangles)
+        return {"curve": Curve(circle), "mesh": (circle[0], surface), "curve on a mesh": (Curve(circle), surface)}[kind]
 
     one = place()
-    on_curve = OnCurveTask("tool", circle, priority=2)
-    beam = LaserTask("tool", (0, 0, 1), circle[0], MeshSurface(circle, triangles), priority=2)
-    tasks = [PositionTask("link_7", far), on_curve if kind == "curve" else beam]
+    mesh = MeshSurface(circle, triangles)
+    below = {
+        "curve": OnCurveTask("tool", circle, priority=2),
+        "mesh": LaserTask("tool", (0, 0, 1), circle[0], mesh, priority=2),
+        "curve on a mesh": OnCurveTask("tool", circle, direction=(0, 0, 1), surface=mesh, priority=2),
+    }
+    tasks = [PositionTask("link_7", far), below[kind]]
     kept, anew = (
         track(model, tasks, [[far, each()] for _ in range(60)], q0, 1 / 24, criteria=[JointSprings()], backend=backend)
         for each in (lambda: one, place)
