@@ -14,7 +14,7 @@ from ...properties.results.result_text import quantity_text
 from ...robokin import RobotModel, clamp
 from ...robokin.spatial import quaternion
 from ...robokin.structure.bodies import rigid_bodies
-from ...robokin.structure.natural_root import Y, up_axis, wheels
+from ...robokin.structure.natural_root import Y, feet, up_axis, wheels
 from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
 
@@ -26,7 +26,7 @@ SUNK = 0.05  # of the robot's height: what reaches farther into the ground does 
 def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """Take the home posture; where there is none, the stored one that says most, or a natural pose, which is home from
     then on. A home of zeros says nothing: it is kept, and the pose is a natural one. A floating base comes down to the
-    ground, the XY plane of the object."""
+    ground, the XY plane of the object. Where the base does not move, but knees do, the object comes down."""
     robot = binding(obj)
     model = robot.model
     home = home_posture(obj) or _fullest_posture(obj, model)
@@ -46,6 +46,9 @@ def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
         lowest = min((inverse @ point).z for point in _points(obj))
         q[2] -= lowest * context.scene.unit_settings.scale_length
         write_configuration(obj, q, robot)
+        context.view_layer.update()
+    elif feet(model):
+        obj.location.z -= max(min(point.z for point in _points(obj)) - obj.matrix_world.translation.z, 0.0)
         context.view_layer.update()
     home = home or store_posture(obj, model, HOME, own_values(model, read_configuration(obj, robot)))
     obj.robokin.home_posture = home.name

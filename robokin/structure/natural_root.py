@@ -19,6 +19,7 @@ LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others 
 Y, Z = 1, 2
 _ROTOR = re.compile("rotor|propeller", re.IGNORECASE)
 _FLIES = re.compile("(?:^|[^a-z])(?:[a-z]*copter|drone|flying|quadrotor|hexarotor)(?:$|[^a-z])", re.IGNORECASE)
+LYING = 0.05  # of the robot's height: how far above the feet a root link is at most that lies on the ground
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
 
 
@@ -68,29 +69,37 @@ def _wheels(model: RobotModel) -> tuple[tuple[str, ...], bool]:
 def feet(model: RobotModel) -> tuple[str, ...]:
     """The first links of the bodies that a legged robot stands on at q = 0, or near it inside the limits: ends of two
     or more limbs, on one level, with what carries the limbs high above. () for other robots."""
-    return _feet(model, up_axis(model))
+    return tuple(leg[0] for leg in legs(model))
+
+
+@lru_cache(maxsize=8)
+def legs(model: RobotModel) -> tuple[tuple[str, ...], ...]:
+    """Of each foot the bodies of its leg, from the foot up."""
+    return _legs(model, up_axis(model))
 
 
 def up_axis(model: RobotModel) -> int:
     """Which axis of the root link is upward: 2 (Z), or 1 (Y) where a robot with legs and something above them has feet
     along that one alone."""
-    if _feet(model, Z) or not _feet(model, Y):
+    if _legs(model, Z) or not _legs(model, Y):
         return Z
     heights = _heights(model, Y).values()
     return Y if max(heights) > STANDS * np.ptp(list(heights)) else Z
 
 
-def _feet(model: RobotModel, axis: int) -> tuple[str, ...]:
+def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
     heights, bodies = _heights(model, axis), rigid_bodies(model)
     low, size = min(heights.values()), np.ptp(list(heights.values()))
     lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in bodies.last}
     found = tuple(on for on, z in lowest.items() if z < low + LEVEL * size and bodies.movers[on] > 1)
     above = {joint.child: bodies.of[str(joint.parent)] for joint in model.joints[1:] if joint.nv}
-    limbs = [_limb(end, above, bodies) for end in found]
+    limbs = tuple(_limb(end, above, bodies) for end in found)
     parts = [body for limb in limbs for body in limb]
     if len(found) < 2 or len(set(parts)) < len(parts):  # fingers share an arm
         return ()
-    return found if all(heights[limb[-1]] > low + STANDS * size for limb in limbs) else ()
+    root = -min(lowest[end] for end in found) / size  # on the ground, or high above it, unlike that of hanging arms
+    stands = root < LYING or root > STANDS
+    return limbs if stands and all(heights[limb[-1]] > low + STANDS * size for limb in limbs) else ()
 
 
 def _heights(model: RobotModel, axis: int) -> dict[str, float]:
@@ -100,10 +109,10 @@ def _heights(model: RobotModel, axis: int) -> dict[str, float]:
     return {link.name: float((down @ placed[link.name])[axis, 3]) for link in model.links}
 
 
-def _limb(body: str, above: dict[str, str], bodies: Bodies) -> list[str]:
+def _limb(body: str, above: dict[str, str], bodies: Bodies) -> tuple[str, ...]:
     """The body and those that carry it, up to one that carries others too."""
     found = [body]
     while body in above and len(bodies.carried[above[body]]) == 1 and bodies.movers[above[body]]:
         body = above[body]
         found.append(body)
-    return found
+    return tuple(found)

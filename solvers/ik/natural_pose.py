@@ -11,8 +11,9 @@ from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_
 from ...robokin.arrays import Array
 from ...robokin.model.model_limits import JointSlot
 from ...robokin.structure.bodies import Bodies, rigid_bodies
-from ...robokin.structure.natural_root import feet, up_axis, wheels
+from ...robokin.structure.natural_root import legs, up_axis, wheels
 from ...robokin.structure.tool_links import tool_links
+from .natural_legs import standing_configuration
 
 STEP = math.radians(15.0)
 REACH = 9  # steps of an angle to either side; of a slide this many tenths of its range
@@ -28,9 +29,9 @@ CLEAR = 0.1  # of the robot's size
 
 
 def natural_configuration(model: RobotModel) -> Array:
-    """(nq,) inside the limits. Trunk, legs, neck and fingers stay as near to the neutral pose as they may."""
-    q = clamp(model, model.neutral())
-    bodies, standing = rigid_bodies(model), feet(model)
+    """(nq,) inside the limits. Trunk, neck and fingers stay as near to the neutral pose as they may."""
+    q = standing_configuration(model)
+    bodies, standing = rigid_bodies(model), {body for leg in legs(model) for body in leg}
     tools = [link for link in reversed(tool_links(model)) if bodies.of[link] not in standing]
     found = [limb for link in tools for limb in _limbs(model, bodies, link)]
     trunks = {on for _, _, on in found}

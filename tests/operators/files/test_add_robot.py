@@ -9,6 +9,7 @@ from robokin_addon.operators.files.add_robot import ROBOKIN_MT_add_robot
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.library import ROBOTS, library_robot
+from robokin_addon.robokin.structure.natural_root import feet
 from support.oracles.compare import compare_models
 
 NAMES = list(ROBOTS)
@@ -29,7 +30,7 @@ def test_the_robot_in_the_scene_is_that_of_the_library(scene: bpy.types.Scene, n
     scene.cursor.location = 0.5, -1.0, 0.25
     obj = add(name)
     expected = library_robot(name)
-    model = robot_model(obj)
+    model, first = robot_model(obj), read_configuration(obj)
     assert compare_models(model, expected, 1e-6) == []
     assert in_limits(model, read_configuration(obj))
     q = random_configuration(expected, np.random.default_rng(0))
@@ -39,6 +40,9 @@ def test_the_robot_in_the_scene_is_that_of_the_library(scene: bpy.types.Scene, n
     if ROBOTS[name].up == "y":  # what points up in the text points up in the scene
         stand[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
     stand[:3, 3] = 0.5, -1.0, 0.25
+    for foot in feet(expected)[:1]:  # its base is fixed, and its knees are bent: the object brings its soles down
+        raised = forward_kinematics(expected, first)[foot] - forward_kinematics(expected, expected.neutral())[foot]
+        stand[2, 3] -= raised[2, 3]
     assert np.array(obj.matrix_world) == pytest.approx(stand, abs=1e-6)
     bone = obj.pose.bones[binding(obj).bone_of_link[ROBOTS[name].tip]]
     tip = stand @ forward_kinematics(expected, q)[ROBOTS[name].tip]

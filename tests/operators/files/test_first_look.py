@@ -32,6 +32,30 @@ def test_a_humanoid_stands_on_the_ground_in_the_pose_of_the_file_beside_it(scene
     assert obj.robokin.home_posture == "half_sitting"
 
 
+@pytest.mark.parametrize(
+    ("name", "knee"), [("g1_29dof_rev_1_0", "left_knee_joint"), ("laikago", "FL_calf_joint"), ("solo12", "FL_KFE")]
+)
+def test_a_robot_stands_on_bent_legs_on_the_ground_and_is_at_home_there(scene, name, knee):
+    obj = imported(robot(name), postures=False)
+    model, q = robot_model(obj), read_configuration(obj)
+    assert abs(lowest(obj)) < 1e-4
+    assert abs(q[model.slot(knee).q][0]) > 0.3
+    bpy.ops.robokin.home()
+    np.testing.assert_allclose(read_configuration(obj), q, atol=1e-6)
+
+
+@pytest.mark.parametrize("height", [0.0, 1.0])
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+@pytest.mark.parametrize(("name", "root"), [("humanoid", "own"), ("puppet", "own"), ("humanoid", "floating")])
+def test_soles_of_the_library_are_on_the_height_of_the_cursor(scene, name, root, height, unit):
+    scene.unit_settings.scale_length = unit
+    scene.cursor.location.z = height / unit
+    assert bpy.ops.robokin.add_robot(robot=name, root=root) == {"FINISHED"}
+    obj = bpy.context.object
+    assert lowest(obj) * unit == pytest.approx(height, abs=1e-4)
+    assert abs(read_configuration(obj)[robot_model(obj).slot("left_knee").q][0]) > 0.3
+
+
 def test_a_humanoid_whose_file_has_y_upward_stands_upright_on_the_ground(scene, capfd):
     obj = imported(robot("human"))
     model, q = robot_model(obj), read_configuration(obj)

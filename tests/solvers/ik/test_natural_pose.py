@@ -40,12 +40,12 @@ def test_an_arm_is_bent_away_from_limits_and_over_its_base(name):
     assert placed[tool][0, 3] > 0.1 and placed[tool][2, 3] > 0.1
 
 
-def test_legs_stay_straight_and_both_arms_are_bent_alike():
+def test_both_arms_are_bent_alike_and_the_trunk_is_not():
     model = library_robot("humanoid")
     q = natural_configuration(model)
     for joint in model.moving_joints:
         turned = abs(q[model.slot(joint.name).q]).max() > 1e-6
-        assert not (turned and any(word in joint.name for word in ("hip", "knee", "ankle", "waist", "neck")))
+        assert not (turned and any(word in joint.name for word in ("waist", "neck")))
     left, right = (abs(q[model.slot(f"{side}_elbow").q]) for side in ("left", "right"))
     assert left > 0.3 and right > 0.3
 
@@ -114,7 +114,7 @@ def test_arms_of_real_robots_with_hands_are_bent_and_their_trunks_are_not(name):
     q = natural_configuration(model)
     turned = {joint.name for joint in model.moving_joints if abs(q[model.slot(joint.name).q]).max() > 0.2}
     assert any("left" in joint for joint in turned) and any("right" in joint for joint in turned)
-    assert not any(word in joint for joint in turned for word in ("torso", "waist", "head", "hip", "knee", "finger"))
+    assert not any(word in joint for joint in turned for word in ("torso", "waist", "head", "finger"))
 
 
 def test_a_slide_without_an_end_stays():
