@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from ..model.robot import RobotModel
+
+SHORT = 0.3  # of the way from the root to a hand: fingers are no longer than this
 
 
 @dataclass(frozen=True)
 class Bodies:
     """A body is named by its first link. of: the body of every link.   movers: how many joints move each body.
     carried: the bodies that move on a body.   frames: links of a body behind which nothing is fixed.
-    fingers: bodies with nothing behind them, two or more on one moving body, a hand.   hands: those.
+    fingers: the bodies on a hand: a moving body that carries two limbs or more, each one body, or all of them short.
     last: hands, and bodies with nothing behind them that are no fingers."""
 
     of: dict[str, str]
     movers: dict[str, int]
     carried: dict[str, list[str]]
     frames: dict[str, list[str]]
-    hands: frozenset[str]
     fingers: frozenset[str]
     last: tuple[str, ...]
 
@@ -30,8 +33,10 @@ def rigid_bodies(model: RobotModel) -> Bodies:
     of, movers = {root: root}, {root: 0}
     carried: dict[str, list[str]] = {root: []}
     frames: dict[str, list[str]] = {root: [root]}
+    lengths, reach = {root: 0.0}, {root: 0.0}  # of the way from the root to a link, and to the farthest one behind it
     for joint in model.joints[1:]:
         on = of[str(joint.parent)]
+        lengths[joint.child] = lengths[str(joint.parent)] + float(np.linalg.norm(joint.placement[:3, 3]))
         if joint.nv:
             of[joint.child], movers[joint.child] = joint.child, movers[on] + 1
             carried[joint.child], frames[joint.child] = [], [joint.child]
@@ -39,7 +44,16 @@ def rigid_bodies(model: RobotModel) -> Bodies:
         else:
             of[joint.child] = on
             frames[on] = [link for link in frames[on] if link != joint.parent] + [joint.child]
-    hands = {on for on, ends in carried.items() if len(ends) > 1 and movers[on] and not any(map(carried.get, ends))}
-    fingers = {end for on in hands for end in carried[on]}
+    for joint in reversed(model.joints[1:]):
+        farthest = reach[joint.child] = max(reach.get(joint.child, 0.0), lengths[joint.child])
+        reach[str(joint.parent)] = max(reach.get(str(joint.parent), 0.0), farthest)
+    hands: set[str] = set()
+    fingers: set[str] = set()
+    for on, ends in carried.items():
+        short = reach[on] < (1.0 + SHORT) * lengths[on]
+        if on not in fingers and len(ends) > 1 and movers[on] and (short or not any(map(carried.get, ends))):
+            hands.add(on)
+        if on in fingers or on in hands:
+            fingers.update(ends)
     last = [on for on, ends in carried.items() if movers[on] and on not in fingers and (on in hands or not ends)]
-    return Bodies(of, movers, carried, frames, frozenset(hands), frozenset(fingers), tuple(last))
+    return Bodies(of, movers, carried, frames, frozenset(fingers), tuple(last))

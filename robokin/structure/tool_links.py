@@ -10,24 +10,45 @@ from .bodies import rigid_bodies
 
 STANDARD = "tool0"  # the name of the tool frame in ROS (REP 199)
 WORDS = {"tool", STANDARD, "tcp", "ee", "eef", "effector", "grasp", "grasping"}  # what people call one
+OTHERS = {
+    "camera",
+    "optical",
+    "imu",
+    "accelerometer",
+    "lidar",
+    "range",
+    "rotor",
+    "propeller",
+    "wheel",
+}  # and what is none
 
 
 @lru_cache(maxsize=8)
 def tool_links(model: RobotModel) -> tuple[str, ...]:
     """Links that may be the tool, those with the most joints above them first; none for a robot that does not move.
 
-    They are the frames at the ends of moving bodies, and the last bodies themselves; not the fingers of a hand. When
-    some are called tools, only these; of several frames on one body the one called `tool0`.
+    They are the frames at the ends of moving bodies, and the last bodies themselves; not the fingers of a hand, nor
+    sensors, rotors and wheels where there are others. When some are called tools, only these; of several frames on one
+    body the one called `tool0`.
     """
     bodies = rigid_bodies(model)
     parents = {joint.parent for joint in model.joints}
     moving = [on for on, count in bodies.movers.items() if count and on not in bodies.fingers]
-    found = []
+    found, others = [], []
     for on in sorted(moving, key=lambda on: -bodies.movers[on]):
         own = [link for link in bodies.frames[on] if on in bodies.last or link not in parents]
-        found += [STANDARD] if STANDARD in own else own
-    called = [link for link in found if WORDS & set(re.split(r"[^a-z0-9]+", link.lower()))]
-    return tuple(called or found)
+        tools = [link for link in own if not OTHERS & _words(link)]
+        if not tools and on in bodies.last and not OTHERS & _words(on):
+            tools = [on]  # which carries sensors alone
+        found += [STANDARD] if STANDARD in own else tools
+        others += own
+    called = [link for link in found if WORDS & _words(link)]
+    return tuple(called or found or others)
+
+
+def _words(name: str) -> set[str]:
+    """In lower case: `LeftWristIMULink` has four."""
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*", name)}
 
 
 def end_links(model: RobotModel) -> tuple[str, ...]:

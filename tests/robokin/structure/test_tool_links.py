@@ -15,6 +15,7 @@ def model(*joints: tuple[str, str, str]) -> RobotModel:
 
 
 ARM = [("continuous", "base", "upper"), ("continuous", "upper", "lower")]
+SENSORS = [("fixed", "upper", "camera"), ("fixed", "lower", "WristIMULink")]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,9 @@ ARM = [("continuous", "base", "upper"), ("continuous", "upper", "lower")]
         ([*ARM, ("fixed", "lower", "palm"), ("prismatic", "palm", "a"), ("prismatic", "palm", "b")], ("palm",)),
         ([*ARM, ("continuous", "base", "other")], ("lower", "other")),
         ([*ARM, ("fixed", "lower", "camera"), ("fixed", "upper", "my_tcp")], ("my_tcp",)),
-        ([*ARM, ("fixed", "upper", "camera")], ("lower", "camera")),
+        ([*ARM, ("fixed", "upper", "plate")], ("lower", "plate")),
+        ([*ARM, *SENSORS, ("continuous", "base", "rotor_1")], ("lower",)),
+        ([("continuous", "base", "wheel_1"), ("continuous", "base", "wheel_2")], ("wheel_1", "wheel_2")),
     ],
 )
 def test_the_last_frames_of_what_moves(joints, tools):
@@ -37,5 +40,14 @@ def test_the_last_frames_of_what_moves(joints, tools):
 def test_real_robots():
     assert tool_links(load_urdf(robot("panda"))) == ("panda_hand_tcp",)
     assert tool_links(load_urdf(robot("ur5_robot"))) == ("tool0",)
-    several = tool_links(load_urdf(robot("talos_reduced")))
-    assert len(several) > 1 and "left_sole_link" in several and not several[0].startswith("rgbd")
+    assert tool_links(load_urdf(robot("baxter")))[:2] == ("right_gripper", "left_gripper")
+    hands, feet = ("gripper_left_base_link", "gripper_right_base_link"), ("left_sole_link", "right_sole_link")
+    assert tool_links(load_urdf(robot("talos_full_v2"))) == (*hands, *feet, "head_2_link")
+
+
+def test_the_fingers_of_a_hand_are_short_limbs_and_those_of_a_trunk_are_none():
+    """Of G1's hands with seven joints each the palms; and its trunk, which carries two arms, is no hand."""
+    assert tool_links(load_urdf(robot("g1_29dof_with_hand_rev_1_0")))[:2] == (
+        "left_hand_palm_link",
+        "right_hand_palm_link",
+    )
