@@ -34,6 +34,7 @@ class TrackedRobot(Protocol):
 
     data: IKData
     limits: TrackLimits
+    keeps_clear: bool
     q: Array
     goals: list[Array]
 
@@ -83,7 +84,8 @@ class Frame:
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
             met = met or free.settle(SETTLING_STEPS, SETTLED)
-            met = met or (on == 1 and not is_velocity and (free.turn_aside(start) or self._turned_round(last)))
+            if on == 1 and not is_velocity and not tracking.keeps_clear:
+                met = met or free.turn_aside(start) or self._turned_round(last)
             met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best

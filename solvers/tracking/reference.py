@@ -51,7 +51,7 @@ class ReferenceTracking:
     state: ((1 + levels) nq + nv + 2,) to be set first: q, inside the limits; of each level the goal, where q would be
     in time; the step that led to q; how many levels are late, from the first on that was not met and is not of
     velocities; and the patience: in how many frames the robot comes to rest where targets stand still.
-    keeps_clear: links keep apart: then what is in the way is named, and not who is late.
+    keeps_clear: links keep apart, which is the first level: what is in the way is named, and not who is late.
     """
 
     name = "numpy"

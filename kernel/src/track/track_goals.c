@@ -165,7 +165,8 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
       met = rk_tracking_go(t, t->pulled, RK_GOAL_STEPS, 0);
     }
     met = met || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED) ||
-          (k == 0 && !is_velocity && (turn_aside(t) || turn_round(t, before))) || (k > 0 && possible == k && !is_velocity && meet_as_one(t));
+          (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
+          (k > 0 && possible == k && !is_velocity && meet_as_one(t));
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);

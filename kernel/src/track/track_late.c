@@ -276,12 +276,6 @@ static int is_fastest(const rk_tracking *t, int32_t k) {
          (step + slack >= hi && hi < track->upper[k] - position - RK_AT_GOAL);
 }
 
-/* Whether links keep apart: then what is in the way is named, and not who is late. */
-static int keeps_clear(const rk_tracking *t) {
-  const rk_ik *ik = t->track->ik;
-  return ik->stack && ik->stack->step->clearance;
-}
-
 int rk_tracking_goes_on(rk_tracking *t, int32_t level) {
   rk_search *s = &t->search;
   if (!rk_is_velocity(s, level)) return 0;
@@ -303,7 +297,7 @@ int rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int is_beyo
     rk_tracking_is_reached(t, level);
   }
   for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > RK_AT_GOAL;
-  if (any && !rk_is_velocity(&t->search, level) && !keeps_clear(t)) spare(t, level, behind);
+  if (any && !rk_is_velocity(&t->search, level) && !rk_keeps_clear(t)) spare(t, level, behind);
   if (any && !is_beyond) return 1;
   rk_difference(m, 1, t->frame.last, q, t->pace); /* or of a path that comes back to where it was */
   int both = 0, fastest = 0;

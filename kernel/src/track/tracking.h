@@ -34,6 +34,12 @@ static inline int rk_is_zero(const double *a, int64_t count) {
   return 1;
 }
 
+/* Whether links keep apart, which is then the first level: what is in the way is named, and not who is late. */
+static inline int rk_keeps_clear(const rk_tracking *t) {
+  const rk_stack *stack = t->track->ik->stack;
+  return stack && stack->step->clearance;
+}
+
 /* Whether the residual of a frame adds to those of the frames before. */
 static inline int rk_adds_up(const rk_search *s) { return s->ik->stack && s->ik->stack->adds_up; }
 

@@ -16,7 +16,7 @@ from robokin_addon.robokin import (
     read_urdf_text,
 )
 from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
-from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, velocity_step
+from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, track, velocity_step
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from robokin_addon.solvers.tracking.avoidance.native_safe_stop import NativeSafeStop
@@ -76,6 +76,29 @@ def test_a_pair_that_nothing_leads_apart_holds_no_joint_still(seed: int, backend
     clearance, task = ClearanceTask(collisions, 0.2), PositionTask("link_7", target)
     step = velocity_step(model, q, [clearance, task], dt=0.04, backend=backend)
     assert step.residuals[0, 0] > 0.005 and (abs(step.v[:3]) > 0.1).all()
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_pair_that_nothing_leads_apart_costs_a_blocked_frame_few_steps(backend: str) -> None:
+    """The clearance is never met: that was looked for beside each frame's goal, as of a limb that stands straight."""
+    finger = GANTRY
+    for name, parent, z in (("palm", "hand", 0.5), ("tip", "palm", -0.377)):
+        finger = finger.replace(
+            "</robot>",
+            f'<link name="{name}"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>'
+            f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{name}"/>'
+            f'<origin xyz="0 0 {z}"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+            "</robot>",
+        )
+    model = read_urdf_text(finger)
+    collisions = CollisionModel(model, [Obstacle("post", Sphere(0.1), at(0.6, 0.01))])
+    line = [[[x, 0.0, 0.0], None] for x in np.linspace(0.0, 0.8, 25)]
+    tasks = [PositionTask("hand", line[-1][0]), ClearanceTask(collisions)]
+    motion = track(model, tasks, line, model.neutral(), backend=backend)
+    near = motion.collisions[5]
+    assert near is not None and near.links == ("hand", "tip")
+    assert near.reason == "hand is 0.003 m from tip"
+    assert np.median(motion.iterations) < 30
 
 
 def test_steps_are_those_of_the_twin() -> None:
