@@ -12,10 +12,12 @@ from ...properties.bridge import Binding, binding, read_configuration, write_con
 from ...properties.postures import home_posture, posture_configuration, store_posture
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobotModel, clamp
+from ...robokin.arrays import Array
 from ...robokin.spatial import quaternion
 from ...robokin.structure.bodies import rigid_bodies
 from ...robokin.structure.natural_root import Y, feet, up_axis, wheels
 from ...scene.bake.start import own_values
+from ...scene.contacts import foot_corners
 from ...solvers.ik.natural_pose import natural_configuration
 
 HOME = "Home"
@@ -34,7 +36,11 @@ def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     if home is not None:
         q = posture_configuration(model, home)
     if np.array_equal(q, zero):
-        q = natural_configuration(model)
+        corners: dict[str, Array] = {}
+        for link, points in foot_corners(obj, robot):
+            name = model.links[link].name
+            corners[name] = np.vstack((corners.get(name, points), points))
+        q = natural_configuration(model, corners)
     write_configuration(obj, q, robot)
     context.view_layer.update()
     if model.root == "floating":

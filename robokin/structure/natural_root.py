@@ -74,7 +74,7 @@ def feet(model: RobotModel) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def legs(model: RobotModel) -> tuple[tuple[str, ...], ...]:
-    """Of each foot the bodies of its leg, from the foot up."""
+    """The legs of a robot that has `feet`, each as its bodies from the foot up."""
     return _legs(model, up_axis(model))
 
 

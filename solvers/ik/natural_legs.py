@@ -8,7 +8,7 @@ inverse kinematics put each foot where it is at q = 0, but higher, all by the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +26,15 @@ CROUCHED = math.radians(75.0)  # how far one is that nothing is below but the sh
 MARGIN = 0.15  # of a knee's range from its ends, which are avoided
 SPRAWL = 3.0  # how much it counts that a straight leg points outward, against that it is in front or behind
 MIDDLE = 0.25  # of the longer of thigh and shank: how long the other is at least
+LOW = 0.1  # of a shank's height: corners that are no higher are its foot
 PARALLEL = 0.9  # the cosine of the angle between parallel axes is larger
 
 
-def standing_configuration(model: RobotModel) -> Array:
+def standing_configuration(model: RobotModel, corners: Mapping[str, Array]) -> Array:
     """(nq,) inside the limits. All but the legs is in the neutral pose, and these too if a leg has no knee or cannot
-    place its foot."""
+    place its foot. corners: (n, 3) of links, in their frames [m]: where a foot ends that has no frame at its tip."""
     q = clamp(model, model.neutral())
-    found = [_leg(model, bodies) for bodies in legs(model)]
+    found = [_leg(model, bodies, corners) for bodies in legs(model)]
     bent = [leg for leg in found if leg is not None]
     if not bent or len(bent) < len(found):
         return q
@@ -42,7 +43,7 @@ def standing_configuration(model: RobotModel) -> Array:
     behind = tips[:, 0] < tips[:, 0].mean() - 0.1 * np.ptp(tips[:, 0])
     start, raised = q.copy(), []
     for leg, is_behind in zip(bent, behind, strict=True):
-        bend = leg.bend(q, up, ahead=leg.is_ankled or is_behind)  # knees of four legs bend towards the middle
+        bend = leg.bend(q, up, forward=leg.is_ankled or is_behind)  # knees of four legs bend towards the middle
         start[leg.knee] = leg.straight + bend
         raised.append(leg.raised(bend, up))
     level = max(tips @ up)
@@ -50,8 +51,10 @@ def standing_configuration(model: RobotModel) -> Array:
     for leg in bent:
         T = leg.T.copy()
         T[:3, 3] += max(raised) * up
-        whole = PoseTask(leg.link, T)
-        tasks.append(whole if leg.is_ankled else PositionTask(leg.link, T[:3, 3] + (level - leg.T[:3, 3] @ up) * up))
+        if leg.is_ankled:
+            tasks.append(PoseTask(leg.link, T, offset=leg.tip))
+        else:
+            tasks.append(PositionTask(leg.link, T[:3, 3] + (level - leg.T[:3, 3] @ up) * up, offset=leg.tip))
     solved = solve_ik(model, tasks, start, attempts=1, diagnose=False)
     if solved.status is not Status.CONVERGED:
         return q
@@ -61,12 +64,13 @@ def standing_configuration(model: RobotModel) -> Array:
 
 
 @dataclass(frozen=True)
-class _Leg:
-    """link, T: the lowest frame of the foot, and its (4, 4) placement at q = 0.   knee: its index in q.   straight: its
-    value where the leg is straight.   limits: of the knee.   axis: (3,) of the knee.   thigh, shank: (3,), at right
-    angles to it.   is_ankled: whether joints move the foot against the shank. Vectors are those at q = 0."""
+class _BentLeg:
+    """link, tip: the lowest frame of the foot, and (4, 4) T_link_tip.   T: (4, 4) T_root_tip.   knee: its index in q.
+    straight: its value where the leg is straight.   limits: of the knee.   axis: (3,) of the knee.   thigh, shank: (3,)
+    at right angles to it.   is_ankled: whether joints move the foot against the shank. T and vectors are at q = 0."""
 
     link: str
+    tip: Array
     T: Array
     knee: int
     straight: float
@@ -76,9 +80,9 @@ class _Leg:
     shank: Array
     is_ankled: bool
 
-    def bend(self, q: Array, up: Array, ahead: bool) -> float:
+    def bend(self, q: Array, up: Array, forward: bool) -> float:
         """[rad] How far its knee is bent: as at q if that is enough and away from limits; else outward where the leg
-        sprawls, ahead or back where it does not, if limits leave the choice."""
+        sprawls, forward or back where it does not, if limits leave the choice."""
         enough = UPRIGHT if self.is_ankled else CROUCHED
         lower, upper = self.limits
         margin = MARGIN * (upper - lower) if np.isfinite(upper - lower) else 0.0
@@ -88,7 +92,7 @@ class _Leg:
             return now
         down = self.thigh + self.shank
         outward = (down - (down @ up) * up) / np.linalg.norm(down)
-        towards = SPRAWL * outward + np.array((1.0 if ahead else -1.0, 0.0, 0.0))
+        towards = SPRAWL * outward + np.array((1.0 if forward else -1.0, 0.0, 0.0))
         first = 1.0 if np.cross(self.axis, self.shank) @ towards < 0.0 else -1.0  # a foot goes where its knee does not
         one, other = (float(np.clip(side * enough, low, high)) for side in (first, -first))
         return one if abs(one) > abs(other) - 1e-6 else other
@@ -102,15 +106,18 @@ class _Leg:
         return high - math.sqrt(max(float(a * a + b * b + 2.0 * a * b * math.cos(bend)) - beside, 0.0))
 
 
-def _leg(model: RobotModel, bodies: Sequence[str]) -> _Leg | None:
+def _leg(model: RobotModel, bodies: Sequence[str], corners: Mapping[str, Array]) -> _BentLeg | None:
     """bodies: of the leg, from the foot up."""
     zero = model.neutral()
     placed = forward_kinematics(model, zero)
     up = up_axis(model)
     link = min(rigid_bodies(model).frames[bodies[0]], key=lambda name: round(float(placed[name][up, 3]), 6))
+    tip = np.eye(4)
+    if link == bodies[0] and link in corners:
+        tip[:3, 3] = _lowest(corners[link], placed[link][up, :3])
     J = frame_jacobian(model, zero, link)
     axes = J[3:].T
-    places = np.cross(axes, J[:3].T)  # (nv, 3) from the tip to the nearest point of each axis
+    places = np.cross(axes, J[:3].T) - placed[link][:3, :3] @ tip[:3, 3]  # (nv, 3) from the tip to each axis
     above = {joint.child: joint for joint in model.joints[1:]}
     joints = [above[body] for body in reversed(bodies) if above[body].mimic is None]
     turns = [(joint, i) for joint in joints for i in _turns(model, joint)]
@@ -132,9 +139,18 @@ def _leg(model: RobotModel, bodies: Sequence[str]) -> _Leg | None:
             bend = math.atan2(axes[k] @ np.cross(thigh, shank), thigh @ shank)
             limits = float(model.lower[coordinate]), float(model.upper[coordinate])
             straight = float(zero[coordinate]) - bend
-            found = _Leg(link, placed[link], coordinate, straight, limits, axes[k], thigh, shank, bool(below))
+            found = _BentLeg(
+                link, tip, placed[link] @ tip, coordinate, straight, limits, axes[k], thigh, shank, bool(below)
+            )
             best = short
     return found
+
+
+def _lowest(points: Array, up: Array) -> Array:
+    """(3,) The middle of the lowest ones."""
+    heights = points @ up
+    low = points[heights < heights.min() + LOW * np.ptp(heights)]
+    return (low.min(axis=0) + low.max(axis=0)) / 2.0
 
 
 def _turns(model: RobotModel, joint: Joint) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -28,9 +28,10 @@ BELOW = 20.0  # how much links count that come nearer to the ground than CLEAR, 
 CLEAR = 0.1  # of the robot's size
 
 
-def natural_configuration(model: RobotModel) -> Array:
-    """(nq,) inside the limits. Trunk, neck and fingers stay as near to the neutral pose as they may."""
-    q = standing_configuration(model)
+def natural_configuration(model: RobotModel, corners: Mapping[str, Array] = {}) -> Array:
+    """(nq,) inside the limits. Trunk, neck and fingers stay as near to the neutral pose as they may. corners: (n, 3) of
+    the links that are feet, in their frames [m], where they are known."""
+    q = standing_configuration(model, corners)
     bodies, standing = rigid_bodies(model), {body for leg in legs(model) for body in leg}
     tools = [link for link in reversed(tool_links(model)) if bodies.of[link] not in standing]
     found = [limb for link in tools for limb in _limbs(model, bodies, link)]

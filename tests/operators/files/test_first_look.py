@@ -103,6 +103,35 @@ def test_what_stands_in_the_ground_is_raised_onto_it(scene, tmp_path, at, tall, 
     assert obj.location.z * unit == pytest.approx(raised, abs=1e-6)
 
 
+LEG = """<link name="hip_{i}"/><link name="thigh_{i}"/><link name="shank_{i}"><visual><origin xyz="0 0 -.15"/><geometry>
+<cylinder radius=".02" length=".3"/></geometry></visual></link>
+<joint name="roll_{i}" type="revolute"><parent link="base"/><child link="hip_{i}"/><origin xyz="{x} {y} 0"/>
+<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="pitch_{i}" type="revolute"><parent link="hip_{i}"/><child link="thigh_{i}"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<joint name="knee_{i}" type="revolute"><parent link="thigh_{i}"/><child link="shank_{i}"/><origin xyz="0 0 -.3"/>
+<axis xyz="0 1 0"/><limit lower="-2.8" upper="-.25" effort="1" velocity="1"/></joint>"""
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_a_shank_ends_where_its_mesh_does_if_no_frame_is_there(scene, tmp_path, unit):
+    """As of Spot's description."""
+    scene.unit_settings.scale_length = unit
+    places = [(x, y) for x in (0.3, -0.3) for y in (0.15, -0.15)]
+    text = "".join(LEG.format(i=i, x=x, y=y) for i, (x, y) in enumerate(places))
+    path = tmp_path / "dog.urdf"
+    path.write_text(f'<robot name="dog"><link name="base"/>{text}</robot>')
+    obj = imported(path)
+    model, q = robot_model(obj), read_configuration(obj)
+    placed = forward_kinematics(model, q)
+    assert model.root == "floating" and abs(lowest(obj)) * unit < 1e-4
+    for i, place in enumerate(places):
+        T = placed[f"shank_{i}"]
+        foot = T[:3, 3] - 0.3 * T[:3, 2]
+        np.testing.assert_allclose(foot[:2], place, atol=1e-4)
+        assert np.degrees(q[model.slot(f"knee_{i}").q][0]) == pytest.approx(-75.0, abs=0.1)
+
+
 WHEEL = """<link name="wheel_{i}"><visual><origin rpy="1.5707963 0 0"/><geometry><cylinder radius=".1" length=".05"/>
 </geometry></visual></link><joint name="wheel_{i}" type="continuous"><parent link="base"/><child link="wheel_{i}"/>
 <origin xyz="{x} {y} 0"/><axis xyz="0 1 0"/></joint>"""

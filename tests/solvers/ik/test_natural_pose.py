@@ -1,4 +1,4 @@
-"""The pose and the base that a new robot gets: elbows bent, away from limits, on its wheels or legs."""
+"""The pose and the base that a new robot gets: elbows and knees bent, away from limits, on its wheels or legs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,25 @@ from robokin_addon.robokin import (
     load_urdf,
 )
 from robokin_addon.robokin.library import ROBOTS, library_robot
-from robokin_addon.robokin.spatial.se3 import placement
-from robokin_addon.robokin.structure.natural_root import feet, natural_root
+from robokin_addon.robokin.spatial.se3 import placement, translation
+from robokin_addon.robokin.structure.natural_root import feet, legs, natural_root, up_axis
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers.ik.natural_pose import natural_configuration
 from support.random_problems.random_arms import random_arm
 from support.robots import robot
+
+HUMANOIDS = {
+    "g1_29dof_rev_1_0": "knee",
+    "g1_29dof_with_hand_rev_1_0": "knee",
+    "talos_full_v2": "leg_left_4 leg_right_4",
+    "romeo": "Knee",
+    "icub": "knee",
+    "human": "knee",
+    "alexander_v1.lowerBodyOnly": "KNEE",
+}
+ON_POINTS = ["a1", "b1", "go1", "go2", "laikago", "hyq_no_sensors", "anymal", "solo", "solo12", "bolt"]
+LIBRARY = {"humanoid": "knee", "puppet": "knee"}
+X, Y, Z = np.eye(3)
 
 
 def smallest(model, q, link):
@@ -138,3 +151,204 @@ def test_what_slides_without_an_end_stays_beside_what_turns(kind):
     q = natural_configuration(model)
     lengths = np.flatnonzero(model.is_length)
     assert len(lengths) and (q[lengths] == 0.0).all() and abs(q[1]) > 0.3
+
+
+def model_of(name):
+    return library_robot(name) if name in LIBRARY else load_urdf(robot(name))
+
+
+def of_legs(model):
+    """For each leg its joints."""
+    above = {joint.child: joint for joint in model.joints}
+    return [[above[body] for body in leg] for leg in legs(model)]
+
+
+def tip_of(model, q, foot):
+    """The lowest of the frames that are fixed to a foot."""
+    placed, on = forward_kinematics(model, q), {foot}
+    for joint in model.joints:
+        if joint.parent in on and not joint.nv:
+            on.add(joint.child)
+    return min(sorted(on), key=lambda name: round(placed[name][up_axis(model), 3], 6))
+
+
+def smallest_of_leg(model, q, tip, joints):
+    """The smallest singular value of a leg: of the motion of its sole, or of a foot that is a point."""
+    own = sorted({i for joint in joints for i in range(model.nv)[model.slot(joint.name).v]})
+    J = frame_jacobian(model, q, tip)[: 6 if len(own) > 4 else 3, own]
+    return np.linalg.svd(J, compute_uv=False)[min(J.shape[1], len(J)) - 1]
+
+
+@pytest.mark.parametrize("name", [*HUMANOIDS, *LIBRARY, *ON_POINTS])
+def test_legs_are_away_from_singularities_and_their_feet_level_under_the_hips(name):
+    model = model_of(name)
+    q, zero = natural_configuration(model), model.neutral()
+    assert in_limits(model, q)
+    placed, straight, up = forward_kinematics(model, q), forward_kinematics(model, zero), up_axis(model)
+    tips = [tip_of(model, zero, foot) for foot in feet(model)]
+    raised = [placed[tip][:3, 3] - straight[tip][:3, 3] for tip in tips]
+    assert np.ptp([placed[tip][up, 3] for tip in tips]) < 1e-4
+    for move in raised:
+        assert 0.0 < move[up] < 0.25
+        assert np.linalg.norm(np.delete(move, up)) < 1e-4
+    for tip, joints in zip(tips, of_legs(model), strict=True):
+        before = smallest_of_leg(model, clamp(model, zero), tip, joints)
+        assert smallest_of_leg(model, q, tip, joints) > max(1.3 * before, 0.01)
+
+
+@pytest.mark.parametrize("name", [*HUMANOIDS, *LIBRARY])
+def test_a_humanoid_stands_nearly_upright_on_flat_soles(name):
+    model = model_of(name)
+    q, words = natural_configuration(model), (HUMANOIDS | LIBRARY)[name].split()
+    knees = [joint for joint in model.moving_joints if any(word in joint.name for word in words)]
+    bent = [np.degrees(q[model.slot(joint.name).q][0]) for joint in knees]
+    assert len(bent) == 2 and all(15.0 < abs(angle) < 30.0 for angle in bent)
+    placed, straight = forward_kinematics(model, q), forward_kinematics(model, model.neutral())
+    for foot in feet(model):
+        np.testing.assert_allclose(placed[foot][:3, :3], straight[foot][:3, :3], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*HUMANOIDS, *LIBRARY, *ON_POINTS])
+def test_what_is_alike_left_and_right_stands_alike(name):
+    model = model_of(name)
+    placed = forward_kinematics(model, natural_configuration(model))
+    straight, side = forward_kinematics(model, model.neutral()), 3 - up_axis(model)
+    mirrored = np.where(np.arange(3) == side, -1.0, 1.0)
+    bodies = [body for leg in legs(model) for body in leg]
+    for body in bodies:
+        other = min(bodies, key=lambda each: abs(straight[each][:3, 3] - mirrored * straight[body][:3, 3]).max())
+        if abs(straight[other][:3, 3] - mirrored * straight[body][:3, 3]).max() < 1e-6:
+            np.testing.assert_allclose(placed[other][:3, 3], mirrored * placed[body][:3, 3], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["a1", "b1", "go1", "go2", "laikago", "hyq_no_sensors"])
+def test_knees_that_cannot_be_straight_are_not_on_their_limits(name):
+    model = model_of(name)
+    q = natural_configuration(model)
+    for joints in of_legs(model):
+        at = model.slot(joints[0].name).q.start
+        share = (q[at] - model.lower[at]) / (model.upper[at] - model.lower[at])
+        assert 0.15 < share < 0.85
+
+
+@pytest.mark.parametrize(
+    ("name", "ahead"), [("hyq_no_sensors", (0, 0, 1, 1)), ("solo12", (0, 0, 1, 1)), ("bolt", (0, 0)), ("a1", (0,) * 4)]
+)
+def test_knees_of_legs_without_soles_bend_as_their_makers_draw_them(name, ahead):
+    model = model_of(name)
+    placed = forward_kinematics(model, natural_configuration(model))
+    found = []
+    for leg in legs(model):
+        knee, hip = placed[leg[0]][0, 3], placed[leg[1]][0, 3]
+        found.append(int(knee > hip))
+    assert sorted(found) == sorted(ahead)
+
+
+@pytest.mark.parametrize("name", ["simple_humanoid", "quadruped"])
+def test_legs_that_cannot_be_bent_over_flat_feet_stay(name):
+    model = load_urdf(robot(name))
+    q, neutral = natural_configuration(model), clamp(model, model.neutral())
+    for joint in (joint for joints in of_legs(model) for joint in joints):
+        assert (q[model.slot(joint.name).q] == neutral[model.slot(joint.name).q]).all()
+
+
+def test_sensors_on_a_leg_are_no_hands():
+    model = load_urdf(robot("alexander_v1.lowerBodyOnly"))
+    q = natural_configuration(model)
+    assert abs(q[model.slot("LEFT_HIP_Y").q][0]) < 0.3
+
+
+@pytest.mark.parametrize("name", ["alex_nub_hands", "alex_sake_hands"])
+def test_arms_that_hang_beside_a_torso_are_no_legs(name):
+    model = load_urdf(robot(name))
+    assert feet(model) == ()
+    q = natural_configuration(model)
+    assert all(abs(q[model.slot(f"{side}ElbowPitch").q][0]) > 0.3 for side in ("Left", "Right"))
+
+
+def insect(knee, bent=0.0, **limits):
+    """A body on six legs: a hip about Z, then thigh and shank, 0.1 m each, straight down and outward, or bent."""
+    links, joints = [Link("body")], []
+    for i, angle in enumerate(np.radians([30.0, 90.0, 150.0, -30.0, -90.0, -150.0])):
+        outward = np.array((np.cos(angle), np.sin(angle), 0.0))
+        thigh = 0.1 * (outward - Z) / np.sqrt(2.0)
+        turned = np.cos(bent) * thigh + np.sin(bent) * -0.1 * (outward + Z) / np.sqrt(2.0)
+        links += [Link(f"{part}_{i}") for part in ("coxa", "femur", "tibia", "foot")]
+        axis = tuple(np.cross(Z, outward))
+        at = translation(0.1 * outward)
+        joints += [
+            Joint(f"yaw_{i}", "revolute", "body", f"coxa_{i}", at, tuple(Z), lower=-1.0, upper=1.0),
+            Joint(f"lift_{i}", "revolute", f"coxa_{i}", f"femur_{i}", axis=axis, lower=-2.0, upper=2.0),
+            Joint(f"knee_{i}", knee, f"femur_{i}", f"tibia_{i}", translation(thigh), axis, **limits),
+            Joint(f"tip_{i}", "fixed", f"tibia_{i}", f"foot_{i}", translation(turned)),
+        ]
+    return RobotModel("insect", links, joints)
+
+
+@pytest.mark.parametrize("limits", [{}, {"lower": -0.3, "upper": 2.5}])
+def test_knees_of_an_insect_bend_outward_and_up(limits):
+    model = insect("revolute" if limits else "continuous", **limits)
+    q, zero = natural_configuration(model), model.neutral()
+    placed, straight = forward_kinematics(model, q), forward_kinematics(model, zero)
+    for i in range(6):
+        knee, foot = placed[f"tibia_{i}"][:3, 3], placed[f"foot_{i}"][:3, 3]
+        np.testing.assert_allclose(foot[:2], straight[f"foot_{i}"][:2, 3], atol=1e-5)
+        assert knee[2] > straight[f"tibia_{i}"][2, 3] + 0.03 and foot[2] < knee[2]
+    assert np.ptp([placed[f"foot_{i}"][2, 3] for i in range(6)]) < 1e-5
+
+
+def test_legs_that_are_bent_enough_stay():
+    model = insect("revolute", np.radians(80.0), lower=-1.5, upper=1.5)
+    np.testing.assert_allclose(natural_configuration(model), model.neutral(), atol=1e-4)
+
+
+def biped(below, **limits):
+    """Two legs, hip and knee about Y, and what is below the shank: (joint type, axis) each."""
+    links, joints = [Link("pelvis"), Link("head")], [Joint("neck", "fixed", "pelvis", "head", translation(0.5 * Z))]
+    for side in (-1, 1):
+        parts = [("hip", "revolute", X), ("thigh", "revolute", Y), ("knee", "revolute", Y), *below]
+        on = "pelvis"
+        for i, (name, kind, axis) in enumerate(parts):
+            at = (0.1 * side * Y, 0.0 * Z, -0.4 * Z, -0.4 * Z, 0.0 * Z)[i]
+            links.append(Link(f"{name}_{side}_body"))
+            own = {"lower": -2.0, "upper": 2.0} | limits.get(name, {}) if kind == "revolute" else {}
+            joints.append(Joint(f"{name}_{side}", kind, on, links[-1].name, translation(at), tuple(axis), **own))
+            on = links[-1].name
+        links.append(Link(f"sole_{side}"))
+        joints.append(Joint(f"sole_{side}", "fixed", on, links[-1].name, translation(-0.08 * Z)))
+    return RobotModel("biped", links, joints)
+
+
+ANKLE = [("ankle", "revolute", Y), ("roll", "revolute", X)]
+
+
+def test_a_knee_that_bends_both_ways_bends_as_a_human_s_over_an_ankle():
+    model = biped(ANKLE)
+    placed = forward_kinematics(model, natural_configuration(model))
+    for side in (-1, 1):
+        assert placed[f"knee_{side}_body"][0, 3] > 0.05
+        np.testing.assert_allclose(placed[f"sole_{side}"][:3, :3], np.eye(3), atol=1e-5)
+
+
+def test_a_wheel_is_no_ankle():
+    model = biped([("wheel", "continuous", Y)])
+    q = natural_configuration(model)
+    assert all(1.2 < abs(q[model.slot(f"knee_{side}").q][0]) < 1.4 for side in (-1, 1))
+
+
+def test_a_knee_with_a_short_range_is_in_it():
+    model = biped(ANKLE, knee={"lower": 0.0, "upper": 0.2})
+    q = natural_configuration(model)
+    assert all(q[model.slot(f"knee_{side}").q] == pytest.approx(0.17, abs=1e-4) for side in (-1, 1))
+
+
+def test_an_ankle_that_cannot_keep_the_sole_flat_leaves_the_leg_straight():
+    model = biped(ANKLE, ankle={"lower": -0.01, "upper": 0.01})
+    assert not natural_configuration(model).any()
+
+
+@pytest.mark.parametrize("name", ["icub", "go2"])
+def test_a_floating_base_stays(name):
+    model = load_urdf(robot(name), root="floating")
+    q = natural_configuration(model)
+    assert (q[:7] == model.neutral()[:7]).all() and in_limits(model, q) and abs(q[7:]).max() > 0.4
