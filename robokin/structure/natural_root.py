@@ -90,7 +90,8 @@ def up_axis(model: RobotModel) -> int:
 def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
     heights, bodies = _heights(model, axis), rigid_bodies(model)
     low, size = min(heights.values()), np.ptp(list(heights.values()))
-    lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in bodies.last}
+    ends = [on for on in bodies.last if not bodies.carried[on]]  # not hands
+    lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in ends}
     found = tuple(on for on, z in lowest.items() if z < low + LEVEL * size and bodies.movers[on] > 1)
     above = {joint.child: bodies.of[str(joint.parent)] for joint in model.joints[1:] if joint.nv}
     limbs = tuple(_limb(end, above, bodies) for end in found)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, RobotModel
+from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.model.geometry import Cylinder, Geometry
 from robokin_addon.robokin.spatial import so3
 from robokin_addon.robokin.spatial.se3 import placement, translation
-from robokin_addon.robokin.structure.natural_root import natural_root
+from robokin_addon.robokin.structure.natural_root import feet, natural_root
+from support import robots
 
 UP = (0.0, 0.0, 1.0)
 LYING = placement(so3.exp(np.array([0.5 * np.pi, 0.0, 0.0])), np.zeros(3))  # a cylinder around Y
@@ -105,3 +106,9 @@ def test_steered_and_sprung_wheels_carry_a_base_too():
 def test_a_robot_flies_by_whole_words_of_its_own_name_or_its_root_link_s(robot, root, tool, kind):
     joint = Joint("j", "revolute", root, tool, lower=-1.0, upper=1.0)
     assert natural_root(RobotModel(robot, [Link(root), Link(tool)], [joint])) == kind
+
+
+@pytest.mark.parametrize(("name", "count"), [("alex_psyonic_hands", 0), ("alex_nub_hands", 0), ("bolt", 2)])
+def test_hands_are_no_feet(name, count):
+    """Of a trunk with two arms alone, which hang at q = 0, and of a biped without arms."""
+    assert len(feet(load_urdf(robots.robot(name)))) == count
