@@ -29,6 +29,7 @@ PLANES = {"Y": np.diag([1.0, -1.0, 1.0, 1.0]), "X": np.diag([-1.0, 1.0, 1.0, 1.0
 _LETTERS = {"L": "R", "R": "L", "l": "r", "r": "l"}
 _WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
 _SIDES = (*_WORDS, *((b, a) for a, b in _WORDS), *_LETTERS.items())
+_PARTS = {"arm", "leg", "hip", "knee", "ankle", "foot", "sole", "shoulder", "elbow", "wrist", "hand", "gripper", "eye"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*")  # of snake_case and CamelCase
 _PARALLEL = 1e-3  # sine of the angle up to which axes count as parallel
 _ROUNDING = 1e-6  # of a value in single precision, as a pose in Blender has them: not beyond a limit
@@ -91,8 +92,9 @@ def mirrored_links(model: RobotModel) -> dict[str, tuple[str, Array]]:
 
 
 def other_side(name: str, names: Mapping[str, object] | set[str]) -> list[str]:
-    """The names among `names` that are `name` with its sides swapped: left and right, L and R as a word of their own or
-    one of the letters of a short one (`LF_knee`, `arm.L`, `FR_hip`, `leftElbow`). Best ones first."""
+    """The names among `names` that are `name` with its sides swapped: left and right, L and R as a word of their own,
+    one of the letters of a short one (`LF_knee`, `arm.L`, `FR_hip`, `leftElbow`) or before a limb's (`RLEG`). Best ones
+    first."""
     return [swapped for swapped in _swapped(name) if swapped in names]
 
 
@@ -108,6 +110,8 @@ def _swapped(name: str) -> Iterator[str]:
         places += [(at, match.end(), other) for one, other in _SIDES if word == one]
         if len(word) == 2:  # LF, hr: front or hind with a side
             places += [(at + i, at + i + 1, _LETTERS[c]) for i, c in enumerate(word) if c in _LETTERS]
+        elif word[0] in _LETTERS and word[1:].lower() in _PARTS:  # RLEG, larm
+            places.append((at, at + 1, _LETTERS[word[0]]))
     places = places[:6]
     # All of them at once, as in left_arm_left_wrist, before some.
     for count in range(len(places), 0, -1):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
 from ...robokin.arrays import Array
+from ...robokin.mirror import mirrored_configuration
 from ...robokin.model.model_limits import JointSlot
 from ...robokin.structure.bodies import Bodies, rigid_bodies
 from ...robokin.structure.natural_root import legs, up_axis, wheels
@@ -18,11 +19,13 @@ from .natural_legs import standing_configuration
 STEP = math.radians(15.0)
 REACH = 9  # steps of an angle to either side; of a slide this many tenths of its range
 SWEEPS = 4
+SHOULDER = 3  # degrees of freedom of one
 ARM = 4  # degrees of freedom of an arm on a trunk, or with a hand, at least
 FLOOR = 0.03  # singular values below it are all the same
 MARGIN = 0.15  # of a joint's range from its ends, which are avoided
 SIMPLE = 0.05  # how much a radian away from the neutral pose counts
 FORWARD = 0.5  # how much a tool before the robot, and none beside it, counts
+BESIDE = 2.0  # how much the tool of an arm on a trunk counts that is beside its shoulder
 RAISED = 3.0  # how much the height of an arm counts that stands on its own, in the middle of its links
 BELOW = 20.0  # how much links count that come nearer to the ground than CLEAR, or below it
 CLEAR = 0.1  # of the robot's size
@@ -36,8 +39,16 @@ def natural_configuration(model: RobotModel, corners: Mapping[str, Array] = {}) 
     tools = [link for link in reversed(tool_links(model)) if bodies.of[link] not in standing]
     found = [limb for link in tools for limb in _limbs(model, bodies, link)]
     trunks = {on for _, _, on in found}
+    posed: set[str] = set()
     for own, (tip, on) in {own: (tip, on) for own, tip, on in found if tip not in trunks}.items():
-        q = _improved(model, q, _Limb(model, q, tip, own, 0.0 if on else RAISED))
+        joints = {joint.name for joint in model.joints for i in _own(model.slot(joint.name)) if i in own}
+        image = mirrored_configuration(model, q)
+        if {image.other.get(name) for name in joints} <= posed and not joints & {*image.clamped}:
+            for slot in map(model.slot, joints):
+                q[slot.q] = image.q[slot.q]
+        else:
+            q = _improved(model, q, _Limb(model, q, tip, own, bool(on)))
+        posed |= joints
     return q
 
 
@@ -88,10 +99,10 @@ def _improved(model: RobotModel, q: Array, limb: _Limb) -> Array:
 
 
 class _Limb:
-    """A limb with its tool. freedoms: the degrees of freedom that move it.   raised: how much its height counts."""
+    """A limb with its tool. freedoms: the degrees of freedom that move it.   on_trunk: it does not stand on its own."""
 
-    def __init__(self, model: RobotModel, q: Array, tool: str, freedoms: Sequence[int], raised: float) -> None:
-        self.model, self.tool, self.freedoms, self.raised = model, tool, list(freedoms), raised
+    def __init__(self, model: RobotModel, q: Array, tool: str, freedoms: Sequence[int], on_trunk: bool) -> None:
+        self.model, self.tool, self.freedoms = model, tool, list(freedoms)
         self._lengths = model.is_length[self.freedoms]
         self._up = up_axis(model)
         owner = {i: (joint, slot) for joint, slot in zip(model.joints, model.slots, strict=True) for i in _own(slot)}
@@ -100,6 +111,11 @@ class _Limb:
         points = np.array([placed[link.name][:3, 3] for link in model.links])
         self._size = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
         self._neutral = clamp(model, model.neutral())
+        self._raised, self._beside, self._side = RAISED, FORWARD, 0.0
+        if on_trunk:
+            shoulder = (owner[i][0].child for i in self.freedoms[:SHOULDER])
+            self._raised, self._beside = 0.0, BESIDE
+            self._side = max((self._before(placed, link)[3 - self._up] for link in shoulder), key=abs)
         moved = {owner[i][0].child for i in self.freedoms[1:]}
         self._links = [*moved, tool]
         self._ground = min(0.0, *self._heights(q, wheels(model) or [link.name for link in model.links]))
@@ -122,18 +138,23 @@ class _Limb:
         crowded = np.maximum(MARGIN - np.minimum(share, 1.0 - share), 0.0) / MARGIN
         away = difference(model, self._neutral, q)[self.freedoms] / np.where(self._lengths, size, 1.0)
         placed = forward_kinematics(model, q)
-        base = placed[model.root_link.name]
-        tool = base[:3, :3].T @ (placed[self.tool][:3, 3] - base[:3, 3])
+        tool = self._before(placed, self.tool)
         heights = np.array(self._heights(q, self._links)) - self._ground
         deep = np.maximum(CLEAR - heights / size, 0.0)
         return (
             float(np.log(strong + FLOOR).sum())
             - float(crowded @ crowded)
             - SIMPLE * float(away @ away)
-            + FORWARD * (tool[0] - abs(tool[3 - self._up])) / size
-            + self.raised * float(heights.mean()) / size
+            + FORWARD * tool[0] / size
+            - self._beside * abs(tool[3 - self._up] - self._side) / size
+            + self._raised * float(heights.mean()) / size
             - BELOW * float(deep.max())
         )
+
+    def _before(self, placed: Mapping[str, Array], link: str) -> Array:
+        """(3,) of a link's origin, from the root link's, along its axes."""
+        base = placed[self.model.root_link.name]
+        return base[:3, :3].T @ (placed[link][:3, 3] - base[:3, 3])
 
     def _heights(self, q: Array, links: Sequence[str]) -> list[float]:
         """[m] of the links' origins over the root link's, along its axis upward."""

@@ -162,6 +162,8 @@ def test_a_screw_has_an_image_of_the_other_hand_only():
         ("UpperArm.left.001", "UpperArm.right.001"),
         ("left_leg_left_toe", "right_leg_right_toe"),
         ("LAnklePitch", "RAnklePitch"),
+        ("LARM_WRIST_R", "RARM_WRIST_R"),
+        ("lleg_kny", "rleg_kny"),
     ],
 )
 def test_names_of_the_other_side(name, other):

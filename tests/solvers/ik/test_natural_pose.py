@@ -15,6 +15,7 @@ from robokin_addon.robokin import (
     load_urdf,
 )
 from robokin_addon.robokin.library import ROBOTS, library_robot
+from robokin_addon.robokin.mirror import mirrored_configuration
 from robokin_addon.robokin.spatial.se3 import placement, translation
 from robokin_addon.robokin.structure.natural_root import feet, legs, natural_root, up_axis
 from robokin_addon.robokin.structure.tool_links import tool_links
@@ -128,6 +129,21 @@ def test_arms_of_real_robots_with_hands_are_bent_and_their_trunks_are_not(name):
     turned = {joint.name for joint in model.moving_joints if abs(q[model.slot(joint.name).q]).max() > 0.2}
     assert any("left" in joint for joint in turned) and any("right" in joint for joint in turned)
     assert not any(word in joint for joint in turned for word in ("torso", "waist", "head", "finger"))
+
+
+@pytest.mark.parametrize(
+    "name", ["pr2", "baxter", "romeo_small", "g1_29dof_rev_1_0", "alex_nub_hands", "talos_full_v2"]
+)
+def test_two_arms_are_each_other_s_mirror_image_and_do_not_meet(name):
+    model = load_urdf(robot(name))
+    q = natural_configuration(model)
+    image = mirrored_configuration(model, q)
+    arms = [joint.name for joint in model.moving_joints if image.other.get(joint.name, joint.name) != joint.name]
+    assert len(arms) >= 12
+    for joint in arms:
+        assert np.allclose(image.q[model.slot(joint).q], q[model.slot(joint).q], atol=1e-5), joint
+    right, left = (forward_kinematics(model, q)[link][1, 3] for link in tool_links(model)[:2])
+    assert right * left < 0.0 and abs(right - left) > 0.2
 
 
 def test_a_slide_without_an_end_stays():
