@@ -39,8 +39,8 @@ class Gradients:
     def in_frames_of(self, other: Gradients) -> Gradients:
         """In the frames of another configuration, with the gradients that are chosen there."""
         pairs = list(zip(self.edges, other.edges, strict=True))
-        if any(own.A.shape != theirs.A.shape for own, theirs in pairs):
-            return self
+        if any((own.A.shape, own.frames.shape) != (theirs.A.shape, theirs.frames.shape) for own, theirs in pairs):
+            return self  # where there are other rows too, as beyond the end of a curve
         return Gradients(self.smooth, [own.in_frames_of(theirs) for own, theirs in pairs], other.chosen)
 
 

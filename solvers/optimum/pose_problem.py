@@ -29,6 +29,7 @@ from ..tasks.influence import Remaining, blended
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
 from ..velocity.task_levels import TaskLevels, stacked
+from .curve_pieces import CurvePieces
 
 ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
 
@@ -51,7 +52,8 @@ class PosePoint:
 
 
 class PoseProblem:
-    """Tasks with their checked targets, inside position limits. scale: (nv,) of displacements (`State.scale`)."""
+    """Tasks with their checked targets, inside position limits. scale: (nv,) of displacements (`State.scale`).
+    groups: the tasks of each level."""
 
     def __init__(
         self,
@@ -73,7 +75,8 @@ class PoseProblem:
         self._backend = get_backend(levels.backend)
         self._kernel = KernelRows.kept(levels) if self._backend.name == "native" and self.is_whole else None
         groups = [[i] for i, _ in levels.loops] + levels.indices
-        self._groups = [np.array(group, int) for group in groups]
+        self.groups = [np.array(group, int) for group in groups]
+        self.pieces = CurvePieces(self)
         tree = self.model.tree
         self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
         for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
@@ -90,8 +93,8 @@ class PoseProblem:
         the limits, those of upper levels before those of lower ones; and the first level that prescribes any. None when
         none does."""
         prescribing: list[list[int]] = [
-            [i for i in group.tolist() if isinstance(self.levels.tasks[i], PostureTask) and self._share(i)]
-            for group in self._groups
+            [i for i in group.tolist() if isinstance(self.levels.tasks[i], PostureTask) and self.share(i)]
+            for group in self.groups
         ]
         first = next((number for number, own in enumerate(prescribing, 1) if own), 0)
         found = []
@@ -104,13 +107,13 @@ class PoseProblem:
             found.append(self.limits.clamp(there))
         return (first, np.array(found)) if first else None
 
-    def _share(self, i: int) -> float:
+    def share(self, i: int) -> float:
         """The influence of a task."""
         return self.levels.tasks[i].influence if self.influence is None else self.influence[i]
 
     def levels_without(self, tasks: Array) -> int:
         """How many levels come before the first one that has one of these tasks."""
-        having = [bool(np.isin(group, tasks).any()) for group in self._groups]
+        having = [bool(np.isin(group, tasks).any()) for group in self.groups]
         return having.index(True) if True in having else len(having)
 
     def point(self, q: Array) -> PosePoint:
@@ -127,7 +130,7 @@ class PoseProblem:
             levels, residuals = [*known.closures, *known.levels], known.residuals
         errors = np.array([0.5 * float((residual(level) ** 2).sum()) for level in levels])
         within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
-        met = np.array([within[group].all() for group in self._groups], bool)
+        met = np.array([within[group].all() for group in self.groups], bool)
         return PosePoint(q, state, levels, errors, met, residuals)
 
     def step(

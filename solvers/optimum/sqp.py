@@ -21,6 +21,8 @@ from ..criteria.largest_eigenvalue import LargestEigenvalue
 from ..criteria.objective import NEAR, Gradients, Objective
 from ..random_numbers import SplitMix64
 from .constraint_manifold import ConstraintManifold
+from .curvatures import Curvatures
+from .curve_pieces import INSIDE
 from .pose_problem import PosePoint, PoseProblem
 from .subproblem import Multipliers, Subproblem, rows_at
 from .unbounded import FLAT, unbounded
@@ -35,13 +37,12 @@ PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by
 
 # Second derivatives.
 STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
-ACROSS = 10.0  # times the usual curvature, across what holds the pose: little moves that way
-LEAST = 1e-10  # times the largest curvature, which differences are known to: any counts as at least that
 STRIDE = 1.0  # radians or L: farther along one direction no second derivative says anything
 
 # Steps.
 DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
 SHORTER, STRIDES = 0.25, 5  # of steps along edges: each of the one before, and how many
+CORNERS = 3  # halvings of a step over corners of curves, of which none may be worth it
 HALVINGS = 14  # of a step, to 1e-4 of it: what has not paid off by then is rounding
 SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the pose is at
 REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
@@ -92,17 +93,20 @@ class StaticOptimum:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
         self.iterations, self._most, self._stride = 0, ITERATIONS, STRIDE
-        self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
+        self._curvatures = Curvatures()
 
     def find(self, start: PosePoint) -> Generator[float, None, Optimum]:
         """Yields the share of the steps that it may take after each."""
         if not self.objective.potentials:
             return Optimum(start, 0.0, True, 0)
-        self._note_curvatures(self.objective.metric(start.state))
+        self._curvatures.note(self.objective.metric(start.state))
         self._surface = ConstraintManifold(self.poses, start)
         point = self._surface.start
         self._most = ITERATIONS if point.is_met else UNMET_ITERATIONS
         found = yield from self._descended(point)
+        if self.poses.pieces:
+            self.poses.pieces.leave()
+            found = replace(found, point=self.poses.point(found.point.q))
         if found.is_optimal:
             return found
         why = unbounded(self.poses, self.objective, point, found.point, self._surface.nearest)
@@ -130,16 +134,18 @@ class StaticOptimum:
             if self.iterations >= self._most:
                 return look, f"after {self._most} steps the cost still falls"
             if step % PATIENCE == 0:
-                if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._usual:
+                if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._curvatures.usual:
                     return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
                 last = look.residual, look.cost
             self.iterations += 1
             yield self.iterations / self._most
             values, E = self._principal_curvatures(look)
-            x, change, _ = look.subproblem.best(look.gradients, self._hessian(look, values, E, STRIDE))
+            B = self._curvatures.hessian(look.descent, values, E, STRIDE)
+            x, change, _ = look.subproblem.best(look.gradients, B)
             if look.residual <= ACCEPTED and -change <= UNSEEN * self.objective.rounding(look.point.state):
                 return look, ""
-            after = self._step_along_edges(look, values, E) or self._search_line(look, x, change)
+            after = self._step_over_corners(look, values, E) if self.poses.pieces else None
+            after = after or self._step_along_edges(look, values, E) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
             after = after or self._search_line(look, SHORT * look.descent, -SHORT * float(look.descent @ look.descent))
             if after is None:
@@ -152,6 +158,8 @@ class StaticOptimum:
         return look, ""
 
     def _look(self, point: PosePoint, cost: float | None = None, before: _Look | None = None) -> _Look:
+        if (straight := self.poses.pieces.take(point)) is not point:
+            point, cost = straight, None
         cost = self.objective.value(point.state) if cost is None else cost
         # What is farther away than short steps come makes the cost bend, which a Newton step knows better than an edge.
         last = np.inf if before is None else float(np.linalg.norm(self.poses.difference(before.point.q, point.q)))
@@ -161,7 +169,7 @@ class StaticOptimum:
             gradients = gradients.in_frames_of(before.gradients)
         subproblem = Subproblem(self.poses, point)
         hold_unmet(self.poses, point, subproblem)
-        size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
+        size = max(float(np.linalg.norm(steepest)), GROUND * self._curvatures.usual) or 1.0
         nv = len(self.poses.scale)
         x, _, multipliers = subproblem.best(gradients, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
@@ -179,10 +187,14 @@ class StaticOptimum:
             size,
         )
 
+    def _moved(self, look: _Look, x: Array) -> PosePoint | None:
+        q = self.poses.moved(look.point.q, x)
+        return self.poses.pieces.brought_back(lambda: self._surface.nearest(q, look.point))
+
     def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
         for halving in range(tries):
             share = 0.5**halving
-            after = self._surface.nearest(self.poses.moved(look.point.q, share * x), look.point)
+            after = self._moved(look, share * x)
             if after is None:
                 continue
             cost = self.objective.value(after.state)
@@ -196,11 +208,23 @@ class StaticOptimum:
         here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
         return (cost - there) - (look.cost - here)
 
+    def _step_over_corners(self, look: _Look, values: Array, E: Array) -> _Look | None:
+        """A Newton step that leaves pieces of curves, where it is worth it: what is nearly smooth holds nothing."""
+        B = self._curvatures.hessian(look.descent, values, E, STRIDE)
+        x, change, _ = look.subproblem.beyond_pieces().best(look.gradients, B)
+        if not look.subproblem.leaves_pieces(x):
+            return None
+        self.poses.pieces.leave()
+        after = self._search_line(look, x, change, CORNERS)
+        if after is None:
+            self.poses.pieces.keep()
+        return after
+
     def _step_along_edges(self, look: _Look, values: Array, E: Array) -> _Look | None:
         """The first step along edges that is worth it, each shorter than the one before: how edges bend is known less
         far than how the rest does, and half a step would leave them."""
         for _ in range(STRIDES if look.gradients.sharp else 0):
-            B = self._hessian(look, values, E, self._stride)
+            B = self._curvatures.hessian(look.descent, values, E, self._stride)
             x, change, _ = look.subproblem.best(look.gradients, B)
             after = self._bent_step(look, x, change, B)
             if after is not None:
@@ -213,7 +237,7 @@ class StaticOptimum:
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
-        point = self._surface.nearest(self.poses.moved(look.point.q, x), look.point)
+        point = self._moved(look, x)
         if point is None:
             return None
         there = self.objective.gradients(point.state, look.gradients)
@@ -227,7 +251,7 @@ class StaticOptimum:
 
     def _flat_step(self, look: _Look, x: Array) -> _Look | None:
         """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
-        point = self._surface.nearest(self.poses.moved(look.point.q, x), look.point)
+        point = self._moved(look, x)
         if point is None:
             return None
         after = self._look(point, None, look)
@@ -255,32 +279,19 @@ class StaticOptimum:
         """(d,) of the Lagrangian where the pose can move, and (nv, d) along what."""
         face = self._face(look)
         values, E = np.linalg.eigh(self._bending(look, face))
-        self._note_curvatures(values)
+        self._curvatures.note(values)
         return values, face @ E
-
-    def _hessian(self, look: _Look, values: Array, E: Array, stride: float) -> Array:
-        """(nv, nv) positive definite: with these principal curvatures, but so large that no step goes farther along one
-        than `stride`, and large across what holds the pose."""
-        least = LEAST * self._curvature
-        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.descent) / stride), least)
-        return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:
         """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
         Z = look.subproblem.Z
         return Z @ null_space(look.subproblem.pressed(look.gradients, look.multipliers, least).T @ Z)
 
-    def _note_curvatures(self, values: Array) -> None:
-        """What small gradients and costs are compared with."""
-        sizes = np.sort(abs(values[values != 0.0]))
-        if len(sizes):
-            self._curvature, self._usual = float(sizes[-1]), float(sizes[len(sizes) // 2])
-
     def _better_around(self, look: _Look, random: SplitMix64) -> PosePoint | None:
         """A pose near a stationary one that costs less: it was a saddle, or there is another valley.
 
-        Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, and
-        along all where edges are near or a inequality is touched that hardly presses.
+        Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, along
+        all where edges are near or an inequality is touched that hardly presses, and past corners of curves.
         """
         point, subproblem, directions = look.point, look.subproblem, []
         if not subproblem.Z.shape[1]:
@@ -288,9 +299,11 @@ class StaticOptimum:
         face = self._face(look, HARDLY * look.size)
         values, E = np.linalg.eigh(self._bending(look, face))
         E = face @ E
-        for direction in E.T[values < -SADDLE * self._curvature]:
+        for direction in subproblem.past_pieces(TOUCHED):
+            directions += [PROBE * SMALLER**time * _unit(direction) for time in range(4)]
+        for direction in E.T[values < -SADDLE * self._curvatures.largest]:
             directions += [size * direction for size in (PROBE, -PROBE, SMALLER * PROBE, -SMALLER * PROBE)]
-        flat = E[:, values < CLEAR * self._curvature]
+        flat = E[:, values < CLEAR * self._curvatures.largest]
         for _ in range(flat.shape[1] + PROBES // 2 if flat.shape[1] else 0):
             direction = _unit(flat @ _drawn(random, flat.shape[1]))
             size = PROBE * random.uniform()
@@ -299,15 +312,16 @@ class StaticOptimum:
             direction = subproblem.best(Gradients(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
             directions.append(PROBE * random.uniform() ** 3 * _unit(direction))
         slack = self._surface.slack(subproblem.multipliers_of_levels(look.multipliers, point.levels))
-        least = look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state) - slack
+        slack += 2.0 * INSIDE * float(abs(look.multipliers.inequalities[subproblem.pieces]).sum())
+        least = look.cost - LESS * self._curvatures.largest - UNSEEN * self.objective.rounding(point.state) - slack
         best = None
-        for direction in directions:
-            after = self._surface.nearest(self.poses.moved(point.q, direction), point) if direction.any() else None
-            if after is None:
-                continue
-            cost = self.objective.value(after.state)
-            if cost < least:
+        self.poses.pieces.leave()
+        for direction in filter(np.any, directions):
+            after = self._moved(look, direction)
+            if after is not None and (cost := self.objective.value(after.state)) < least:
                 best, least = after, cost
+        if best is None:
+            self.poses.pieces.keep()
         return best
 
     def _may_turn(self, look: _Look) -> bool:

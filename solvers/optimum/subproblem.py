@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,20 +36,22 @@ class Multipliers:
 
 
 def rows_at(poses: PoseProblem, point: PosePoint) -> Array:
-    """(k, nv) of single coordinates, of what the limits bound otherwise, and of the levels."""
-    levels = [*poses.bounds(point.q)[2], *point.levels]
+    """(k, nv) of single coordinates, of pieces of curves, of what the limits bound otherwise, and of the levels."""
+    levels = [*poses.pieces.levels(point), *poses.bounds(point.q)[2], *point.levels]
     return np.vstack([np.eye(poses.model.nv), *[level.J for level in levels]])
 
 
 class Subproblem:
     """The QP subproblem at an iterate: equalities (m, nv) do not change, lower <= inequalities x <= upper (k, nv).
+    pieces: which of the inequalities keep to straight pieces of curves.
     Z: (nv, f) basis of the null space of the equalities, and of levels that are not met (`unmet_levels.py`)."""
 
     def __init__(self, poses: PoseProblem, point: PosePoint) -> None:
         nv = poses.model.nv
         self.backend = poses.levels.backend
         lo, hi, bounds = poses.bounds(point.q)
-        levels = [*bounds, *point.levels]
+        pieces = poses.pieces.levels(point)
+        levels = [*pieces, *bounds, *point.levels]
         self.rows = rows_at(poses, point)
         lower = np.concatenate([lo, *[level.lower for level in levels]])
         upper = np.concatenate([hi, *[level.upper for level in levels]])
@@ -56,6 +59,8 @@ class Subproblem:
         self.is_equality = (lower == upper) | (violation > VIOLATED)
         self.equalities, self.inequalities = self.rows[self.is_equality], self.rows[~self.is_equality]
         self.lower, self.upper = np.minimum(lower, 0.0)[~self.is_equality], np.maximum(upper, 0.0)[~self.is_equality]
+        at = nv - int(self.is_equality[:nv].sum())
+        self.pieces = slice(at, at + len(pieces))
         _, s, Vt = np.linalg.svd(self.equalities)
         self.Z = Vt[int((s > SMALL * s.max(initial=0.0)).sum()) :].T
 
@@ -117,6 +122,24 @@ class Subproblem:
             -np.linalg.lstsq(self.equalities.T, gradient_left, rcond=SMALL)[0] if len(self.equalities) else np.zeros(0)
         )
         return x, float(smooth @ x + size * t.sum()), Multipliers(equalities, inequality, chosen, is_known)
+
+    def beyond_pieces(self) -> Subproblem:
+        """The same, but that straight pieces of curves may be left."""
+        there = copy(self)
+        there.lower, there.upper = self.lower.copy(), self.upper.copy()
+        there.lower[self.pieces], there.upper[self.pieces] = -np.inf, np.inf
+        return there
+
+    def leaves_pieces(self, x: Array) -> bool:
+        """Whether x (nv,) does."""
+        along = self.inequalities[self.pieces] @ x
+        return bool((along < self.lower[self.pieces]).any() or (along > self.upper[self.pieces]).any())
+
+    def past_pieces(self, touched: float) -> list[Array]:
+        """(nv,) each, on from where a curve has a corner or an end, nearer than `touched`."""
+        rows, lower, upper = (each[self.pieces] for each in (self.inequalities, self.lower, self.upper))
+        sides = (upper < touched) * 1.0 - (lower > -touched)
+        return [side * self.Z @ (self.Z.T @ row) for side, row in zip(sides, rows, strict=True) if side]
 
     def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
         """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""

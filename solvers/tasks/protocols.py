@@ -1,7 +1,8 @@
 """What only some tasks state, one small protocol each. A class adds a protocol as a further base.
 
 Velocities: `VelocityTask`. Targets counted from the start: `StartRelativeTask`. Tasks that depend on the frames before:
-`HistoryTask`. Faster answers: `DistanceBoundTask`, and for the kernel `KernelTipTask`, `KernelRobotTask`.
+`HistoryTask`. Curves: `PiecewiseTask`. Faster answers: `DistanceBoundTask`, and for the kernel `KernelTipTask`,
+`KernelRobotTask`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -104,6 +105,27 @@ class DistanceBoundTask(Task):
     def distance_bound(self, target: Any, centre: Array, reach: float) -> float:
         """[m] lower bound of the miss, while the one point of `points` is never farther than `reach` from `centre`
         (3,) in the root frame; at most 0 where nothing is known. target: resolved."""
+
+
+class Piece(NamedTuple):
+    """A straight piece of a curve. J: (nv,) of the place along it [m].   before, after: [m] how far it goes on."""
+
+    J: Array
+    before: float
+    after: float
+
+
+class PiecewiseTask(Task):
+    """A task on curves that have corners."""
+
+    @abstractmethod
+    def piece(self, state: State, target: Any) -> Piece | None:
+        """The straight piece that a state is on; None where a gap leans along it."""
+
+    @abstractmethod
+    def piece_target(self, state: State, target: Any, beyond: float) -> Any:
+        """That piece alone as a checked target, longer by `beyond` [m] at both ends; or shorter, by a quarter at
+        most."""
 
 
 class KernelTipTask(Task):

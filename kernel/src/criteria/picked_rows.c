@@ -55,7 +55,7 @@ static double to_target(const rk_picking *p, double away[3]) {
   const double *o = p->chains[RK_OWN].T + 9;
   double along[3];
   for (int k = 0; k < 3; k++) away[k] = p->target[k] - o[k];
-  if (p->task->kind == RK_TIP_SPOT) rk_curve_gap(p->target, o, away, along);
+  if (p->task->kind == RK_TIP_SPOT) rk_curve_gap(p->target, o, away, along, 0);
   for (int k = 0; k < 3; k++) away[k] /= p->length;
   const double r = rk_norm3(away);
   return r > NEAREST ? r : NEAREST;
@@ -84,7 +84,7 @@ static double beam(const rk_picking *p, double axis[3], double normal[3]) {
 /* way[3]: the one across the curve that a spot has along a surface of that normal. Returns 0 where both are across. */
 static int across_curve(const rk_picking *p, const double spot[3], const double n[3], double way[3]) {
   double e[3], free[3];
-  if (!rk_curve_gap(p->target, spot, e, free)) return 0;
+  if (!rk_curve_gap(p->target, spot, e, free, 0)) return 0;
   rk_add_scaled(3, -rk_dot3(n, free), n, free);
   const double size = rk_norm3(free);
   if (!(size * size > SHORT)) return 0;
@@ -174,7 +174,7 @@ static void pick_curve(const rk_picking *p, rk_picked *out) {
   static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
   double e[3], along[3], normals[2][3];
   if (p->task->is_ball) return;
-  const int is_free = rk_curve_gap(p->target, p->chains[RK_OWN].T + 9, e, along);
+  const int is_free = rk_curve_gap(p->target, p->chains[RK_OWN].T + 9, e, along, 0);
   if (is_free) across(along, normals[0], normals[1]);
   for (int r = 0; r < (is_free ? 2 : 3); r++) add_along(p, is_free ? normals[r] : unit[r], out);
 }

@@ -5,7 +5,7 @@
 
 static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
 static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
-enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, STRIDES = 5, ROUNDS = 8 };
+enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, STRIDES = 5, CORNERS = 3, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
@@ -19,7 +19,7 @@ static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
   for (int k = 0; k < 3; k++) *matrices[k] = rk_take(arena, n * n);
   double **vectors[] = {&s.value, &s.weight, &s.x, &s.dq, &s.here, &s.there};
   for (int k = 0; k < 6; k++) *vectors[k] = rk_take(arena, n);
-  s.work = rk_take(arena, 3 * n);
+  s.work = rk_take(arena, 3 * n + 2 * s.poses.n_pieces);
   s.multiplier = rk_take(arena, n + s.poses.n_rows);
   s.bent = (double **)rk_take(arena, s.poses.n_edges);
   for (int32_t e = 0; e < s.poses.n_edges; e++) {
@@ -44,16 +44,25 @@ static void look_after(rk_optimum_search *s, rk_look *after) {
   rk_look_at(s, after, rk_sqrt(rk_dot(n, s->dq, s->dq)));
 }
 
-/* *pose: where x leads, brought back to the tasks. */
+/* *pose: where x leads, brought back to the tasks; to the piece of a curve that is held, and then as if that were straight. */
 static int move(rk_optimum_search *s, const double *x, rk_pose *pose) {
+  const int is_held = s->poses.n_pieces && s->poses.optimum->stack->data->targets != s->poses.whole;
   rk_moved(&s->poses, s->look->pose.q, x, pose->q);
-  return rk_retract(&s->poses, &s->look->pose, pose, s->spare);
+  if (is_held) rk_keep_to(&s->poses, s->poses.held);
+  const int found = rk_retract(&s->poses, &s->look->pose, pose, s->spare);
+  if (is_held) rk_keep_to(&s->poses, s->poses.straight);
+  if (is_held && found) rk_place(&s->poses, pose);
+  return found;
 }
 
 /* What the pose would cost if it met the tasks exactly. */
 static double exact_cost(const rk_optimum_search *s, const rk_pose *pose) {
   double size;
   return rk_cost(&s->poses, pose, &size, 0) - rk_excess_cost(&s->poses, s->look, pose);
+}
+
+static double exact_cost_here(const rk_optimum_search *s) {
+  return s->look->cost - rk_excess_cost(&s->poses, s->look, &s->look->pose);
 }
 
 /* The first of `tries` halvings of x that lowers the cost as the slope promises is taken and looked at. */
@@ -65,7 +74,7 @@ static int search_line(rk_optimum_search *s, const double *x, double change, int
   for (int k = 0; k < tries; k++, share *= 0.5) {
     for (int32_t i = 0; i < n; i++) s->dq[i] = share * x[i];
     if (!move(s, s->dq, &after->pose)) continue;
-    if (!(exact_cost(s, &after->pose) < exact_cost(s, &s->look->pose) + DECREASE * share * change)) continue;
+    if (!(exact_cost(s, &after->pose) < exact_cost_here(s) + DECREASE * share * change)) continue;
     look_after(s, after);
     s->look = after;
     return 1;
@@ -130,10 +139,33 @@ static int step_along_flat(rk_optimum_search *s) {
   rk_look *after = other(s);
   if (!move(s, s->x, &after->pose)) return 0;
   look_after(s, after);
-  const double more = exact_cost(s, &after->pose) - exact_cost(s, &s->look->pose);
+  const double more = exact_cost(s, &after->pose) - exact_cost_here(s);
   if (more > FLAT * after->noise || after->residual >= s->look->residual) return 0;
   s->look = after;
   return 1;
+}
+
+/* A Newton step that leaves straight pieces of curves, where it is worth it: corners of a curve that is nearly smooth hold
+   nothing. */
+static int step_over_corners(rk_optimum_search *s, int32_t count) {
+  const int32_t n = s->poses.n, pieces = s->poses.n_pieces;
+  double *lower = s->look->lower + n, *upper = s->look->upper + n;
+  int leaves = 0;
+  for (int32_t i = 0; i < pieces; i++) {
+    s->work[i] = lower[i], s->work[pieces + i] = upper[i];
+    lower[i] = -__builtin_inf(), upper[i] = __builtin_inf();
+  }
+  const double change = pieces ? newton_step(s, count, STRIDE) : 0.0;
+  for (int32_t i = 0; i < pieces; i++) {
+    const double along = rk_dot(n, s->look->pose.J + (int64_t)i * n, s->x);
+    lower[i] = s->work[i], upper[i] = s->work[pieces + i];
+    leaves |= along < lower[i] || along > upper[i];
+  }
+  if (!leaves) return 0;
+  rk_keep_to(&s->poses, s->poses.whole);
+  if (search_line(s, s->x, change, CORNERS)) return 1;
+  rk_keep_to(&s->poses, s->poses.straight);
+  return 0;
 }
 
 /* A Newton step, or a short one straight down; none from an optimum where it promises nothing that could be seen. */
@@ -142,7 +174,7 @@ static int step_down(rk_optimum_search *s) {
   const rk_look *look = s->look;
   const double change = newton_step(s, count, STRIDE);
   if (look->residual <= ACCEPTED && -change <= UNSEEN * look->noise) return 0;
-  if (step_along_edges(s, count)) return 1;
+  if (step_over_corners(s, count) || step_along_edges(s, count)) return 1;
   newton_step(s, count, STRIDE);
   if (search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
   for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->descent[k];
@@ -197,6 +229,7 @@ void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_opti
     }
     rk_look_at(&s, s.look, __builtin_inf());
   }
+  rk_keep_to(&s.poses, s.poses.whole);
   for (int32_t i = 0; i < nq; i++) q[i] = s.look->pose.q[i];
   outcome->cost = s.look->cost, outcome->stationary = s.look->residual, outcome->change = s.change;
   outcome->code = code, outcome->iterations = s.iterations;

@@ -8,8 +8,8 @@
 #include "math/rk_reflectors.h"
 #include "robokin_optimum.h"
 
-/* A configuration, and what levels lack there. Rows: those of the limits that are no bounds of single coordinates, then
-   those of the tasks. */
+/* A configuration, and what levels lack there. Rows: those of pieces of curves, those of the limits that are no bounds of
+   single coordinates, then those of the tasks. */
 typedef struct rk_pose {
   double *q, *nodes;       /* [nq], [n_nodes][12] */
   double *J, *low, *high;  /* [n_rows][n] */
@@ -21,7 +21,10 @@ typedef struct rk_poses {
   const rk_optimum *optimum;
   const rk_step *step;
   const rk_model *model;
-  int32_t n, n_rows, n_bound_rows, n_bounds, n_levels;
+  int32_t n, n_rows, n_pieces, n_bound_rows, n_bounds, n_levels; /* n_bound_rows: before those of the tasks */
+  const double *whole;         /* [n_tips][16] targets; of curves that have corners: */
+  double *held, *straight;     /* the piece that a pose is on, and the straight line that it is part of */
+  rk_segment *segments;        /* [n_pieces][2] these two */
   int32_t *start, *freedom;    /* [n_bounds + n_levels + 1] of the rows of each bound and level */
   double *damping, *allowed;   /* of these; [n_levels] errors that a pose may have */
   int32_t *met;                /* [n_levels] at the start */
@@ -41,6 +44,12 @@ rk_pose rk_lay_out_pose(rk_arena *arena, const rk_poses *s);
 
 /* Fills all in from q. */
 void rk_place(const rk_poses *s, rk_pose *pose);
+
+/* From now on held and straight are those of a pose that was placed at the whole curves. */
+void rk_take_pieces(const rk_poses *s, const rk_pose *pose);
+
+/* From now on poses are placed at these targets. */
+void rk_keep_to(const rk_poses *s, const double *targets);
 
 /* Whether all levels are met. */
 int rk_are_met(const rk_poses *s, const rk_pose *pose);
@@ -155,7 +164,10 @@ void rk_lagrangian(const rk_poses *s, const rk_look *look, const rk_pose *pose, 
 /* What the cost of a pose near a look would be less if it met the levels that can be met exactly, to first order. */
 double rk_excess_cost(const rk_poses *s, const rk_look *look, const rk_pose *pose);
 
-/* How much less a pose may cost only because it is as far from its tasks as it may be. */
+/* Poses that are held to a piece stay so far from its ends [L]. */
+#define RK_INSIDE 1e-8
+
+/* How much less a pose may cost only because it is as far from its tasks as it may be, or at the very end of a piece. */
 double rk_slack(const rk_poses *s, const rk_look *look);
 
 #endif

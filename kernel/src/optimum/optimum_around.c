@@ -5,7 +5,7 @@
 
 static const double PROBE = 0.05, SMALLER = 0.1, SADDLE = 1e-6, CLEAR = 0.1, TOUCHED = 1e-9, HARDLY = 1e-6;
 static const double LESS = 1e-11, UNSEEN = 100.0;
-enum { PROBES = 16 };
+enum { PROBES = 16, CORNERS = 4 };
 
 typedef struct around {
   rk_optimum_search *s;
@@ -25,9 +25,12 @@ static void probe(around *a, double size) {
   double unused;
   if (length == 0.0) return;
   for (int32_t k = 0; k < n; k++) s->x[k] = size / length * s->dq[k];
+  const double *targets = s->poses.optimum->stack->data->targets;
+  rk_keep_to(&s->poses, s->poses.whole);
   rk_moved(&s->poses, s->look->pose.q, s->x, pose->q);
-  if (!rk_retract(&s->poses, &s->look->pose, pose, s->spare)) return;
-  const double cost = rk_cost(&s->poses, pose, &unused, 0);
+  const int found = rk_retract(&s->poses, &s->look->pose, pose, s->spare);
+  const double cost = found ? rk_cost(&s->poses, pose, &unused, 0) : __builtin_inf();
+  rk_keep_to(&s->poses, targets);
   if (!(cost < a->least)) return;
   const rk_pose own = *pose;
   *pose = *best, *best = own;
@@ -83,14 +86,33 @@ static void probe_what_is_allowed(around *a) {
   }
 }
 
+/* On from where a curve has a corner or an end. */
+static void probe_past_corners(around *a) {
+  rk_optimum_search *s = a->s;
+  const int32_t n = s->poses.n, count = n - s->look->fixed;
+  for (int32_t i = 0; i < s->poses.n_pieces; i++) {
+    const double *row = s->look->pose.J + (int64_t)i * n, side = s->look->upper[n + i] < TOUCHED ? 1.0 : -1.0;
+    if (side < 0.0 && !(s->look->lower[n + i] > -TOUCHED)) continue;
+    for (int32_t k = 0; k < n; k++) s->dq[k] = 0.0;
+    for (int32_t k = 0; k < count; k++) {
+      const double *direction = s->look->E + (int64_t)k * n;
+      rk_add_scaled(n, side * rk_dot(n, row, direction), direction, s->dq);
+    }
+    double size = PROBE;
+    for (int time = 0; time < CORNERS; time++, size *= SMALLER) probe(a, size);
+  }
+}
+
 int rk_look_around(rk_optimum_search *s, uint64_t *random) {
   if (s->look->fixed == s->poses.n) return 0;
   const double gain = LESS * s->curvature + UNSEEN * s->look->noise + rk_slack(&s->poses, s->look);
   around a = {.s = s, .random = random, .least = s->look->cost - gain};
+  probe_past_corners(&a);
   probe_what_is_flat(&a);
   if (may_turn(s)) probe_what_is_allowed(&a);
   if (!a.found) return 0;
   const rk_pose own = s->look->pose;
   s->look->pose = s->spare[2], s->spare[2] = own;
+  rk_keep_to(&s->poses, s->poses.whole);
   return 1;
 }

@@ -5,8 +5,9 @@
 #include "optimum/optimum.h"
 #include "math/rk_math.h"
 #include "step/step_rows.h"
+#include "step/tip_rows.h"
 
-static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 1e-14;
+static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 1e-14, BEYOND = 1.0, SMALLEST = 0.25;
 
 static int is_bounded(const rk_optimum *optimum, int32_t node) {
   const rk_model *m = optimum->stack->step->model;
@@ -24,7 +25,8 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.n_bounds = optimum->n_cones;
   for (int32_t node = 0; node < step->model->n_nodes; node++) s.n_bounds += is_bounded(optimum, node);
   s.n_levels = data->levels;
-  s.n_bound_rows = 3 * s.n_bounds, s.n_rows = s.n_bound_rows + data->start[s.n_levels];
+  for (int32_t t = 0; t < step->n_tips; t++) s.n_pieces += rk_is_on_curve(step->tips + t);
+  s.n_bound_rows = s.n_pieces + 3 * s.n_bounds, s.n_rows = s.n_bound_rows + data->start[s.n_levels];
   const int64_t groups = s.n_bounds + (int64_t)s.n_levels;
   s.start = rk_take_integers(arena, groups + 1), s.freedom = rk_take_integers(arena, groups + 1);
   s.damping = rk_take(arena, groups), s.allowed = rk_take(arena, s.n_levels);
@@ -38,13 +40,17 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.rows = rk_take_integers(arena, n + s.n_rows), s.order = rk_take_integers(arena, n + s.n_rows);
   s.residual = rk_take(arena, s.n_rows);
   s.scratch = rk_take(arena, rk_rows_workspace(step));
+  s.segments = (rk_segment *)rk_take(arena, 2 * s.n_pieces * (int64_t)(sizeof(rk_segment) / 8));
+  s.whole = data->targets;
+  s.held = rk_take(arena, s.n_pieces ? 16 * (int64_t)step->n_tips : 0);
+  s.straight = rk_take(arena, s.n_pieces ? 16 * (int64_t)step->n_tips : 0);
   for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;
   s.most = s.n_edges ? (int32_t)rk_most_first_rows(step) : 0;
   s.edge_vectors = rk_take(arena, s.most * n);
   s.cost_work = rk_take(arena, rk_cost_workspace(step));
   s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
   if (!arena->base) return s;
-  for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = 3 * k;
+  for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = s.n_pieces + 3 * k;
   for (int32_t k = 0; k < s.n_bounds; k++) s.damping[k] = 0.0;
   for (int32_t k = 0; k <= s.n_levels; k++) s.start[s.n_bounds + k] = s.n_bound_rows + data->start[k];
   for (int64_t k = 0; k < n * n; k++) s.identity[k] = k % (n + 1) == 0 ? 1.0 : 0.0;
@@ -98,12 +104,50 @@ static void fill_cone(const rk_poses *s, const rk_cone *cone, int32_t row, rk_po
 
 static void fill_bounds(const rk_poses *s, rk_pose *pose) {
   const rk_optimum *optimum = s->optimum;
-  int32_t row = 0;
+  int32_t row = s->n_pieces;
   for (int64_t k = 0; k < (int64_t)s->n_bound_rows * s->n; k++) pose->J[k] = 0.0;
   for (int32_t node = 0; s->n_bounds > optimum->n_cones && node < s->model->n_nodes; node++)
     if (is_bounded(optimum, node)) fill_position(s, node, row, pose), row += 3;
   for (int32_t k = 0; k < optimum->n_cones; k++, row += 3) fill_cone(s, optimum->cones + k, row, pose);
 }
+
+/* Where a point or spot is on the straight piece that it is on, of tasks whose levels are met. */
+static void fill_pieces(const rk_poses *s, rk_pose *pose) {
+  const rk_stack *stack = s->optimum->stack;
+  const double beyond = stack->data->targets == s->straight ? BEYOND : 0.0;
+  int32_t row = 0;
+  for (int32_t t = 0; t < s->step->n_tips; t++) {
+    const rk_tip_rows *task = s->step->tips + t;
+    double room[2], *J = pose->J + (int64_t)row * s->n;
+    if (!rk_is_on_curve(task)) continue;
+    pose->low[row] = -__builtin_inf(), pose->high[row] = __builtin_inf();
+    const int counts = task->weights[0] != 0.0 && pose->met[stack->level[t]];
+    if (counts && rk_rows_piece(s->step, stack->data, pose->nodes, t, J, room)) {
+      const double share = SMALLEST * (room[0] + room[1] - 2.0 * beyond), inside = RK_INSIDE < share ? RK_INSIDE : share;
+      bound_row(pose, row, beyond + inside - room[0], room[1] - beyond - inside);
+    }
+    row++;
+  }
+}
+
+void rk_take_pieces(const rk_poses *s, const rk_pose *pose) {
+  const double length = s->step->length;
+  int32_t row = 0;
+  for (int32_t t = 0; t < s->step->n_tips; t++) {
+    const int64_t at = 16 * (int64_t)t;
+    rk_copy(s->held + at, s->whole + at, 16);
+    rk_copy(s->straight + at, s->whole + at, 16);
+    if (!rk_is_on_curve(s->step->tips + t)) continue;
+    rk_segment *held = s->segments + 2 * row, *straight = held + 1;
+    if (pose->low[row++] == -__builtin_inf()) continue;
+    rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, -RK_INSIDE * length, held);
+    rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, BEYOND * length, straight);
+    s->held[at] = (double)(uintptr_t)held, s->straight[at] = (double)(uintptr_t)straight;
+    s->held[at + 1] = s->straight[at + 1] = 1.0;
+  }
+}
+
+void rk_keep_to(const rk_poses *s, const double *targets) { s->optimum->stack->data->targets = targets; }
 
 void rk_place(const rk_poses *s, rk_pose *pose) {
   const rk_stack *stack = s->optimum->stack;
@@ -128,6 +172,7 @@ void rk_place(const rk_poses *s, rk_pose *pose) {
   }
   for (int32_t part = 0; part < 2 * stack->n_tasks; part++)
     if (!(stack->residuals[part] <= stack->tolerance[part])) pose->met[stack->level[part / 2]] = 0;
+  fill_pieces(s, pose);
 }
 
 void rk_box(const rk_poses *s, const double *q, double *lo, double *hi) {

@@ -150,6 +150,7 @@ double rk_slack(const rk_poses *s, const rk_look *look) {
     const double *own = look->multiplier + s->n + first;
     slack += rk_sqrt(2.0 * s->allowed[k] * (look->pose.met[k] ? 1.0 : WORSE) * rk_dot(rows, own, own));
   }
+  for (int32_t i = 0; i < s->n_pieces; i++) slack += RK_INSIDE * __builtin_fabs(look->multiplier[s->n + i]);
   return 2.0 * slack;
 }
 

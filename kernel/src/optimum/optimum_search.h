@@ -16,7 +16,7 @@ typedef struct rk_optimum_search {
   int iterations, most;     /* at most so many */
   double *H, *V, *E;        /* [n][n] */
   double *value, *weight, *x, *dq, *here, *there; /* [n] */
-  double *work;             /* [3 n] */
+  double *work;             /* [3 n + 2 n_pieces] */
   double **bent;            /* [n_edges] matrices of the edges as they bend */
 } rk_optimum_search;
 

@@ -117,8 +117,7 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt,
               data->from ? data->before + 12 * (int64_t)t : 0, &lack);
   const double *remaining = data->remaining ? data->remaining + 6 * (int64_t)t : 0;
-  const int is_on_curve = task->kind == RK_TIP_CURVE || task->kind == RK_TIP_SPOT;
-  if (remaining && (is_on_curve || task->kind == RK_TIP_LASER)) /* it has other axes in each pose: `is_comparable` */
+  if (remaining && (rk_is_on_curve(task) || task->kind == RK_TIP_LASER)) /* its axes are others in each pose */
     shorten(remaining, task->bands, lack.e), remaining = 0;
   for (int r = 0; r < 6; r++) {
     if (!rk_has_row(task, target, r)) continue;
@@ -140,6 +139,25 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   drop_rounding(step, &rows, J);
   close_share(data->shares[t], rows.count, low, high);
   return rows.count;
+}
+
+int rk_rows_piece(const rk_step *step, const rk_step_data *data, const double *nodes, int32_t t, double *J, double room[2]) {
+  const rk_tip_rows *task = step->tips + t;
+  double T[12];
+  tip_rows rows = {.count = 1};
+  rk_place_frame(step->model, nodes, task->tip, T);
+  if (!rk_tip_piece(task, T, data->targets + 16 * (int64_t)t, rows.own, room)) return 0;
+  for (int c = 0; c < 6; c++) rows.own[c] /= step->length;
+  for (int side = 0; side < 2; side++) room[side] /= step->length;
+  make_columns(step->model, nodes, task, T + 9, &rows, step->scale, J);
+  return 1;
+}
+
+void rk_rows_take_piece(const rk_step *step, const double target[16], const double *nodes, int32_t t, double beyond,
+                        rk_segment *piece) {
+  double T[12];
+  rk_place_frame(step->model, nodes, step->tips[t].tip, T);
+  rk_tip_take_piece(step->tips + t, T, target, beyond, piece);
 }
 
 /* What is across a path in count - 1 rows from `across` on, what is along it in the row `along`: the rows as a reflection

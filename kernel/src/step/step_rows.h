@@ -9,6 +9,14 @@
 void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work);
 int64_t rk_rows_workspace(const rk_step *step);
 
+/* J[nv]: what the place along a curve sees of x, of a point or spot on it, over L; room[2]: how far the straight piece that it is
+   on goes on before and after it. Returns 0 at a corner or an end. */
+int rk_rows_piece(const rk_step *step, const rk_step_data *data, const double *nodes, int32_t t, double *J, double room[2]);
+
+/* *piece: that piece, of a target of task t, as a curve of its own, longer by `beyond` at both ends. */
+void rk_rows_take_piece(const rk_step *step, const double target[16], const double *nodes, int32_t t, double beyond,
+                        rk_segment *piece);
+
 /* Before the first call of a frame that begins at data->from. */
 void rk_rows_begin(const rk_step *step, rk_step_data *data, double *nodes);
 

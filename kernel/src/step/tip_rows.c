@@ -163,12 +163,6 @@ static void leave_free(const double along[3], double A[36]) {
   }
 }
 
-static void curve(const double T[12], const double target[16], rk_lack *out) {
-  double along[3];
-  add_unit(out->A, 0, 0);
-  if (rk_curve_gap(target, T + 9, out->e, along)) leave_free(along, out->A);
-}
-
 /* What the spot of a beam along a[3] sees of the twist, t from the tip on a surface with that normal. */
 static void see_spot(const double a[3], double t, const double n[3], rk_lack *out) {
   const double slope = rk_dot3(n, a);
@@ -181,25 +175,54 @@ static void see_spot(const double a[3], double t, const double n[3], rk_lack *ou
   add_block(out->A, 0, 3, -t, turned);
 }
 
-/* A beam that misses its surface has the point on it that is as far away as the curve. */
-static void spot(const rk_tip_rows *rows, const double T[12], const double target[16], rk_lack *out) {
-  double a[3], n[3], p[3], along[3], arm[9];
-  rk_rotate(T, rows->axis, a);
-  double t = rk_beam_hit(target + 2, T + 9, a, n);
-  const int misses = !(t > 0.0);
-  if (misses) {
-    rk_curve_gap(target, T + 9, out->e, along);
-    t = rk_norm3(out->e);
+/* p[3]: the point, or the spot of the beam, that is to be on a curve. A beam that misses its surface has the point on it that
+   is as far away as the curve. n[3]: the normal of the surface that it stays on; 0: it is free. */
+static void place(const rk_tip_rows *rows, const double T[12], const double target[16], double p[3], double n[3],
+                  rk_lack *out) {
+  double a[3] = {0.0, 0.0, 0.0}, t = 0.0, arm[9], along[3];
+  const int is_beam = rows->kind == RK_TIP_SPOT;
+  if (is_beam) {
+    rk_rotate(T, rows->axis, a);
+    t = rk_beam_hit(target + 2, T + 9, a, n);
+  }
+  if (t > 0.0) {
+    see_spot(a, t, n, out);
+  } else {
+    if (is_beam) {
+      rk_curve_gap(target, T + 9, p, along, 0);
+      t = rk_norm3(p);
+    }
     hat(a, arm);
     add_unit(out->A, 0, 0);
     add_block(out->A, 0, 3, -t, arm);
-  } else {
-    see_spot(a, t, n, out);
+    for (int k = 0; k < 3; k++) n[k] = 0.0;
   }
   for (int k = 0; k < 3; k++) p[k] = T[9 + k] + t * a[k];
-  if (!rk_curve_gap(target, p, out->e, along)) return;
-  if (!misses) rk_add_scaled(3, -rk_dot3(n, along), n, along);
+}
+
+static void curve(const rk_tip_rows *rows, const double T[12], const double target[16], rk_lack *out) {
+  double p[3], n[3], along[3];
+  place(rows, T, target, p, n, out);
+  if (!rk_curve_gap(target, p, out->e, along, 0)) return;
+  rk_add_scaled(3, -rk_dot3(n, along), n, along);
   leave_free(along, out->A);
+}
+
+int rk_tip_piece(const rk_tip_rows *rows, const double T[12], const double target[16], double row[6], double room[2]) {
+  rk_lack seen = {.e = {0.0}};
+  double p[3], n[3], along[3];
+  place(rows, T, target, p, n, &seen);
+  if (!rk_curve_gap(target, p, seen.e, along, room)) return 0;
+  for (int c = 0; c < 6; c++) row[c] = along[0] * seen.A[c] + along[1] * seen.A[6 + c] + along[2] * seen.A[12 + c];
+  return 1;
+}
+
+void rk_tip_take_piece(const rk_tip_rows *rows, const double T[12], const double target[16], double beyond,
+                       rk_segment *piece) {
+  rk_lack seen = {.e = {0.0}};
+  double p[3], n[3];
+  place(rows, T, target, p, n, &seen);
+  rk_curve_piece(target, p, beyond, piece);
 }
 
 static void advance(const rk_tip_rows *rows, const double T[12], const double target[16], int32_t stays,
@@ -301,8 +324,8 @@ void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12]
     case RK_TIP_LINE: across(2, target + 3, T, target, out); break;
     case RK_TIP_ADVANCE: advance(rows, T, target, stays, out); return; /* its axes are those of the start */
     case RK_TIP_LASER: laser(rows, T, target, out); break;
-    case RK_TIP_CURVE: curve(T, target, out); break;
-    case RK_TIP_SPOT: spot(rows, T, target, out); break;
+    case RK_TIP_CURVE:
+    case RK_TIP_SPOT: curve(rows, T, target, out); break;
     case RK_TIP_TWIST:
       if (before) {
         rest_of_twist(rows, T, before, target, dt, out);

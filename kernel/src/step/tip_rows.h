@@ -16,6 +16,18 @@ typedef struct rk_lack {
 void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
                  int32_t stays, double dt, const double *before, rk_lack *out);
 
+/* Of a point or spot on a curve: row[6], what its place along the straight piece that it is on sees of the twist of the tip, and
+   room[2], how far that goes on before and after it. Returns 0 at a corner or an end. */
+int rk_tip_piece(const rk_tip_rows *rows, const double T[12], const double target[16], double row[6], double room[2]);
+
+/* *piece: that piece as a curve of its own, longer by `beyond` at both ends. */
+void rk_tip_take_piece(const rk_tip_rows *rows, const double T[12], const double target[16], double beyond,
+                       rk_segment *piece);
+
+static inline int rk_is_on_curve(const rk_tip_rows *rows) {
+  return rows->kind == RK_TIP_CURVE || rows->kind == RK_TIP_SPOT;
+}
+
 /* Whether a distance other than 0 is asked for: of its three rows there is one then. */
 static inline int rk_is_apart(const rk_tip_rows *rows, const double target[16]) {
   return rows->kind == RK_TIP_DISTANCE && (target[0] != 0.0 || rows->side > 0);

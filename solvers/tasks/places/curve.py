@@ -106,6 +106,12 @@ class Curve:
         i = max(int(np.searchsorted(own["start"], s, side="left" if backwards else "right")) - 1, 0)
         return own["origin"][i] + (s - own["start"][i]) * own["along"][i], own["along"][i]
 
+    def piece(self, s: float) -> tuple[np.void, float, float]:
+        """The segment at an arc length, at a corner the one after it, and how far it goes on before and after that."""
+        s = s % self.length if self.closed else min(max(s, 0.0), self.length)
+        own = self.segments[max(int(np.searchsorted(self.segments["start"], s, side="right")) - 1, 0)]
+        return own, s - float(own["start"]), float(own["start"] + own["size"]) - s
+
 
 class Curves:
     """Several lines, open or closed, as one curve: any of them will do.   Raises TaskError."""

@@ -14,7 +14,15 @@ from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import number, speeds
-from ..protocols import Displacement, DistanceBoundTask, HistoryTask, KernelTipTask, VelocityTask
+from ..protocols import (
+    Displacement,
+    DistanceBoundTask,
+    HistoryTask,
+    KernelTipTask,
+    Piece,
+    PiecewiseTask,
+    VelocityTask,
+)
 from ..task_jacobian import TaskJacobian
 from ..tip_rows import TipForm, TipKind, uniform
 from ..tips.aim import aim_task_jacobian
@@ -24,6 +32,7 @@ from .on_line import across
 from .surface import PACKED, Surface, packed
 
 SHORT = 1e-12  # of the square of a direction along a curve: below, a surface has none of it
+SMALLEST = 0.25  # of a straight piece of a curve: no more is left out of it
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
 
 
@@ -34,7 +43,7 @@ class OnSurface(NamedTuple):
     surface: Surface
 
 
-class OnCurveTask(SpotTask, DistanceBoundTask, KernelTipTask):
+class OnCurveTask(SpotTask, DistanceBoundTask, PiecewiseTask, KernelTipTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
     target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or several
@@ -95,7 +104,26 @@ class OnCurveTask(SpotTask, DistanceBoundTask, KernelTipTask):
             J = J - np.outer(along, along @ J) / max(float(along @ along), SHORT)
         return self.near(J, e)
 
-    def task_jacobian(self, state: State, target: Curve | Curves | OnSurface) -> TaskJacobian | None:
+    def piece(self, state: State, target: Curve | Curves | OnSurface) -> Piece | None:
+        curve, surface = target if isinstance(target, OnSurface) else (target, None)
+        spot = self.place(state, surface, curve)
+        _, along = gap(curve, spot.at)
+        if along is None:
+            return None
+        i, s = curve.closest(spot.at)
+        _, before, after = curve.lines[i].piece(s)
+        return Piece(along @ spot.J, before, after)
+
+    def piece_target(self, state: State, target: Curve | Curves | OnSurface, beyond: float) -> Curve | OnSurface:
+        curve, surface = target if isinstance(target, OnSurface) else (target, None)
+        i, s = curve.closest(self.place(state, surface, curve).at)
+        own, _, _ = curve.lines[i].piece(s)
+        beyond = max(beyond, -SMALLEST * own["size"])
+        ends = np.array([[-beyond], [own["size"] + beyond]]) * own["along"]
+        piece = Curve(own["origin"] + ends)
+        return piece if surface is None else OnSurface(piece, surface)
+
+    def task_jacobian(self, state: State, target: Curve | Curves | OnSurface) -> TaskJacobian:
         """The two ways across the curve, of a spot the one along its surface; at a corner or an end all of them."""
         if isinstance(target, OnSurface):
             return self._spot_jacobian(state, *target)

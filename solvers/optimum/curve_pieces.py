@@ -1,0 +1,87 @@
+"""Poses on curves with corners.
+
+The poses that meet a task on a polyline are smooth along each straight piece of it, and end where that ends: most
+optima are at a corner or an end. So a look at a pose sees the piece that it is on as a straight line, the ends as
+inequalities, and steps are brought back to the piece; a step over a corner is tried first. Twin of the pieces in
+kernel/src/optimum/optimum_pose.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..qp.level import Level
+from ..tasks.base import states_rows_of
+from ..tasks.protocols import PiecewiseTask
+
+if TYPE_CHECKING:
+    from .pose_problem import PosePoint, PoseProblem
+
+BEYOND = 1.0  # L, by which straight lines are longer than the pieces that they are of
+INSIDE, SMALLEST = 1e-8, 0.25  # L, and of a piece: so far from its ends poses stay, where rows are of this piece alone
+
+
+class CurvePieces:
+    """Says at which targets `poses` are: whole curves, pieces of them, or the straight lines that those are of."""
+
+    def __init__(self, poses: PoseProblem) -> None:
+        self._poses, length = poses, poses.levels.length
+        self._beyond, self._inside = BEYOND * length, INSIDE * length
+        self._whole = self._held = self._straight = poses.targets
+        tasks = enumerate(poses.levels.tasks)
+        self._tasks = {
+            i: task for i, task in tasks if isinstance(task, PiecewiseTask) and states_rows_of(type(task), "piece")
+        }
+
+    def __len__(self) -> int:
+        """How many tasks are on curves."""
+        return len(self._tasks)
+
+    def levels(self, point: PosePoint) -> list[Level]:
+        """One row for each such task: what leaves the piece that the pose is on. All is allowed where its level is not
+        met."""
+        groups = zip(self._poses.groups, point.met, strict=True)
+        return [self._level(point, i, met) for group, met in groups for i in group.tolist() if i in self._tasks]
+
+    def _level(self, point: PosePoint, i: int, met: bool) -> Level:
+        poses, beyond = self._poses, self._beyond if self._poses.targets is self._straight else 0.0
+        piece = self._tasks[i].piece(point.state, poses.targets[i]) if met and poses.share(i) else None
+        if piece is None:
+            return Level(np.zeros((1, poses.model.nv)), np.array([-np.inf]), np.array([np.inf]))
+        ends = beyond + min(self._inside, SMALLEST * (piece.before + piece.after - 2.0 * beyond))
+        sides = np.array([min(ends - piece.before, 0.0), max(piece.after - ends, 0.0)]) / poses.levels.length
+        return Level((piece.J * poses.scale / poses.levels.length)[None], sides[:1], sides[1:])
+
+    def take(self, point: PosePoint) -> PosePoint:
+        """The pose as it looks: poses at whole curves, as this one, from now on at the straight lines that it is on."""
+        poses = self._poses
+        if not self._tasks or poses.targets is not self._whole:
+            return point
+        self._held, self._straight = list(self._whole), list(self._whole)
+        numbers = [i for group in poses.groups for i in group.tolist() if i in self._tasks]
+        for i, level in zip(numbers, self.levels(point), strict=True):
+            for targets, beyond in ((self._held, -self._inside), (self._straight, self._beyond)):
+                if np.isfinite(level.lower).all():
+                    targets[i] = self._tasks[i].piece_target(point.state, self._whole[i], beyond)
+        poses.targets = self._straight
+        return poses.point(point.q)
+
+    def leave(self) -> None:
+        """From now on poses are at whole curves."""
+        self._poses.targets = self._whole
+
+    def keep(self) -> None:
+        """From now on they are at the straight lines that were taken last."""
+        self._poses.targets = self._straight
+
+    def brought_back(self, back: Callable[[], PosePoint | None]) -> PosePoint | None:
+        """What `back` returns, which brings a pose back to the tasks; at straight lines to their pieces."""
+        if not self._tasks or self._poses.targets is self._whole:
+            return back()
+        self._poses.targets = self._held
+        found = back()
+        self.keep()
+        return None if found is None else self._poses.point(found.q)
