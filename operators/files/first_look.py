@@ -73,8 +73,8 @@ def raise_onto_ground(context: bpy.types.Context, obj: bpy.types.Object) -> list
 
 def _depth(obj: bpy.types.Object, robot: Binding) -> float:
     """How far [Blender units] a robot is to be raised; 0 where the ground is right. One that drives stands on its
-    wheels, a base without that moves on all that it wears. A fixed one stands on what does not move, unless something
-    that moves is lower: that hangs, as from a ceiling."""
+    wheels, a base without that moves on all that it wears, and so does what has feet. Another fixed one stands on what
+    does not move, unless something that moves is lower: that hangs, as from a ceiling."""
     model, bodies = robot.model, rigid_bodies(robot.model).of
     own = {bodies[link] for link in wheels(model)} or {model.root_link.name}
     standing: list[float] = []
@@ -84,7 +84,7 @@ def _depth(obj: bpy.types.Object, robot: Binding) -> float:
         (standing if bodies.get(link) in own else others).extend(point.z for point in _corners(child))
     heights = [*standing, *others]
     foot = min(standing if standing and wheels(model) else heights, default=0.0)
-    stands = heights if model.root != "fixed" else standing and min(standing) <= foot
+    stands = heights if model.root != "fixed" or feet(model) else standing and min(standing) <= foot
     depth = obj.matrix_world.translation.z - foot
     return depth if stands and depth > SUNK * np.ptp(heights) else 0.0
 

@@ -44,6 +44,13 @@ def test_a_robot_stands_on_bent_legs_on_the_ground_and_is_at_home_there(scene, n
     np.testing.assert_allclose(read_configuration(obj), q, atol=1e-6)
 
 
+@pytest.mark.parametrize("root", ["fixed", "planar"])
+def test_a_humanoid_whose_pelvis_does_not_come_down_is_raised_onto_its_soles(scene, root, capfd):
+    obj = imported(robot("g1_29dof_rev_1_0"), root=root)
+    assert abs(lowest(obj)) < 1e-4 and obj.location.z == pytest.approx(0.777, abs=1e-3)
+    assert "raised by 0.777" in capfd.readouterr().out
+
+
 @pytest.mark.parametrize("height", [0.0, 1.0])
 @pytest.mark.parametrize("unit", [1.0, 0.01])
 @pytest.mark.parametrize(("name", "root"), [("humanoid", "own"), ("puppet", "own"), ("humanoid", "floating")])
