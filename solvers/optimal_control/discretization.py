@@ -57,7 +57,13 @@ class Discretization:
         balls = [iv for motion, _, iv in nodes if motion == MotionPrimitive.BALL]
         self.joined = [(iv, 3) for iv in balls] + [(iv, 6) for _, iv in self.free]  # first and count of each
         wheels = [iv for base in model.rolling_bases for iv in base.wheel_v]
+        self.plain_rows: dict[int, SparseRows] = {}  # of limits, of so many frames, where nothing turns
         self.bends = np.setdiff1d(np.arange(len(self.scale)), wheels)  # those along which rows are curved
+
+    @property
+    def reach(self) -> int:
+        """How many frames before its own a row of a limit reaches to."""
+        return 2 if np.isfinite(self.limits.max_step_change).any() else 1
 
     def stretched(self, s: float) -> Discretization:
         """Itself, with the time between frames multiplied by exp(s). Raises TaskError where that is next to nothing."""
@@ -184,27 +190,39 @@ class DiscreteMotion:
 
     def limit_rows(self) -> tuple[SparseRows, Array, Array]:
         """Rows of the limits on positions, velocities and accelerations, and what they leave (m,) (m,) from here."""
-        grid, limits, (frames, n) = self.grid, self.grid.limits, self.steps.shape
-        parts: list[tuple[SparseRows, Array, Array]] = []
-        if grid.is_start_fixed:
-            parts.append(_rows(np.eye(n), np.zeros(n, int), frames * n, np.zeros(n), np.zeros(n)))
-        first = np.arange(frames) * n
-        for blocks, at, _, lower, upper in self._position_rows:
-            parts.append(_rows(blocks, first[at], frames * n, lower, upper))
+        grid, limits, n = self.grid, self.grid.limits, self.steps.shape[1]
+        sides = [(np.zeros(n), np.zeros(n))] if grid.is_start_fixed else []
+        sides += [(lower, upper) for _, _, _, lower, upper in self._position_rows]
         bounds = limits.max_step / grid.scale, limits.max_step_change / grid.scale
-        values = self.steps, self.changes
-        for bound, value, blocks in zip(bounds, values, (self.step_blocks, self.change_blocks), strict=True):
+        for bound, value in zip(bounds, (self.steps, self.changes), strict=True):
             limited = np.flatnonzero(np.isfinite(bound))
-            width = blocks.shape[1]
+            room = (1.0 - UNUSED) * bound[limited]
+            sides.append(((-room - value[1:, limited]).ravel(), (room - value[1:, limited]).ravel()))
+        # What is outside by rounding, or not viable at the start, need not come back in this step.
+        lower, upper = (np.concatenate([each[i] for each in sides]) for i in (0, 1))
+        if grid.joined:
+            return self._limit_rows(), lower, upper
+        if len(self) not in grid.plain_rows:
+            grid.plain_rows[len(self)] = self._limit_rows()
+        return grid.plain_rows[len(self)], lower, upper
+
+    def _limit_rows(self) -> SparseRows:
+        """Of `limit_rows`; where nothing turns, the same for all trajectories."""
+        grid, limits, (frames, n) = self.grid, self.grid.limits, self.steps.shape
+        parts, first = [], np.arange(frames) * n
+        if grid.is_start_fixed:
+            parts.append(SparseRows.of(np.eye(n), np.zeros(n, int), frames * n))
+        for blocks, at, _, _, _ in self._position_rows:
+            parts.append(SparseRows.of(blocks, first[at], frames * n))
+        for bound, blocks in (
+            (limits.max_step, self.step_blocks),
+            (limits.max_step_change, self.change_blocks),
+        ):
+            limited, width = np.flatnonzero(np.isfinite(bound)), blocks.shape[1]
             own = np.concatenate([blocks[1:, s] for s in range(width - 1, -1, -1)], axis=2)[:, limited]
             at = np.repeat(first[1:] - (width - 1) * n, len(limited))
-            room = (1.0 - UNUSED) * bound[limited]
-            lower, upper = -room - value[1:, limited], room - value[1:, limited]
-            parts.append(_rows(own.reshape(len(at), width * n), at, frames * n, lower.ravel(), upper.ravel()))
-        rows = SparseRows.joined([part[0] for part in parts])
-        # What is outside by rounding, or not viable at the start, need not come back in this step.
-        lower, upper = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-        return rows, lower, upper
+            parts.append(SparseRows.of(own.reshape(len(at), width * n), at, frames * n))
+        return SparseRows.joined(parts)
 
     def bend_limits(self, H: Array, z: Array) -> None:
         """Add to H how `limit_rows` bend times their multipliers z (m,)."""
@@ -315,7 +333,3 @@ def differenced(blocks: Array) -> Array:
 def after(x: Array) -> Array:
     """(F, ...) x of the frame after, 0 after the last."""
     return np.concatenate((x[1:], np.zeros_like(x[:1])))
-
-
-def _rows(blocks: Array, first: Array, size: int, lower: Array, upper: Array) -> tuple[SparseRows, Array, Array]:
-    return SparseRows.of(blocks, first, size), lower, upper

@@ -18,6 +18,7 @@ LEVEL_ITERATIONS = 20  # of a level that the start misses
 # Steps in a row that gain, relative, no more than this, or, where the KKT residual falls, than that: what cannot be had
 # is not sought long.
 STALLED = 3, 0.02, 2e-5
+FRAME = 0.1  # ... and while frames are chosen that are to be met, less than this share of what one costs
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
 LEAST = 1e-6  # relative: a level whose residual falls by no more than this stays as it is
 # Relative: what tasks, held to rounding, make of a cost, and held to `HELD`: an optimum may cost so much more.
@@ -84,9 +85,14 @@ def nearer(
     `LevelResidual`.   free: the level whose missed frames may get larger residuals; where none may, those that can come
     no nearer stay."""
     constraints.hold(here, free, level if free == level else level + 1)
+    if level != FIRST:
+        constraints.keep_far_frames(here, level)
     cost = LevelResidual(constraints, level, width)
     best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
-    for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, STALLED, True)):
+    steps, still, unchanged = STALLED
+    if width < math.inf:
+        unchanged = max(unchanged, FRAME * 0.5 * width**2 / before.cost)
+    for now in with_last(optimise(here, constraints, cost, LEVEL_ITERATIONS, (steps, still, unchanged), True)):
         last, best = best, better(best, now, before)
         yield now.iterations, best.trajectory
         if best is not last and not constraints.is_missed(best.trajectory, level):

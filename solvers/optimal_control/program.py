@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Generator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...robokin.arrays import Array
+from ..qp.banded import BandedQPResult, solve_banded_qp
+from ..qp.banded_qp import LastUnknown
 from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
 from .discretization import DiscreteMotion
@@ -39,7 +42,7 @@ class LocalProgram:
         rows, lower, upper, count = all_rows(at, linearised, cost.frees_time)
         still = linearised.constraints.still
         gradient = gradient if still is None else np.where(still, 0.0, gradient)
-        width = max(H.shape[1], 3, linearised.constraints.reach + 1)  # limits on accelerations reach over three frames
+        width = max(H.shape[1], at.grid.reach + 1, linearised.constraints.reach + 1)
         wide = np.zeros((len(H), width, *H.shape[2:]))
         wide[:, : H.shape[1]] = H
         value = cost.value(at)
@@ -109,20 +112,60 @@ def all_rows(
     lower, upper = np.concatenate((linearised.lower, low)), np.concatenate((linearised.upper, high))
     still = linearised.constraints.still
     if still is not None and still.any():
-        rows = SparseRows(rows.start, rows.column, np.where(still.ravel()[rows.column], 0.0, rows.value))
+        rows = rows.without(still.ravel())
         if not is_time_free:
-            is_empty = np.bincount(rows.row, rows.value != 0.0, len(rows)) == 0
+            is_empty = np.diff(rows.start) == 0
             lower, upper = np.where(is_empty, -np.inf, lower), np.where(is_empty, np.inf, upper)
     return rows, lower, upper, len(linearised.lower)
 
 
-def without_still(H: Array, still: Array | None) -> Array:
-    """H (F, p + 1, n, n) of a program in which coordinates (F, n) stay as they are."""
-    if still is None or not still.any():
-        return H
-    H, size, moves = H.copy(), float(abs(H).max(initial=0.0)), ~still
-    for s in range(min(H.shape[:2])):
-        H[s:, s] *= moves[s:, :, None] * moves[: len(H) - s, None, :]
-    k, j = np.nonzero(still)
-    H[k, 0, j, j] = size
-    return H
+def solve_moving(
+    H: Array,
+    g: Array,
+    rows: SparseRows,
+    lower: Array,
+    upper: Array,
+    backend: str,
+    guess: Array,
+    still: Array | None,
+    last: LastUnknown | None = None,
+) -> Generator[None, None, BandedQPResult | None]:
+    """`solve_banded_qp` where coordinates (F, n) bool stay as they are, of which rows ask nothing. Frames of which all
+    coordinates stay are no part of the program, nor are rows without sides: it takes the less time."""
+    still = np.zeros(g.shape, bool) if still is None else still
+    (frames, n), moves = still.shape, ~still.all(axis=1)
+    moving, asked = np.flatnonzero(moves), ~(np.isneginf(lower) & np.isposinf(upper))
+    if last is not None:
+        last = replace(last, border=last.border[moving], across=last.across[asked])
+    own = np.cumsum(moves)[rows.column // n] - 1  # which of the frames that move
+    part = SparseRows(rows.start, (own * n + rows.column % n).astype(np.int32), rows.value).among(asked)
+    search = solve_banded_qp(
+        _of_moving(H, still),
+        g[moving],
+        part,
+        lower[asked],
+        upper[asked],
+        backend,
+        guess[asked],
+        last,
+    )
+    found = yield from search
+    if found is None:
+        return None
+    x, multipliers = np.zeros((frames, n)), np.zeros(len(rows))
+    x[moving], multipliers[asked] = found.x, found.multipliers
+    return replace(found, x=x, multipliers=multipliers)
+
+
+def _of_moving(H: Array, still: Array) -> Array:
+    """H (F, p + 1, n, n) of the frames of which some coordinates move, the others of these held by the diagonal."""
+    moving, width = np.flatnonzero(~still.all(axis=1)), H.shape[1]
+    found, size, moves = np.zeros((len(moving), *H.shape[1:])), float(abs(H).max(initial=0.0)), ~still[moving]
+    for s in range(min(width, len(moving))):
+        apart = moving[s:] - moving[: len(moving) - s]
+        near = np.flatnonzero(apart < width)
+        both = moves[near + s, :, None] * moves[near, None, :]
+        found[near + s, s] = H[moving[near + s], apart[near]] * both
+    k, j = np.nonzero(~moves)
+    found[k, 0, j, j] = size
+    return found

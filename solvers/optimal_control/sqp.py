@@ -2,7 +2,7 @@
 
 Each step solves a block-banded quadratic program: the cost's Hessian, how rows bend times their multipliers, the tasks
 as equations, limits and obstacles as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18).
-Where that is no minimum, how rows bend is left out, and more is added to its diagonal (section 3.4). A step is
+Where that is no minimum, only what bends upwards is kept, and more is added to its diagonal (section 3.4). A step is
 shortened until a filter takes it: it betters all before it in the cost or in the residual (section 15.4). A whole step
 that the filter does not take is corrected to second order first: else it would stop steps that lead on (section 15.6).
 """
@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..qp.banded import BandedQPResult, solve_banded_qp
+from ..qp.banded import BandedQPResult
 from ..qp.banded_qp import LastUnknown
 from .costs import MotionCost
 from .discretization import DiscreteMotion
 from .free_time import LONGEST as LONGEST_IN_TIME
 from .free_time import both_sides, parted
-from .program import FLAT, LocalProgram, all_rows, total_residual, without_still
+from .program import FLAT, LocalProgram, all_rows, solve_moving, total_residual
 from .rows.motion_rows import LinearisedRows, MotionRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
@@ -133,8 +133,8 @@ def _directions(
     while one is sought.
 
     First with how rows bend, by multipliers `eased`, and with the damping that steps before have asked for, relative,
-    on the diagonal; where that leaves no minimum, or leads nowhere, without how rows bend; then with more and more
-    damping: shorter steps."""
+    on the diagonal; where that leaves no minimum, or leads nowhere, with no more of it than how norms of missed parts
+    bend upwards; then with more and more damping: shorter steps."""
     bent, n = here.H.copy(), here.H.shape[-1]
     here.linearised.bend(bent, eased[: here.count])
     here.at.bend_limits(bent, eased[here.count :])
@@ -149,6 +149,7 @@ def _directions(
         yield found, bent
     for more in (each for each in ADDED if each >= damping):
         H = here.H.copy()
+        here.linearised.bend_upwards(H, eased)
         H[:, 0] += more * size * np.eye(n)
         found = yield from _solved(here, H, z, more)
         if found is not None:
@@ -173,16 +174,15 @@ def _solved_with(
     here: LocalProgram, H: Array, z: Array, sides: tuple[Array, Array], more: float | None
 ) -> Generator[None, None, BandedQPResult | None]:
     backend, still = here.at.grid.backend_name, here.linearised.constraints.still
-    H = without_still(H, still)
     if here.time is None:
-        return (yield from solve_banded_qp(H, here.gradient, here.rows, *sides, backend, z))
+        return (yield from solve_moving(H, here.gradient, here.rows, *sides, backend, z, still))
     mixed, bend = here.time.coupling(z)
     mixed = mixed if still is None else np.where(still, 0.0, mixed)
     if more is not None:
         mixed, bend = np.zeros_like(mixed), max(bend, 0.0) + (1.0 + more) * here.time.size
     rows, lower, upper, across = both_sides(here.rows, *sides, here.time)
     last = LastUnknown(mixed, bend, here.time.slope, across)
-    found = yield from solve_banded_qp(H, here.gradient, rows, lower, upper, backend, parted(z, *sides), last)
+    found = yield from solve_moving(H, here.gradient, rows, lower, upper, backend, parted(z, *sides), still, last)
     return found and replace(found, multipliers=found.multipliers.reshape(2, -1).sum(axis=0))
 
 
@@ -286,14 +286,14 @@ def _moved_back(
 ) -> Generator[None, None, tuple[DiscreteMotion, LinearisedRows]]:
     """push: share of their multipliers with which the sides push."""
     own = constraints.at(at)
-    residual, H = total_residual(at, own), without_still(H, own.constraints.still)
+    residual, still = total_residual(at, own), own.constraints.still
     for _ in range(times):
         if residual <= NOTHING:
             break
         rows, lower, upper, _ = all_rows(at, own)
         known = guess if len(guess) == len(rows) else np.zeros(len(rows))
         g = -push * rows.transposed(known, here.gradient.size).reshape(here.gradient.shape)
-        back = yield from _given_up(solve_banded_qp(H, g, rows, lower, upper, at.grid.backend_name, known), most)
+        back = yield from _given_up(solve_moving(H, g, rows, lower, upper, at.grid.backend_name, known, still), most)
         if back is None:
             break
         moved = at.moved(back.x)

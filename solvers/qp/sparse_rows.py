@@ -39,6 +39,18 @@ class SparseRows:
             np.concatenate([part.value for part in parts]),
         )
 
+    def without(self, unknowns: Array) -> SparseRows:
+        """The same rows, of which some unknowns (N,) bool have no entries."""
+        kept = ~unknowns[self.column]
+        start = np.concatenate(([0], np.cumsum(kept)))[self.start]
+        return SparseRows(start.astype(np.int32), self.column[kept], self.value[kept])
+
+    def among(self, rows: Array) -> SparseRows:
+        """Some of the rows, (m,) bool."""
+        kept, counts = rows[self.row], np.diff(self.start)[rows]
+        start = np.concatenate(([0], np.cumsum(counts)))
+        return SparseRows(start.astype(np.int32), self.column[kept], self.value[kept])
+
     def __len__(self) -> int:
         return len(self.start) - 1
 

@@ -18,6 +18,7 @@ from .missed_parts import MissedParts, pressing
 from .nearest_frames import nearest
 from .row_blocks import FIRST, RowBlock, RowSource
 
+AROUND = 2.0  # [s] from a frame that might come nearer, within which others move for it
 EASED = 0.25  # share of a multiplier before that the next one is at least
 
 
@@ -59,6 +60,15 @@ class MotionRows:
         self.first = self.first or self.least
         pairs = zip(self.least, self.first, strict=True)
         self.off = [MissedParts.nearer(*pair, len(here), coming) for pair in pairs]
+
+    def keep_far_frames(self, here: DiscreteMotion, level: int) -> None:
+        """Let all joints stay at frames farther than AROUND from those that might come nearer to a level: no other one
+        is in their way, or can help them."""
+        coming = np.flatnonzero(self.nearest(here, level + 1)[2])
+        reach, frames = math.ceil(AROUND / here.grid.dt), np.arange(len(here))
+        after = np.searchsorted(coming, frames - reach)
+        is_near = (after < len(coming)) & (np.append(coming, len(here) + reach + 1)[after] <= frames + reach)
+        self.still = ~is_near[:, None] | (False if self.still is None else self.still)
 
     def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array, Array]:
         """`still` (F, n) of the levels before one, steps (F, n) to where these frames are nearest to theirs, and (F,)
@@ -140,6 +150,16 @@ class LinearisedRows:
             begin, end = end, end + len(block.lower)
             if z[begin:end].any():
                 block.add_bend(H, z[begin:end])
+
+    def bend_upwards(self, H: Array, z: Array) -> None:
+        """Add to H what bends upwards of the norms of missed parts, times their multipliers among z (m,)."""
+        own, end = np.zeros((len(H), 1, *H.shape[2:])), self.plain
+        for block in self.norms:
+            begin, end = end, end + len(block.lower)
+            block.add_bend(own, z[begin:end])
+        asked = np.flatnonzero(own.any(axis=(1, 2, 3)))
+        values, V = np.linalg.eigh(own[asked, 0])
+        H[asked, 0] += (V * np.maximum(values, 0.0)[:, None]) @ np.swapaxes(V, 1, 2)
 
     def begun(self, gradient: Array) -> Array:
         """(m,) multipliers to begin with against a gradient (F, n): of missed parts, 0 of other rows."""

@@ -16,7 +16,7 @@ from ...velocity.task_levels import TaskLevels
 from ..discretization import DiscreteMotion, Discretization
 from .clearance_rows import ClearanceRows
 from .row_blocks import RowBlock, RowSource
-from .rows_of_frames import PostureFrames, SingleFrames, TaskFrames, TipFrames
+from .rows_of_frames import FrameRows, PostureFrames, SingleFrames, TaskFrames, TipFrames
 from .segments import TaskSegment
 from .velocity_frames import VelocityFrames
 
@@ -76,9 +76,14 @@ class TaskSource(RowSource):
         self.frames = task_frames(grid, segment.levels, i, targets, segment.influence[:, i])
         self.reach = self.frames.reach
 
+    def _rows(self, here: DiscreteMotion) -> FrameRows:
+        if self not in here.known:
+            here.known[self] = self.frames.rows(here, self.segment)
+        return here.known[self]
+
     def block(self, here: DiscreteMotion) -> RowBlock:
         segment, grid = self.segment, self.grid
-        found = self.frames.rows(here, segment)
+        found = self._rows(here)
         rows = found.rows
         size = np.array([1.0 / segment.levels.length if part.is_length else 1.0 for part in self.parts])
         factor = rows.weight * size[rows.part]
@@ -106,7 +111,7 @@ class TaskSource(RowSource):
 
     def residuals(self, here: DiscreteMotion) -> Array:
         """(frames, 2) the norm of the residual of each part, in its unit."""
-        found = self.frames.rows(here, self.segment)
+        found = self._rows(here)
         squares, frames = found.rows.e**2, len(self.segment.targets)
         norms = np.zeros((frames, 2))
         for number, part in enumerate(self.parts):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik, track
-from robokin_addon.solvers.optimal_control import levels, optimize, sqp
+from robokin_addon.solvers.optimal_control import levels, optimize, program, sqp
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
@@ -97,7 +97,8 @@ def circle(frames, radius):
 
 
 @pytest.mark.parametrize(
-    ("frames", "radius"), [(250, 0.28), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))]
+    ("frames", "radius"),
+    [(250, 0.28), (259, 0.4), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))],
 )
 def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""
@@ -119,7 +120,7 @@ def test_steps_are_taken_back_from_the_sides_that_held_them(monkeypatch):
             known.append(guess is not None and guess.any())
         return (yield from solve_banded_qp(H, g, rows, lower, upper, backend, guess, last))
 
-    monkeypatch.setattr(sqp, "solve_banded_qp", solve)
+    monkeypatch.setattr(program, "solve_banded_qp", solve)
     model, task, path, q = circle(60, 0.2)
     assert optimize_motion(model, [task], path, q, 0.04).is_optimal
     assert known and all(known)
@@ -145,7 +146,7 @@ def test_a_step_that_cannot_be_taken_back_with_its_own_sides_is_shortened(monkey
         factors.clear()  # of the cost, which comes last
         return (yield from sqp.optimise(*arguments))
 
-    monkeypatch.setattr(sqp, "solve_banded_qp", solve)
+    monkeypatch.setattr(program, "solve_banded_qp", solve)
     monkeypatch.setattr(optimize, "optimise", optimise)
     model, task, path, q = circle(250, 0.28)
     assert optimize_motion(model, [task], path, q, 0.04, "acceleration").is_optimal
@@ -164,21 +165,24 @@ def test_an_optimum_may_cost_as_much_more_as_what_is_held_to_rounding_gains(kkt,
 
 
 def test_frames_that_can_come_no_nearer_stay_while_others_do(monkeypatch):
-    """Where no frame is free to miss by more, those that are nearest are held as they are. Here nothing moves."""
+    """Where no frame is free to miss by more, those that are nearest are held as they are, and what is farther than two
+    seconds from those that might come nearer. Here nothing moves."""
     model, task, path, q = circle(250, 0.28)
     held = []
 
     def optimise(start, constraints, cost, *_):
         if not any(each.any() for each in constraints.free):
-            held.append((constraints.still, constraints.nearest(start, math.inf)[0]))
+            held.append((constraints.still, *constraints.nearest(start, math.inf)))
         return sqp.MotionOptimum(start, cost.value(start), math.inf, constraints.at(start), 0)
         yield
 
     monkeypatch.setattr(levels, "optimise", optimise)
     optimize_motion(model, [task], path, q, 0.04, "acceleration", progress=lambda done, _: not held)
     assert held
-    for still, nearest in held:
-        assert nearest.any() and (still == nearest).all()
+    for still, nearest, _, coming in held:
+        near = [abs(k - np.flatnonzero(coming)).min() <= 50 for k in range(len(still))]
+        assert nearest.any() and coming.any() and not all(near)
+        assert (still == (nearest | ~np.array(near)[:, None])).all()
 
 
 def test_the_jerk_of_a_thousand_frames_comes_to_its_optimum():

@@ -12,6 +12,7 @@ from robokin_addon.solvers import PoseTask, PositionTask, Task, optimize_motion,
 from robokin_addon.solvers.ik.natural_pose import natural_configuration
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
 from robokin_addon.solvers.optimal_control.rows.missed_parts import MissedParts
+from robokin_addon.solvers.optimal_control.rows.motion_rows import MotionRows
 from robokin_addon.solvers.optimal_control.rows.row_blocks import MET
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
 from robokin_addon.solvers.optimal_control.rows.task_sources import TaskSource, task_sources
@@ -73,6 +74,23 @@ def test_parts_that_come_nearer_get_room_and_others_none():
     assert off.cell.tolist() == np.flatnonzero(is_nearer).tolist()
     room = off.most - after.ravel()[is_nearer]
     assert (room > 0.1 * MET).all() and (room <= MET + 1e-12).all()
+
+
+def test_of_how_norms_bend_what_bends_upwards_holds():
+    at, source = out_of_reach(library_robot("panda"), far_pose(library_robot("panda"), "tool"))
+    constraints = MotionRows([source])
+    constraints.hold(at)
+    there = at.moved(np.full(at.steps.shape, 0.1))
+    constraints.off = [replace(off, most=off.most + 1.0) for off in constraints.off]
+    own, (frames, n) = constraints.at(there), at.steps.shape
+    z = np.zeros(len(own.lower))
+    z[own.plain :] = np.random.default_rng(6).uniform(1.0, 2.0, len(z) - own.plain)
+    H, upwards = np.zeros((2, frames, 1, n, n))
+    own.bend(H, z)
+    own.bend_upwards(upwards, z)
+    values, kept, more = (np.linalg.eigvalsh(each[:, 0]) for each in (H, upwards, upwards - H))
+    assert values.min() < -1e-3 and kept.min() > -1e-12 and more.min() > -1e-12
+    assert np.allclose(kept, np.sort(np.maximum(values, 0.0)), atol=1e-12)
 
 
 def kinova(frames: int = 25) -> tuple[RobotModel, list[Task], list[list[np.ndarray]], np.ndarray]:

@@ -7,14 +7,17 @@ import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Task, solve_ik
-from robokin_addon.solvers.optimal_control import levels
+from robokin_addon.solvers.optimal_control import levels, program
 from robokin_addon.solvers.optimal_control.costs import Acceleration
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
 from robokin_addon.solvers.optimal_control.levels import by_levels, settled
-from robokin_addon.solvers.optimal_control.program import LocalProgram
+from robokin_addon.solvers.optimal_control.program import LocalProgram, solve_moving
 from robokin_addon.solvers.optimal_control.rows.motion_rows import MotionRows
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
 from robokin_addon.solvers.optimal_control.rows.task_sources import task_sources
+from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.qp.banded import solve_banded_qp
+from robokin_addon.solvers.qp.sparse_rows import SparseRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.robots import robot
 
@@ -97,10 +100,43 @@ def test_a_joint_at_its_limit_that_moves_no_task_does_not_stay(side):
 def test_a_program_moves_nothing_of_it():
     at, constraints = nearest("panda", True)
     constraints.hold(at)
-    program = LocalProgram.of(at, constraints.at(at), Acceleration())
+    local = LocalProgram.of(at, constraints.at(at), Acceleration())
     still = constraints.still
-    assert still.any() and not program.gradient[still].any()
-    assert not still.ravel()[program.rows.column[program.rows.value != 0.0]].any()
+    assert still.any() and not local.gradient[still].any()
+    assert not still.ravel()[local.rows.column].any()
+
+
+@pytest.mark.parametrize("is_all", [False, True])
+def test_what_stays_is_no_part_of_the_program(is_all, monkeypatch):
+    """Its optimum is that of the whole program, of which some coordinates are equations."""
+    at, constraints = nearest("panda", True)
+    frames, n = at.steps.shape
+    still = np.random.default_rng(2).random((frames, n)) < 0.3
+    still[[1, 2, 4]] = True
+    still |= is_all
+    whole = LocalProgram.of(at, constraints.at(at), Acceleration())
+    g = np.where(still, 0.0, np.random.default_rng(3).normal(size=still.shape))
+    lower, upper = np.full(len(whole.rows), -0.03), np.full(len(whole.rows), 0.02)
+    upper[::3] = lower[::3] = 0.0
+    lower[1::3], upper[1::3] = -np.inf, np.inf
+    sizes = []
+
+    def solve(H, *arguments):
+        sizes.append(len(H))
+        return (yield from solve_banded_qp(H, *arguments))
+
+    monkeypatch.setattr(program, "solve_banded_qp", solve)
+    guess = np.zeros(len(whole.rows))
+    rows = whole.rows.without(still.ravel())
+    found = finish(solve_moving(whole.H, g, rows, lower, upper, "auto", guess, still))
+    stays = SparseRows.of(np.ones((still.sum(), 1)), np.flatnonzero(still), still.size)
+    none = np.zeros(len(stays))
+    given = (whole.H, g, SparseRows.joined([rows, stays]), np.append(lower, none), np.append(upper, none))
+    known = finish(solve_banded_qp(*given))
+    assert sizes == [0 if is_all else 3] and not found.x[still].any()
+    assert np.allclose(found.x, known.x, atol=1e-9)
+    force = np.einsum("m,m->m", found.multipliers, np.isfinite(lower))
+    assert (force == found.multipliers).all()
 
 
 def test_of_a_level_below_what_those_above_leave_counts():

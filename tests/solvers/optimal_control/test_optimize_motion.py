@@ -18,7 +18,7 @@ from robokin_addon.solvers import (
     track,
 )
 from robokin_addon.solvers.criteria import KineticEnergy
-from robokin_addon.solvers.optimal_control import sqp
+from robokin_addon.solvers.optimal_control import program
 from robokin_addon.solvers.optimal_control.optimize import optimize_steps
 from robokin_addon.solvers.optimal_control.start import TrackedFrames, near_animation
 from robokin_addon.solvers.progress import finish
@@ -131,7 +131,7 @@ def test_programs_without_active_limits_take_no_newton_step(monkeypatch):
         steps.append(found.iterations if found else 0)  # none: not convex yet
         return found
 
-    monkeypatch.setattr(sqp, "solve_banded_qp", solve)
+    monkeypatch.setattr(program, "solve_banded_qp", solve)
     assert optimize_motion(model, tasks, targets, q, DT).is_optimal
     assert len(steps) >= 3 and max(steps) == 0
 
