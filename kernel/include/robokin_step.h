@@ -147,7 +147,8 @@ RK_API int32_t rk_sizeof_triangle(void);
 RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);
 
 /* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite or larger than 1e30, or a quaternion not of unit
-   length to 1e-12. With levels = -1 no step is made: J, low, high and errors are filled in. */
+   length to 1e-12. With levels = -1 no step is made: J, low, high and errors are filled in. work: zeros at first; what a
+   step sees of pairs of shapes shortens the next one and changes nothing in it. */
 RK_API int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work);
 
 #endif

@@ -22,10 +22,4 @@ int32_t rk_pair_distance(const rk_clearance *c, const rk_places *places, int32_t
 /* Square of the distance between the centres of a pair, and the sum of their radii. */
 double rk_pair_centres(const rk_clearance *c, const rk_places *places, int32_t pair, double *radii);
 
-/* The c->rows nearest pairs among those at most `within` apart, nearest first, of equal ones the first.
-   found[rows][10], which[rows] as rk_distances has them; returns how many. work: n_pairs doubles and as many integers;
-   *failed: 1 + a pair whose distance is not found, else 0. */
-int32_t rk_nearest_pairs(const rk_clearance *c, const rk_places *places, double *bounds, int32_t *heap, double *found,
-                         int32_t *which, int32_t *failed);
-
 #endif

@@ -7,6 +7,7 @@
 #include "robot/rk_tree.h"
 #include "limits/rolling.h"
 #include "step/stack.h"
+#include "step/step_rows.h"
 
 static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is kept may change */
 static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
@@ -47,6 +48,7 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.best_level_met = (int32_t *)work, work += levels;
   s.step_work = work, work += rk_bounded_step_workspace((int32_t)n);
   s.stack_work = work;
+  if (ik->stack) rk_rows_forget(ik->stack->step, work);
   return s;
 }
 

@@ -50,6 +50,7 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.cost_work = rk_take(arena, rk_cost_workspace(step));
   s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
   if (!arena->base) return s;
+  rk_rows_forget(step, s.scratch);
   for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = s.n_pieces + 3 * k;
   for (int32_t k = 0; k < s.n_bounds; k++) s.damping[k] = 0.0;
   for (int32_t k = 0; k <= s.n_levels; k++) s.start[s.n_bounds + k] = s.n_bound_rows + data->start[k];

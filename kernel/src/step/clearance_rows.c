@@ -1,7 +1,7 @@
 /* Twin of ClearanceTask.rows in solvers/tasks/clearance.py, which explains them. */
 #include "step/clearance_rows.h"
 
-#include "collision/robot_pairs.h"
+#include "collision/nearest_pairs.h"
 #include "math/rk_arena.h"
 #include "math/rk_vector.h"
 #include "robot/rk_tree.h"
@@ -11,17 +11,17 @@ static const double NOTHING = -1.0; /* [m] what rows without a pair ask for */
 
 typedef struct scratch {
   rk_places places;
-  double *bounds, *found;
-  int32_t *heap, *which;
+  rk_nearest_pairs nearest;
+  double *found;
+  int32_t *which;
 } scratch;
 
 static int64_t lay_out(const rk_clearance *c, double *work, scratch *s) {
   rk_arena arena = {.base = work};
   s->places.placements = rk_take(&arena, 12 * (int64_t)c->n_shapes);
   s->places.centres = rk_take(&arena, 3 * (int64_t)c->n_shapes);
-  s->bounds = rk_take(&arena, c->n_pairs);
+  s->nearest = rk_nearest_pairs_lay_out(c, &arena);
   s->found = rk_take(&arena, 10 * (int64_t)c->rows);
-  s->heap = rk_take_integers(&arena, c->n_pairs);
   s->which = rk_take_integers(&arena, c->rows);
   return arena.used;
 }
@@ -29,6 +29,13 @@ static int64_t lay_out(const rk_clearance *c, double *work, scratch *s) {
 int64_t rk_clearance_rows_workspace(const rk_clearance *c) {
   scratch s;
   return c ? lay_out(c, 0, &s) : 0;
+}
+
+void rk_forget_clearance(const rk_clearance *c, double *work) {
+  scratch s;
+  if (!c) return;
+  lay_out(c, work, &s);
+  *s.nearest.known = 0.0;
 }
 
 /* The lowest node that moves both, or -1: it and those above turn the line between their nearest points, which is along
@@ -68,7 +75,7 @@ void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *no
   lay_out(c, work, &s);
   rk_place_links(c, nodes, &s.places);
   rk_place_obstacles(c, data->obstacles + (data->obstacles_move ? data->frame * places : 0), &s.places);
-  const int32_t count = rk_nearest_pairs(c, &s.places, s.bounds, s.heap, s.found, s.which, &failed);
+  const int32_t count = rk_nearest_pairs_find(c, &s.places, &s.nearest, s.found, s.which, &failed);
   if (failed) data->failed = failed;
   for (int32_t row = 0; row < c->rows; row++) {
     const int32_t at = data->clearance_row + row;

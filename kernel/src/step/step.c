@@ -15,7 +15,7 @@ typedef struct stepping {
   const rk_step_data *data;
   double *nodes, *node_work;
   double *M, *H, *g, *x, *lo, *hi, *box_lo, *box_hi, *away;
-  double *scratch, *hierarchy;
+  double *rows, *scratch, *hierarchy;
 } stepping;
 
 int32_t rk_sizeof_step(void) { return (int32_t)sizeof(rk_step); }
@@ -25,21 +25,19 @@ int32_t rk_sizeof_robot_row(void) { return (int32_t)sizeof(rk_robot_row); }
 int32_t rk_sizeof_tip_rows(void) { return (int32_t)sizeof(rk_tip_rows); }
 
 static int64_t scratch_size(const rk_step *step) {
-  const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step),
-                           rk_rows_workspace(step)};
-  int64_t most = 0;
-  for (int k = 0; k < 3; k++) most = sizes[k] > most ? sizes[k] : most;
-  return most;
+  const int64_t gravity = rk_gravity_workspace(step->model), manipulability = rk_manipulability_workspace(step);
+  return gravity > manipulability ? gravity : manipulability;
 }
 
 int64_t rk_step_workspace(const rk_step *step, int32_t m) {
   const int64_t n = step->model->nv, nodes = step->model->n_nodes;
-  return 28 * nodes + 2 * n * n + 7 * n + scratch_size(step) + rk_hierarchy_workspace(step->model->nv, m);
+  return 28 * nodes + 2 * n * n + 7 * n + rk_rows_workspace(step) + scratch_size(step) + rk_hierarchy_workspace(step->model->nv, m);
 }
 
 static stepping lay_out(const rk_step *step, const rk_step_data *data, double *work) {
   const int64_t n = step->model->nv, nodes = step->model->n_nodes;
   stepping s = {.step = step, .data = data};
+  s.rows = work, work += rk_rows_workspace(step);
   s.nodes = work, work += 12 * nodes;
   s.node_work = work, work += 16 * nodes;
   s.M = work, work += n * n;
@@ -160,7 +158,7 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   const stepping s = lay_out(step, data, work);
   const rk_model *m = step->model;
   if (!is_start(m, data->q, data->previous)) return RK_STEP_BAD_START;
-  rk_rows_fill(step, data, s.nodes, s.scratch);
+  rk_rows_fill(step, data, s.nodes, s.rows);
   rk_rows_measure(step, data, 0, data->errors);
   if (data->levels < 0) return RK_STEP_DONE;
   bound(&s);

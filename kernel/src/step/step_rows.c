@@ -206,8 +206,11 @@ void rk_rows_begin(const rk_step *step, rk_step_data *data, double *nodes) {
 }
 
 int64_t rk_rows_workspace(const rk_step *step) {
-  const int64_t robot = rk_robot_rows_workspace(step->model), apart = rk_clearance_rows_workspace(step->clearance);
-  return robot > apart ? robot : apart;
+  return rk_robot_rows_workspace(step->model) + rk_clearance_rows_workspace(step->clearance);
+}
+
+void rk_rows_forget(const rk_step *step, double *work) {
+  rk_forget_clearance(step->clearance, work + rk_robot_rows_workspace(step->model));
 }
 
 void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work) {
@@ -222,7 +225,7 @@ void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double
     if (made >= 0 && along < 0) close_loop(data, nv, first, count, step->tips[t].correction, made);
   }
   rk_fill_robot_rows(step, data, nodes, work);
-  rk_fill_clearance(step, data, nodes, work);
+  rk_fill_clearance(step, data, nodes, work + rk_robot_rows_workspace(step->model));
 }
 
 /* A task's residual at x: rk_rows_measure. */

@@ -16,6 +16,7 @@ from robokin_addon.robokin import (
     read_urdf_text,
 )
 from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, track, velocity_step
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
@@ -51,6 +52,31 @@ def test_rows_are_those_of_the_task() -> None:
             np.testing.assert_array_equal(found.levels[0].upper, wanted.upper)
             lacking = levels.residuals_of(1, rows, np.zeros(model.nv), 1.0)
             np.testing.assert_allclose(found.residuals[1], lacking, atol=1e-10)
+
+
+def test_rows_are_those_of_a_step_that_knows_of_none_before() -> None:
+    """To the last bit: pairs that were far apart a step ago are not looked at again, wherever links go."""
+    rng = np.random.default_rng(2)
+    collisions, q, _ = random_scene(rng, 40)
+    model = collisions.model
+    levels = TaskLevels(model, [ClearanceTask(collisions, 0.05)])
+    obstacles = np.array([obstacle.placement for obstacle in collisions.obstacles])
+    kept = KernelRows(levels)
+    for k in range(400):
+        if k % 30 == 0:
+            size = 10.0 ** rng.uniform(-3.0, -1.5)
+            pace, shift = rng.uniform(-size, size, model.nv), rng.uniform(-size, size, (len(obstacles), 3))
+            turn = so3.exp(rng.uniform(-1.0, 1.0, 3) * 5.0 * size)
+        q = model.limits.clamp(q + pace)
+        if k % 3 == 0:
+            obstacles = obstacles.copy()
+            obstacles[:, :3, 3] += shift
+            obstacles[:, :3, :3] = obstacles[:, :3, :3] @ turn
+        aims = levels.checked_targets([obstacles])
+        state = levels.state(q, aims, 1.0)
+        found, alone = (rows.at(state, aims).levels[0] for rows in (kept, KernelRows(levels)))
+        np.testing.assert_array_equal(found.J, alone.J)
+        np.testing.assert_array_equal(found.lower, alone.lower)
 
 
 def test_what_moves_both_of_a_pair_moves_them_not_apart() -> None:
