@@ -121,6 +121,12 @@ class FrameBounds:
         most = np.maximum(np.minimum(self.hi, np.maximum(pace + faster, step)), self.lo)
         return replace(self, lo=np.where(gap < 0.0, least, self.lo), hi=np.where(gap < 0.0, self.hi, most))
 
+    def slow(self, frames: float) -> FrameBounds:
+        """So that no joint is faster than it brakes in so many frames, one at least, or in the next frame."""
+        most = self.limits.max_step_change * frames
+        hi = np.maximum(np.minimum(self.hi, most), self.lo)
+        return replace(self, lo=np.minimum(np.maximum(self.lo, -most), hi), hi=hi)
+
     def _to_goal(self, before: Array, goal: Array) -> tuple[Array, Array, Array]:
         """(nv,) each: the step of a goal, what is left to it then, and the largest step there that can be braked."""
         tree, limits = self.data.tree, self.limits

@@ -290,6 +290,20 @@ class Frame:
         self.inside.iterations += pulling.iterations
         return at if pulling.holds(at) else start
 
+    def slow_down(self, frames: float) -> None:
+        """No joint is faster in this frame than it brakes in so many."""
+        self._bounds = self._bounds.slow(frames)
+        self.inside = self._within(self._bounds)
+
+    def kept(self, goal: Array) -> tuple[Iterate, bool]:
+        """Where it is, or one step on without criteria when that is off what all levels have at their goal. And
+        whether they have it there."""
+        inside, levels = self.inside, self.inside.rows.levels
+        inside.on, inside.kept, inside.rows.preference = levels, KeptLevels(self._freely.look(goal), levels), None
+        at = inside.look(inside.within(self._tracking.q))
+        at = at if inside.holds(at) else inside.look(inside.step(at))
+        return at, inside.rows.holds(inside.kept, at, STANDING)
+
     def preferred(self, best: Iterate, is_still: bool) -> Iterate:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""

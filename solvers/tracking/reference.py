@@ -25,7 +25,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from ..descent.data import IKData
-from ..descent.descent import LevelRows
+from ..descent.descent import Iterate, LevelRows
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..descent.frame_bounds import FrameBounds, TrackLimits
 from ..descent.level_rows import Preference
@@ -42,7 +42,7 @@ NEARLY = 1e-3  # relative: what is as fast as may be
 # While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
 AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll
 HOVERING = 8.0  # frames of patience that one frame costs in which no joint is fast
-TURNS = 16.0  # how often criteria may lead a robot back to where it was a frame before
+SLOWLY = 24.0  # of the time that is left to criteria: in which the joints that they move brake
 
 
 class ReferenceTracking:
@@ -134,19 +134,23 @@ class ReferenceTracking:
             at = here.inside.look(self.q)  # what stands where all is met, for the same targets, stays there too
             return CONVERGED, at.residuals, 0, behind
         longest = 0.0 if preference is None else -self.lasting  # of patience, for criteria
-        # From where it is at all its goals criteria alone move it, and its levels keep what they have.
-        at_goals = all((goal == self.q).all() for goal in self.goals)
-        stays = is_still and preference is not None and self._patience > longest and at_goals
+        # From its goal criteria alone move it, and its levels keep what they have there; when they have ended, it stays
+        # here.
+        stands = is_still and preference is not None and self._has_goal(here)
+        stays = stands and self._patience > longest
+        self.goals = [self.q] * levels if stands and not stays else self.goals
         rests = not stays and self._patience <= (0.0 if self._late else longest) and self._settles(here)
         if stays or (not rests and most == levels):
             here.inside.rows.preference = None if stays else preference
-            is_met = here.inside.run(self.q, levels, FRAME_STEPS)
-            if is_met or (stays and self._late):
-                at = here.preferred(here.inside.best, True) if stays else here.inside.best
-                if stays and self._turns_back(at.q, here.inside.rows.scale):
-                    self._patience -= self.lasting / TURNS
-                self._advance(at.q, [at.q] * levels, late=levels - _leading(at.met))
-                return CONVERGED if is_met else self._missed(targets), at.residuals, here.iterations, behind
+            is_led = stays and self._late > 0
+            if is_led or here.inside.run(self.q, levels, FRAME_STEPS):
+                if is_led:
+                    at = self._led(here)
+                else:
+                    at = here.preferred(here.inside.best, True) if stays else here.inside.best
+                late = levels - _leading(at.met)
+                self._advance(at.q, self.goals if is_led and late else [at.q] * levels, late)
+                return self._missed(targets) if late else CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
@@ -191,6 +195,30 @@ class ReferenceTracking:
         self._patience = min(self._patience, 0.0 if stays and is_still else np.inf)
         code = CONVERGED if is_met else LATE if is_late else self._missed(targets)
         return code, at.residuals, here.iterations, behind
+
+    def _has_goal(self, here: Frame) -> bool:
+        """Whether all levels have one goal, and what they have there where the robot is."""
+        goal = self.goals[0]
+        if not all((other == goal).all() for other in self.goals):
+            return False
+        if not self._late or (self.q == goal).all():
+            return bool((self.q == goal).all())
+        return here.is_as_good(here.inside.look(self.q), len(self.goals), goal)
+
+    def _led(self, here: Frame) -> Iterate:
+        """Where criteria alone lead the robot in a frame, while its levels, which are not all met, keep what they have
+        at its goal. Where these cannot, or criteria turn back, these have half the time and the speed from now on."""
+        spent = min(self._patience, 0.0)
+        left = self.lasting + spent
+        here.slow_down(max(left / SLOWLY, 1.0))
+        at, is_as_good = here.kept(self.goals[0])
+        if is_as_good:
+            at = here.preferred(at, True)
+        else:
+            self.goals = [self.q] * len(self.goals)
+        if not is_as_good or self._turns_back(at.q, here.inside.rows.scale):
+            self._patience = spent - 0.5 * left
+        return at
 
     def _turns_back(self, q: Array, scale: Array) -> bool:
         """Whether a frame that ends at q goes back on the one before: what criteria ask for, a level that is not met

@@ -118,6 +118,15 @@ void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, cons
   rk_frame_bounds_keep(f, q);
 }
 
+void rk_frame_bounds_slow(const rk_frame_bounds *f, double frames) {
+  for (int32_t k = 0; k < f->track->ik->model->nv; k++) {
+    const double most = f->track->change[k] * frames;
+    f->hi[k] = rk_max(rk_min(f->hi[k], most), f->lo[k]);
+    f->lo[k] = rk_min(rk_max(f->lo[k], -most), f->hi[k]);
+    rk_frame_bounds_hold(f, k);
+  }
+}
+
 /* Whether a joint may start and stop at once; a base that rolls may not, as its wheels may not. */
 static int has_one_without_limits(const rk_track *track) {
   for (int32_t k = 0; k < track->ik->model->nv; k++) {

@@ -25,6 +25,9 @@ void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q);
 /* q = one frame on when every joint follows its goal time-optimally, which was at `before`. pace: [nv] workspace. */
 void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, const double *goal, double *pace, double *q);
 
+/* No joint is faster than it brakes in so many frames, one at least, or in the next frame. */
+void rk_frame_bounds_slow(const rk_frame_bounds *f, double frames);
+
 /* No joint comes nearer to a goal, which was at `before`, than it can brake on its way there, or by a speed that one frame
    brakes; but as fast as in a step [nv] it may. Else one that has no limits drags others along, past their goals and back:
    where there is none, all stays. */

@@ -46,7 +46,7 @@ static double times_H(const rk_tracking *t, const double *a, const double *b) {
   return sum;
 }
 
-double rk_tracking_implicit_step(rk_tracking *t) {
+static double take_implicit_step(rk_tracking *t) {
   const int64_t n = t->track->ik->model->nv;
   double *x = t->x, *direction = t->direction, *gradient = t->gradient, *change = t->change;
   find_added(t, gradient);
@@ -66,4 +66,35 @@ double rk_tracking_implicit_step(rk_tracking *t) {
     for (int64_t k = 0; k < n; k++) direction[k] = gradient[k] + turned * direction[k];
   }
   return measure_there(t, x);
+}
+
+void rk_tracking_prefer(rk_tracking *t, int is_still) {
+  rk_search *s = &t->search;
+  int met;
+  if (!rk_is_equal(s->q, s->best_q, t->track->ik->model->nq)) rk_tracking_look(t, s->best_q);
+  rk_tracking_stay(t, 1);
+  rk_search_hold(s, s->levels);
+  double E = is_still ? take_implicit_step(t) : rk_tracking_step(t, 0.0, &met);
+  s->preference.H = 0;
+  if (!rk_search_holds(s)) E = rk_tracking_step(t, 0.0, &met); /* then without criteria, for what their motion has bent */
+  if (rk_search_holds(s)) rk_search_keep(s, E);
+  rk_search_hold(s, 0);
+}
+
+int rk_tracking_keep(rk_tracking *t) {
+  rk_search *s = &t->search;
+  int met;
+  rk_tracking_look(t, t->last_goals);
+  rk_search_hold(s, s->levels);
+  rk_tracking_stay(t, 1);
+  s->preference.H = 0;
+  rk_copy(s->q, t->frame.last, t->track->ik->model->nq);
+  rk_frame_bounds_keep(&t->frame, s->q);
+  s->is_kept = 0;
+  double E = rk_search_measure(s, &met);
+  if (!rk_search_holds(s)) E = rk_tracking_step(t, 0.0, &met);
+  rk_search_keep(s, E);
+  const int is_as_good = rk_stack_holds(s, RK_STANDING);
+  rk_search_hold(s, 0);
+  return is_as_good;
 }

@@ -9,7 +9,7 @@
 static const double AGAIN = 2.0, SHORTLY = 24.0, MANOEUVRES = 240.0; /* the last of bases that roll */
 static const double MOST = 1e9;  /* frames */
 static const double HOVERING = 8.0; /* frames of patience that one frame costs in which no joint is fast */
-static const double TURNS = 16.0; /* how often criteria may lead a robot back to where it was a frame before */
+static const double SLOWLY = 24.0; /* of the time that is left to criteria: in which the joints that they move brake */
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 
@@ -40,20 +40,6 @@ static int advance(const rk_tracking *t, const double *q, int32_t met) {
     rk_copy(t->last_goals + k * m->nq, goal, m->nq);
   }
   return stays;
-}
-
-/* From the best configuration, which the levels have: as the criteria prefer it, while the levels keep what they have. */
-static void prefer(rk_tracking *t, int is_still) {
-  rk_search *s = &t->search;
-  int met;
-  if (!rk_is_equal(s->q, s->best_q, t->track->ik->model->nq)) rk_tracking_look(t, s->best_q);
-  rk_tracking_stay(t, 1);
-  rk_search_hold(s, s->levels);
-  double E = is_still ? rk_tracking_implicit_step(t) : rk_tracking_step(t, 0.0, &met);
-  s->preference.H = 0;
-  if (!rk_search_holds(s)) E = rk_tracking_step(t, 0.0, &met); /* then without criteria, for what their motion has bent */
-  if (rk_search_holds(s)) rk_search_keep(s, E);
-  rk_search_hold(s, 0);
 }
 
 /* The levels that are met from the first on, at the best configuration. */
@@ -129,6 +115,22 @@ static int have_one_goal(const rk_tracking *t) {
   return one;
 }
 
+/* The goal of all levels is where the robot is. */
+static void stay_here(const rk_tracking *t) {
+  const int64_t nq = t->track->ik->model->nq;
+  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->last_goals + k * nq, t->frame.last, nq);
+}
+
+/* Whether all levels have one goal, and what they have there where the robot is. */
+static int has_goal(rk_tracking *t, int is_late) {
+  const int64_t nq = t->track->ik->model->nq, last = (t->search.levels - 1) * nq;
+  if (!have_one_goal(t)) return 0;
+  if (!is_late || rk_is_equal(t->frame.last, t->last_goals, nq)) return rk_is_equal(t->frame.last, t->last_goals, nq);
+  rk_copy(t->goals + last, t->last_goals + last, nq);
+  rk_copy(t->q, t->frame.last, nq);
+  return rk_tracking_is_as_good(t, t->search.levels);
+}
+
 /* pulled = where the robot stops when every joint brakes. */
 static void brake(rk_tracking *t) {
   const rk_ik *ik = t->track->ik;
@@ -172,6 +174,19 @@ static int32_t go_to_rest(rk_tracking *t, int *reached) {
   return met_levels(&t->search);
 }
 
+/* The best configuration is where criteria alone lead the robot in a frame, while its levels, which are not all met, keep what
+   they have at its goal. Where these cannot, or criteria turn back, these have half the time and the speed from now on. */
+static void be_led(rk_tracking *t, double *patience) {
+  const double spent = rk_min(*patience, 0.0), left = t->track->lasting + spent;
+  rk_frame_bounds_slow(&t->frame, rk_max(left / SLOWLY, 1.0));
+  const int is_as_good = rk_tracking_keep(t);
+  if (is_as_good)
+    rk_tracking_prefer(t, 1);
+  else
+    stay_here(t);
+  if (!is_as_good || turns_back(t)) *patience = spent - 0.5 * left;
+}
+
 static int32_t frame(rk_tracking *t, int is_still, double *late, double *patience, double *residuals, int8_t *behind) {
   const rk_track *track = t->track;
   const rk_ik *ik = track->ik;
@@ -202,21 +217,23 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     return RK_IK_CONVERGED;
   }
-  /* From where it is at all its goals criteria alone move it, and its levels keep what they have. */
-  const int stays = is_still && preference.H && *patience > longest && have_one_goal(t) && rk_is_equal(t->frame.last, last_goal, m->nq);
+  /* From its goal criteria alone move it, and its levels keep what they have there; when they have ended, it stays here. */
+  const int stands = is_still && preference.H && has_goal(t, *late != 0.0), stays = stands && *patience > longest;
+  if (stands && !stays) stay_here(t);
   int rests = !stays && *patience <= (*late != 0.0 ? 0.0 : longest) && settle(t, *patience);
   if (stays) s->preference.H = 0;
   if (stays || (!rests && most == s->levels)) {
-    const int met = rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
-    if (met || (stays && *late != 0.0)) {
-      if (stays) prefer(t, 1);
-      if (stays && turns_back(t)) *patience -= track->lasting / TURNS;
+    const int is_led = stays && *late != 0.0;
+    if (is_led) be_led(t, patience);
+    if (is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+      if (stays && !is_led) rk_tracking_prefer(t, 1);
+      *late = s->levels - met_levels(s);
       rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
       rk_copy(t->q, s->best_q, m->nq);
-      advance(t, t->q, s->levels);
-      *late = s->levels - met_levels(s);
+      rk_copy(t->goals, t->last_goals, s->levels * (int64_t)m->nq);
+      advance(t, t->q, is_led && *late != 0.0 ? 0 : s->levels);
       t->placed = s->is_kept;
-      return met ? RK_IK_CONVERGED : missed(s);
+      return *late == 0.0 ? RK_IK_CONVERGED : missed(s);
     }
   }
   t->placed = 0;
@@ -237,7 +254,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   rk_tracking_look(t, t->q);
   if (reached && preference.H && *patience > longest) {
     s->preference = preference;
-    prefer(t, is_still);
+    rk_tracking_prefer(t, is_still);
     rk_tracking_look(t, s->best_q);
     rk_copy(t->q, s->best_q, m->nq);
   }

@@ -6,7 +6,6 @@
 
 enum { PULLS = 4 };
 static const double IDLE = 1e-9;   /* of a row: what it hardly depends on */
-static const double STANDING = 0.5; /* of a tolerance: by how much a level that stands may be off its goal */
 static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
 
 int rk_tracking_is_reached(rk_tracking *t, int32_t level) {
@@ -144,7 +143,7 @@ int rk_tracking_is_as_good(rk_tracking *t, int32_t levels) {
   rk_tracking_look(t, t->goals + (int64_t)(levels - 1) * t->track->ik->model->nq);
   rk_search_hold(s, levels);
   rk_tracking_look(t, t->q);
-  const int holds = rk_stack_holds(s, STANDING);
+  const int holds = rk_stack_holds(s, RK_STANDING);
   rk_search_hold(s, 0);
   return holds;
 }

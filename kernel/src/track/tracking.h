@@ -8,6 +8,7 @@
 
 enum { RK_FRAME_STEPS = 10, RK_GOAL_STEPS = 30, RK_SETTLING_STEPS = 60 };
 #define RK_SETTLED 1e-5 /* relative: a goal whose error changes by less is found */
+#define RK_STANDING 0.5 /* of a tolerance: by how much a level that stands may be off its goal */
 #define RK_AT_GOAL 1e-9 /* [rad, m] */
 
 /* One frame: its bounds, and where things lie in the workspace. */
@@ -65,8 +66,12 @@ int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int insid
 /* What criteria prefer in this frame, with their slope at q. */
 void rk_tracking_find_preference(rk_tracking *t, const double *q);
 
-/* Measures an implicit step of the criteria from the best configuration, whose levels are kept; its error. */
-double rk_tracking_implicit_step(rk_tracking *t);
+/* From the best configuration: as the criteria prefer it, while the levels keep what they have there. */
+void rk_tracking_prefer(rk_tracking *t, int is_still);
+
+/* The best configuration is the last one, or one step on without criteria when that is off what all levels have at their goal.
+   Whether they have it there. */
+int rk_tracking_keep(rk_tracking *t);
 
 /* Measures q, and makes it the best configuration. */
 void rk_tracking_look(rk_tracking *t, const double *q);

@@ -6,13 +6,33 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import difference, forward_kinematics, library_robot, random_configuration
-from robokin_addon.solvers import LaserTask, MeshSurface, OnCurveTask, PositionTask, TrackResult, track
-from robokin_addon.solvers.criteria import GravityTorque, JointSprings, Manipulability
+from robokin_addon.robokin import (
+    center_of_mass,
+    difference,
+    forward_kinematics,
+    library_robot,
+    load_urdf,
+    random_configuration,
+)
+from robokin_addon.solvers import (
+    CenterOfMassTask,
+    LaserTask,
+    MeshSurface,
+    OnCurveTask,
+    PoseTask,
+    PositionTask,
+    TrackResult,
+    track,
+)
+from robokin_addon.solvers.criteria import Criterion, GravityTorque, JointSprings, Manipulability
+from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks.places.curve import Curve
 from support.engine.goals import random_goal, size
 from support.engine.robots import engine_robot
 from support.engine.stacks import DT
+from support.problems.limits import with_rates
+from support.random_problems.random_trees import random_robot
+from support.robots import robot
 
 
 def jump(name: str, seed: int, frames: int, backend: str = "auto") -> TrackResult:
@@ -83,3 +103,49 @@ def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend:
     )
     np.testing.assert_array_equal(kept.q, anew.q)
     assert (anew.q[-1] == anew.q[-20]).all()
+
+
+@pytest.mark.parametrize("criterion", [JointSprings(), GravityTorque()], ids=["springs", "gravity"])
+@pytest.mark.parametrize("kind", ["centre of mass", "place", "pose"])
+def test_criteria_move_what_is_out_of_reach_without_shaking(kind: str, criterion: Criterion) -> None:
+    """Joints that take long to brake. The level has in the end what it has without criteria."""
+    model = with_rates(load_urdf(robot("panda")), velocity=4.0, acceleration=1.0)
+    q = model.limits.middle(model.neutral())
+    hand, away = forward_kinematics(model, q)["panda_hand"], np.array([0.9, -0.6, 0.4])
+    if kind == "pose":
+        task, here, there = PoseTask("panda_hand", hand), hand, hand + np.pad(away[:, None], ((0, 1), (3, 0)))
+    else:
+        here = hand[:3, 3] if kind == "place" else center_of_mass(model, q)
+        task, there = PositionTask("panda_hand", here) if kind == "place" else CenterOfMassTask(here), here + away
+    targets = [[here]] * 3 + [[there]] * 300
+    led, alone = (track(model, [task], targets, q, DT, criteria=each) for each in ([criterion], []))
+    np.testing.assert_allclose(led.residuals[-1], alone.residuals[-1], rtol=0.0, atol=1e-4)
+    steps = np.array([difference(model, *pair) for pair in pairwise(led.q)])[24:]
+    turns = (steps[1:] * steps[:-1] < 0.0) & (np.minimum(abs(steps[1:]), abs(steps[:-1])) > 1e-6)
+    assert turns.sum(axis=0).max() <= 16, f"joints turn {turns.sum(axis=0)} times"
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_criteria_come_to_their_optimum_beside_what_is_not_met(seed: int) -> None:
+    """Springs that nothing holds: joints that take long to brake do not swing about their rest."""
+    rng, model = np.random.default_rng([seed, 5]), random_robot(400 + seed, 7, "fixed")
+    model = with_rates(model, velocity=4.0, acceleration=1.0)
+    q, tip = model.limits.clamp(random_configuration(model, rng)), model.links[-1].name
+    here = forward_kinematics(model, q)[tip][:3, 3]
+    tasks = [PositionTask(tip, here), PositionTask(tip, here + np.array([0.3, 0.0, 0.0]), priority=2)]
+    springs = JointSprings(gain=20)
+    found = track(model, tasks, [[task.target for task in tasks]] * 250, q, 0.04, criteria=[springs])
+    assert springs.value(State(model, found.q[-1]), np.zeros(model.nv)) < 1e-3
+
+
+def test_both_backends_are_led_alike() -> None:
+    """Beside a pose out of reach, until joints that cannot brake in time have left it, and come back."""
+    model = with_rates(load_urdf(robot("panda")), velocity=4.0, acceleration=1.0)
+    q = model.limits.middle(model.neutral())
+    here = center_of_mass(model, q)
+    targets = [[here]] * 3 + [[here + np.array([0.9, -0.6, 0.4])]] * 100
+    native, numpy = (
+        track(model, [CenterOfMassTask(here)], targets, q, DT, backend=backend, criteria=[JointSprings(gain=10.0)])
+        for backend in ("native", "numpy")
+    )
+    np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-8)
