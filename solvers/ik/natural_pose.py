@@ -43,10 +43,10 @@ def natural_configuration(model: RobotModel, corners: Mapping[str, Array] = {}) 
     for own, (tip, on) in {own: (tip, on) for own, tip, on in found if tip not in trunks}.items():
         joints = {joint.name for joint in model.joints for i in _own(model.slot(joint.name)) if i in own}
         image = mirrored_configuration(model, q)
-        if {image.other.get(name) for name in joints} <= posed and not joints & {*image.clamped}:
-            for slot in map(model.slot, joints):
-                q[slot.q] = image.q[slot.q]
-        else:
+        mirrored = {name for name in joints if image.other.get(name) in posed and name not in image.clamped}
+        for slot in map(model.slot, mirrored):
+            q[slot.q] = image.q[slot.q]
+        if mirrored != joints:
             q = _improved(model, q, _Limb(model, q, tip, own, bool(on)))
         posed |= joints
     return q
