@@ -213,7 +213,7 @@ class ROBOKIN_OT_drag_joint(DragOperator, bpy.types.Operator):
         if typed is not None:
             return typed
         value = self._start + self.moved
-        if event.ctrl:
+        if self.snap.is_held:
             value = snapped(value, STEPS[self._freedom.kind][event.shift])
         return value if self.end != "VALUE" else clamped(binding(active_robot(context)), self._freedom, value)
 

@@ -14,6 +14,7 @@ from ...properties.selected.active_robot import active_robot
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ..common import RobotOperator
+from ..tools.snap_key import CTRL, SnapKey
 from ..tools.typed import TypedNumber
 from .mouse_drag import Sliding, Turning
 
@@ -21,7 +22,8 @@ FINE = 0.1  # of the motion of the mouse, with Shift
 
 
 class DragOperator(RobotOperator):
-    """Mixin. moved: by the mouse since the start, in the unit of the drag.   typed: the number that was typed."""
+    """Mixin. moved: by the mouse since the start, in the unit of the drag.   typed: the number that was typed.
+    snap: whether Ctrl snaps it."""
 
     bl_options = {"REGISTER", "UNDO", "GRAB_CURSOR", "BLOCKING"}
 
@@ -43,7 +45,7 @@ class DragOperator(RobotOperator):
             """All is as it was before."""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self.moved, self.typed = 0.0, TypedNumber()
+        self.moved, self.typed, self.snap = 0.0, TypedNumber(), SnapKey(event)
         try:
             self._drag = self.begin(context, active_robot(context), event)
         except RobokinError as error:
@@ -73,9 +75,12 @@ class DragOperator(RobotOperator):
             now = self._drag.moved(*self.ray(context, event))
             self.moved += (now - self._last) * (FINE if event.shift and not event.ctrl else 1.0)
             self._last = now
+            self.snap.look(event)
+        elif event.type in CTRL:
+            self.snap.look(event)
         elif event.value == "PRESS" and self.typed.take(event.type, event.unicode):
             pass
-        elif event.type not in ("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"):
+        elif event.type not in ("LEFT_SHIFT", "RIGHT_SHIFT"):
             return {"RUNNING_MODAL"}
         try:
             self.apply(context, obj, event)

@@ -67,7 +67,7 @@ class ROBOKIN_OT_drag_shape(DragOperator, bpy.types.Operator):
             wanted = typed * unit
         else:
             wanted = self._start + self.moved
-            wanted = snapped(wanted, STEPS[event.shift]) if event.ctrl else wanted
+            wanted = snapped(wanted, STEPS[event.shift]) if self.snap.is_held else wanted
         changed = with_value(self._geometry, self.handle, wanted)
         self._value = wanted if self.handle in MOVES else value_of(changed, self.handle)
         put_shape(obj, self._bone, self._index, changed)

@@ -24,10 +24,10 @@ from ...solvers.posing.on_screen import View
 from ..common import RobotOperator
 from ..handlers.select_link import body_under
 from ..modal import has_events
+from .snap_key import CTRL, SnapKey
 from .typed import TypedNumber
 
 RATE = 1.0 / 60.0  # [s] between two looks at what is wanted
-SHAKE = 6.0  # pixels by which a hand moves the mouse while it lets go of Ctrl and the button
 KEEP, LEAVE = ("RET", "NUMPAD_ENTER"), ("ESC", "RIGHTMOUSE")
 NAVIGATION = (
     "MIDDLEMOUSE",
@@ -121,7 +121,7 @@ class Gesture(RobotOperator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._paused, self._is_new, self._snap, self._let_go = ExitStack(), True, event.ctrl, now
+        self._paused, self._is_new, self._snap = ExitStack(), True, SnapKey(event)
         self._paused.enter_context(posing_paused())
         self._timer = context.window_manager.event_timer_add(RATE, window=context.window)
         context.window_manager.modal_handler_add(self)
@@ -192,12 +192,10 @@ class Gesture(RobotOperator):
         elif kind in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
             self.mouse = np.array((event.mouse_region_x, event.mouse_region_y), float)
             self._is_new = True
-            # Who lets go of Ctrl just before the button keeps what was snapped.
-            self._snap = event.ctrl or (self._snap and np.linalg.norm(self.mouse - self._let_go) <= SHAKE)
-            if event.ctrl:
-                self._let_go = self.mouse
-        elif kind in ("LEFT_CTRL", "RIGHT_CTRL") and is_press:
-            self._is_new, self._snap, self._let_go = True, True, self.mouse
+            self._snap.look(event)
+        elif kind in CTRL and is_press:
+            self._snap.look(event)
+            self._is_new = True
         elif kind in LEAVE and is_press:
             write_configuration(self._robot, self._before)
             return {"CANCELLED"}
@@ -214,7 +212,7 @@ class Gesture(RobotOperator):
         if not self._is_new:
             return
         self._is_new = False
-        write_configuration(self._robot, self.pose(context, self._snap))
+        write_configuration(self._robot, self.pose(context, self._snap.is_held))
         if context.area is not None:
             context.area.header_text_set(self.header_text(context))
 

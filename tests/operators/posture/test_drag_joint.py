@@ -138,7 +138,7 @@ class Drag:
         point = self.center + 0.2 * (np.cos(angle) * self.across[0] + np.sin(angle) * self.across[1])
         at = point + self.axis
         character = {"NINE": "9", "ZERO": "0"}.get(kind, "")
-        held = {"ctrl": ctrl, "shift": shift}
+        held = {"ctrl": ctrl, "shift": shift, "mouse_region_x": 500.0 * angle, "mouse_region_y": 0}
         return SimpleNamespace(type=kind, value=value, unicode=character, **held, at=at, way=-self.axis)
 
     def send(self, *events):
@@ -158,6 +158,17 @@ def test_a_drag_turns_snaps_and_is_cancelled(panda, monkeypatch):
     ) % 5.0 == pytest.approx(5.0, abs=1e-3)
     assert drag.send(("ESC", 0.3, {})) == {"CANCELLED"}
     assert read_configuration(panda) == pytest.approx(start, abs=1e-6)
+
+
+def test_ctrl_that_is_let_go_just_before_the_button_has_snapped(panda, monkeypatch):
+    drag = Drag(panda, monkeypatch)
+    drag.send(("MOUSEMOVE", 0.3, {"ctrl": True}))
+    snapped = read_configuration(panda)[3]
+    drag.send(("LEFT_CTRL", 0.3, {"value": "RELEASE"}), ("MOUSEMOVE", 0.305, {}))
+    assert read_configuration(panda)[3] == snapped
+    drag.send(("MOUSEMOVE", 0.33, {}))
+    assert read_configuration(panda)[3] != snapped
+    assert drag.send(("LEFTMOUSE", 0.33, {"value": "RELEASE"})) == {"FINISHED"}
 
 
 def test_the_header_says_which_axis_of_several_is_dragged(panda, scene, monkeypatch):

@@ -159,7 +159,8 @@ class Drag:
         at = self.T @ [0.0, -1.0, along, 1.0]
         way = self.T[:3, 1]
         character = {"THREE": "3"}.get(kind, "")
-        return SimpleNamespace(type=kind, value=value, unicode=character, ctrl=ctrl, shift=shift, at=at[:3], way=way)
+        held = {"ctrl": ctrl, "shift": shift, "mouse_region_x": 500.0 * along, "mouse_region_y": 0}
+        return SimpleNamespace(type=kind, value=value, unicode=character, **held, at=at[:3], way=way)
 
     def send(self, *events):
         for kind, along, options in events:

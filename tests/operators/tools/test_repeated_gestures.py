@@ -20,7 +20,7 @@ class Kept(Gesture):
     bl_label = "Grab Link"
 
     def __init__(self, robot, q):
-        self._robot, self._is_new, self._snap, self._q = robot, True, False, q
+        self._robot, self._is_new, self._snap, self._q = robot, True, SimpleNamespace(is_held=False), q
 
     def pose(self, context, snap):
         return self._q
