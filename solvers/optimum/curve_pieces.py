@@ -30,7 +30,8 @@ class CurvePieces:
     def __init__(self, poses: PoseProblem) -> None:
         self._poses, length = poses, poses.levels.length
         self._beyond, self._inside = BEYOND * length, INSIDE * length
-        self._whole = self._held = self._straight = poses.targets
+        self._whole = poses.targets
+        self._held, self._straight = list(poses.targets), list(poses.targets)
         tasks = enumerate(poses.levels.tasks)
         self._tasks = {
             i: task for i, task in tasks if isinstance(task, PiecewiseTask) and states_rows_of(type(task), "piece")
@@ -47,7 +48,8 @@ class CurvePieces:
         return [self._level(point, i, met) for group, met in groups for i in group.tolist() if i in self._tasks]
 
     def _level(self, point: PosePoint, i: int, met: bool) -> Level:
-        poses, beyond = self._poses, self._beyond if self._poses.targets is self._straight else 0.0
+        poses, is_straight = self._poses, self._poses.targets[i] is not self._whole[i]
+        beyond = self._beyond if is_straight else 0.0
         piece = self._tasks[i].piece(point.state, poses.targets[i]) if met and poses.share(i) else None
         if piece is None:
             return Level(np.zeros((1, poses.model.nv)), np.array([-np.inf]), np.array([np.inf]))
@@ -56,17 +58,21 @@ class CurvePieces:
         return Level((piece.J * poses.scale / poses.levels.length)[None], sides[:1], sides[1:])
 
     def take(self, point: PosePoint) -> PosePoint:
-        """The pose as it looks: poses at whole curves, as this one, from now on at the straight lines that it is on."""
-        poses = self._poses
-        if not self._tasks or poses.targets is not self._whole:
-            return point
-        self._held, self._straight = list(self._whole), list(self._whole)
+        """The pose at the straight lines that it is on: at those that are kept to, else, as at first, at its own; from
+        now on all are."""
+        poses, is_anew = self._poses, self._poses.targets is self._whole
+        if is_anew:
+            self._held, self._straight = list(self._whole), list(self._whole)
         numbers = [i for group in poses.groups for i in group.tolist() if i in self._tasks]
+        taken = bool(numbers) and is_anew
         for i, level in zip(numbers, self.levels(point), strict=True):
-            for targets, beyond in ((self._held, -self._inside), (self._straight, self._beyond)):
-                if np.isfinite(level.lower).all():
-                    targets[i] = self._tasks[i].piece_target(point.state, self._whole[i], beyond)
-        poses.targets = self._straight
+            if self._straight[i] is self._whole[i] and np.isfinite(level.lower).all():
+                self._held[i] = self._tasks[i].piece_target(point.state, self._whole[i], -self._inside)
+                self._straight[i] = self._tasks[i].piece_target(point.state, self._whole[i], self._beyond)
+                taken = True
+        if not taken:
+            return point
+        self.keep()
         return poses.point(point.q)
 
     def leave(self) -> None:

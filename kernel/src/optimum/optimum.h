@@ -45,8 +45,9 @@ rk_pose rk_lay_out_pose(rk_arena *arena, const rk_poses *s);
 /* Fills all in from q. */
 void rk_place(const rk_poses *s, rk_pose *pose);
 
-/* From now on held and straight are those of a pose that was placed at the whole curves. */
-void rk_take_pieces(const rk_poses *s, const rk_pose *pose);
+/* Places a pose at the straight lines that it is on: at those that are kept to, else, as at first, at its own; from now on all
+   are. */
+void rk_take_pieces(const rk_poses *s, rk_pose *pose);
 
 /* From now on poses are placed at these targets. */
 void rk_keep_to(const rk_poses *s, const double *targets);

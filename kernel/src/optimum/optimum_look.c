@@ -31,11 +31,7 @@ rk_goal rk_goal_of(const rk_optimum_search *s, const rk_look *look) {
 void rk_look_at(rk_optimum_search *s, rk_look *look, double last) {
   const int32_t n = s->poses.n;
   double size, change;
-  if (s->poses.n_pieces && s->poses.optimum->stack->data->targets == s->poses.whole) {
-    rk_take_pieces(&s->poses, &look->pose);
-    rk_keep_to(&s->poses, s->poses.straight);
-    rk_place(&s->poses, &look->pose);
-  }
+  rk_take_pieces(&s->poses, &look->pose);
   look->cost = rk_cost(&s->poses, &look->pose, &size, look->slope);
   look->noise = NOISE * size;
   take_edges(s, look, last);

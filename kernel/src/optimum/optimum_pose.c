@@ -112,10 +112,13 @@ static void fill_bounds(const rk_poses *s, rk_pose *pose) {
   for (int32_t k = 0; k < optimum->n_cones; k++, row += 3) fill_cone(s, optimum->cones + k, row, pose);
 }
 
+static int is_straight(const rk_poses *s, int64_t at) {
+  return s->optimum->stack->data->targets == s->straight && s->straight[at] != s->whole[at];
+}
+
 /* Where a point or spot is on the straight piece that it is on, of tasks whose levels are met. */
 static void fill_pieces(const rk_poses *s, rk_pose *pose) {
   const rk_stack *stack = s->optimum->stack;
-  const double beyond = stack->data->targets == s->straight ? BEYOND : 0.0;
   int32_t row = 0;
   for (int32_t t = 0; t < s->step->n_tips; t++) {
     const rk_tip_rows *task = s->step->tips + t;
@@ -124,6 +127,7 @@ static void fill_pieces(const rk_poses *s, rk_pose *pose) {
     pose->low[row] = -__builtin_inf(), pose->high[row] = __builtin_inf();
     const int counts = task->weights[0] != 0.0 && pose->met[stack->level[t]];
     if (counts && rk_rows_piece(s->step, stack->data, pose->nodes, t, J, room)) {
+      const double beyond = is_straight(s, 16 * (int64_t)t) ? BEYOND : 0.0;
       const double share = SMALLEST * (room[0] + room[1] - 2.0 * beyond), inside = RK_INSIDE < share ? RK_INSIDE : share;
       bound_row(pose, row, beyond + inside - room[0], room[1] - beyond - inside);
     }
@@ -131,21 +135,25 @@ static void fill_pieces(const rk_poses *s, rk_pose *pose) {
   }
 }
 
-void rk_take_pieces(const rk_poses *s, const rk_pose *pose) {
+void rk_take_pieces(const rk_poses *s, rk_pose *pose) {
   const double length = s->step->length;
-  int32_t row = 0;
-  for (int32_t t = 0; t < s->step->n_tips; t++) {
+  const int is_anew = s->optimum->stack->data->targets == s->whole;
+  int32_t row = 0, taken = is_anew && s->n_pieces > 0;
+  for (int32_t t = 0; t < s->step->n_tips && s->n_pieces; t++) {
     const int64_t at = 16 * (int64_t)t;
-    rk_copy(s->held + at, s->whole + at, 16);
-    rk_copy(s->straight + at, s->whole + at, 16);
+    if (is_anew) rk_copy(s->held + at, s->whole + at, 16), rk_copy(s->straight + at, s->whole + at, 16);
     if (!rk_is_on_curve(s->step->tips + t)) continue;
     rk_segment *held = s->segments + 2 * row, *straight = held + 1;
-    if (pose->low[row++] == -__builtin_inf()) continue;
+    if (pose->low[row++] == -__builtin_inf() || s->straight[at] != s->whole[at]) continue;
     rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, -RK_INSIDE * length, held);
     rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, BEYOND * length, straight);
     s->held[at] = (double)(uintptr_t)held, s->straight[at] = (double)(uintptr_t)straight;
     s->held[at + 1] = s->straight[at + 1] = 1.0;
+    taken = 1;
   }
+  if (!taken) return;
+  rk_keep_to(s, s->straight);
+  rk_place(s, pose);
 }
 
 void rk_keep_to(const rk_poses *s, const double *targets) { s->optimum->stack->data->targets = targets; }

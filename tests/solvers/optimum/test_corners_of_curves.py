@@ -100,3 +100,18 @@ def test_the_rows_of_criteria_are_others_beyond_an_end() -> None:
     for backend in BACKENDS:
         result = IKProblem(model, [task], [SmallestSingularValue()], backend).solve(q0=q, diagnose=False)
         assert result.converged and result.is_optimal, result.reason
+
+
+def test_a_piece_is_taken_where_there_is_one_first() -> None:
+    """Beside an end no line is taken, and the next pose on the curve has the room that it has there."""
+    problem = IKProblem(_stage(), [OnCurveTask("z", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])], [JointSprings()], "numpy")
+    levels = problem.search.levels
+    poses = PoseProblem(levels, levels.targets, problem.limits)
+    poses.pieces.take(poses.point(np.array([-5e-6, 0.0, 0.0])))
+    point = poses.point(np.array([0.25, 0.0, 0.0]))
+    sides = np.array([-0.25, 0.75]) / levels.length
+    for _ in range(2):
+        (level,) = poses.pieces.levels(point)
+        np.testing.assert_allclose([*level.lower, *level.upper], sides, atol=2e-8)
+        assert len(poses.pieces.take(point).levels) == len(point.levels)
+    assert poses.targets[0] is not levels.targets[0]
