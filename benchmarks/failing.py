@@ -173,6 +173,14 @@ def wavy(rng: np.random.Generator, place: Array) -> MeshSurface:
     return MeshSurface(points, np.concatenate((np.stack((a, b, c), axis=1), np.stack((a, c, d), axis=1))))
 
 
+def on_mesh(surface: MeshSurface, points: Array) -> Array:
+    """(m, 3) where straight lines across the sheet through points (n, 3) meet it."""
+    across = surface.triangles["normal"].mean(axis=0)
+    across /= np.linalg.norm(across)
+    hits = [(point + across, surface.hit(point + across, -across)) for point in points]
+    return np.array([above - hit[0] * across for above, hit in hits if hit is not None])
+
+
 def beam_on_a_mesh(model, q, rng, tips, _):
     T = around(model, q, rng)[tips[0]]
     place = T[:3, 3] + 0.8 * rng.normal(size=3)
@@ -183,8 +191,10 @@ def beam_on_a_mesh(model, q, rng, tips, _):
 def beam_on_a_curve(model, q, rng, tips, _):
     T = around(model, q, rng)[tips[0]]
     place = T[:3, 3] + 0.8 * rng.normal(size=3)
-    spot = OnCurveTask(tips[0], line(rng, place), direction=(0.0, 0.0, 1.0), surface=wavy(rng, place), priority=2)
-    return [*holding_tasks(model, q, tips), PositionTask(tips[0], T[:3, 3]), spot], [Manipulability(), JointSprings()]
+    surface = wavy(rng, place)
+    curve = on_mesh(surface, line(rng, place))
+    spot = OnCurveTask(tips[0], curve, direction=(0.0, 0.0, 1.0), surface=surface, priority=2)
+    return [*holding_tasks(model, q, tips), PoseTask(tips[0], T), spot], [Manipulability(), JointSprings()]
 
 
 KINDS: dict[str, Draw] = {
@@ -202,7 +212,7 @@ KINDS: dict[str, Draw] = {
     "a curve out of reach, springs": curve_out_of_reach,
     "curves in conflict, criteria on their rows": curves_in_conflict,
     "a beam on a mesh below a place, springs": beam_on_a_mesh,
-    "a beam on a curve below a place, springs and manipulability": beam_on_a_curve,
+    "a beam on a curve below a pose, two criteria": beam_on_a_curve,
     "half an influence, criteria on its rows": half_an_influence_on_rows,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted
