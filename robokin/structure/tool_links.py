@@ -47,7 +47,7 @@ def tool_links(model: RobotModel) -> tuple[str, ...]:
 
 
 def _words(name: str) -> set[str]:
-    """In lower case: `LeftWristIMULink` has four."""
+    """In lower case: LeftWristIMULink has four."""
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*", name)}
 
 

@@ -18,7 +18,8 @@ from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.engine import CONVERGED
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
-from ..optimum.pose_problem import PosePoint, PoseProblem, residual
+from ..optimum.pose_point import PosePoint
+from ..optimum.pose_problem import PoseProblem, residual
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64

@@ -207,7 +207,7 @@ class DiscreteMotion:
         return grid.plain_rows[len(self)], lower, upper
 
     def _limit_rows(self) -> SparseRows:
-        """Of `limit_rows`; where nothing turns, the same for all trajectories."""
+        """The rows of `limit_rows`; where nothing turns, they are those of all trajectories."""
         grid, limits, (frames, n) = self.grid, self.grid.limits, self.steps.shape
         parts, first = [], np.arange(frames) * n
         if grid.is_start_fixed:

@@ -134,26 +134,26 @@ def solve_moving(
     coordinates stay are no part of the program, nor are rows without sides: it takes the less time."""
     still = np.zeros(g.shape, bool) if still is None else still
     (frames, n), moves = still.shape, ~still.all(axis=1)
-    moving, asked = np.flatnonzero(moves), ~(np.isneginf(lower) & np.isposinf(upper))
+    moving, bounded = np.flatnonzero(moves), ~(np.isneginf(lower) & np.isposinf(upper))
     if last is not None:
-        last = replace(last, border=last.border[moving], across=last.across[asked])
+        last = replace(last, border=last.border[moving], across=last.across[bounded])
     own = np.cumsum(moves)[rows.column // n] - 1  # which of the frames that move
-    part = SparseRows(rows.start, (own * n + rows.column % n).astype(np.int32), rows.value).among(asked)
+    part = SparseRows(rows.start, (own * n + rows.column % n).astype(np.int32), rows.value).among(bounded)
     search = solve_banded_qp(
         _of_moving(H, still),
         g[moving],
         part,
-        lower[asked],
-        upper[asked],
+        lower[bounded],
+        upper[bounded],
         backend,
-        guess[asked],
+        guess[bounded],
         last,
     )
     found = yield from search
     if found is None:
         return None
     x, multipliers = np.zeros((frames, n)), np.zeros(len(rows))
-    x[moving], multipliers[asked] = found.x, found.multipliers
+    x[moving], multipliers[bounded] = found.x, found.multipliers
     return replace(found, x=x, multipliers=multipliers)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..velocity.task_levels import stacked
-from .pose_problem import PosePoint, PoseProblem, residual
+from .pose_point import PosePoint
+from .pose_problem import PoseProblem, residual
 
 CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
 FEW = 3  # where a level is not met: steps towards it converge slowly or not at all, and a shorter way costs less

@@ -20,7 +20,8 @@ from ..descent.native_stack import NativeStack, stack_library
 from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .constraint_manifold import ConstraintManifold
-from .pose_problem import PosePoint, PoseProblem
+from .pose_point import PosePoint
+from .pose_problem import PoseProblem
 from .sqp import PATIENCE, ROUNDS, Optimum
 from .unbounded import unbounded
 

@@ -8,7 +8,6 @@ Levenberg-Marquardt method", IEEE T-RO 27(5), 2011). Wheels may slip: where a ba
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
 from ..descent.steps import damping_for
-from ..kinematics.state import State
 from ..limits.curved import cone_level
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
@@ -30,25 +28,9 @@ from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
 from ..velocity.task_levels import TaskLevels, stacked
 from .curve_pieces import CurvePieces
+from .pose_point import PosePoint
 
 ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
-
-
-@dataclass(frozen=True, eq=False)
-class PosePoint:
-    """Residuals of the tasks at q (nq,). levels: loop closures, then priorities.   errors: |e|^2 / 2 of each level.
-    met: whether each level is within its tasks' tolerances.   residuals: (tasks, 2)."""
-
-    q: Array
-    state: State
-    levels: Sequence[Level]
-    errors: Array
-    met: Array
-    residuals: Array
-
-    @property
-    def is_met(self) -> bool:
-        return bool(self.met.all())
 
 
 class PoseProblem:
@@ -65,10 +47,10 @@ class PoseProblem:
     ) -> None:
         """influence: in place of the tasks' own.
         remaining: what is not asked for of tasks of partial influence."""
-        self.levels, self.targets, self.limits = levels, targets, limits
+        self.levels, self.limits = levels, limits
         self.influence, self.remaining = influence, dict(remaining or {})
         self.model: RobotModel = levels.model
-        self.scale = levels.state(self.model.neutral(), targets, 1.0).scale
+        self.scale: Array = levels.state(self.model.neutral(), targets, 1.0).scale
         self.tolerance = np.array(
             [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
         )
@@ -76,12 +58,17 @@ class PoseProblem:
         self._kernel = KernelRows.kept(levels) if self._backend.name == "native" and self.is_whole else None
         groups = [[i] for i, _ in levels.loops] + levels.indices
         self.groups = [np.array(group, int) for group in groups]
-        self.pieces = CurvePieces(self)
+        self.pieces = CurvePieces(levels, targets, self.groups, self.share, self.point)
         tree = self.model.tree
         self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
         for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
             if motion.has_axis:
                 self._columns[iv] = iq
+
+    @property
+    def targets(self) -> Sequence[Any]:
+        """The tasks' own; of tasks on curves the pieces of these that poses are kept to."""
+        return self.pieces.targets
 
     @property
     def is_whole(self) -> bool:

@@ -23,7 +23,8 @@ from ..random_numbers import SplitMix64
 from .constraint_manifold import ConstraintManifold
 from .curvatures import Curvatures
 from .curve_pieces import INSIDE
-from .pose_problem import PosePoint, PoseProblem
+from .pose_point import PosePoint
+from .pose_problem import PoseProblem
 from .subproblem import Multipliers, Subproblem, rows_at
 from .unbounded import FLAT, unbounded
 from .unmet_levels import hold_unmet
@@ -42,8 +43,7 @@ STRIDE = 1.0  # radians or L: farther along one direction no second derivative s
 # Steps.
 DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
 SHORTER, STRIDES = 0.25, 5  # of steps along edges: each of the one before, and how many
-CORNERS = 3  # halvings of a step over corners of curves, of which none may be worth it
-HALVINGS = 14  # of a step, to 1e-4 of it: what has not paid off by then is rounding
+HALVINGS, CORNERS = 14, 3  # of a step, to 1e-4 of it: smaller is rounding; of one over corners of curves
 SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the pose is at
 REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
 
@@ -337,5 +337,4 @@ def _drawn(random: SplitMix64, count: int) -> Array:
 
 
 def _unit(x: Array) -> Array:
-    size = np.linalg.norm(x)
-    return x / size if size > 0.0 else x
+    return x / (np.linalg.norm(x) or 1.0)

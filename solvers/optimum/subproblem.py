@@ -13,7 +13,8 @@ from ..criteria.largest_eigenvalue import LargestEigenvalue
 from ..criteria.objective import Gradients
 from ..qp.dense import QPStatus, solve_qp
 from ..qp.level import Level
-from .pose_problem import PosePoint, PoseProblem, residual
+from .pose_point import PosePoint
+from .pose_problem import PoseProblem, residual
 
 SMALL = 1e-9  # singular values of what is held, relative to the largest: below, a row follows from the others
 VIOLATED = 1e-9  # an inequality with a larger residual is held as it is
@@ -124,7 +125,7 @@ class Subproblem:
         return x, float(smooth @ x + size * t.sum()), Multipliers(equalities, inequality, chosen, is_known)
 
     def beyond_pieces(self) -> Subproblem:
-        """The same, but that straight pieces of curves may be left."""
+        """This problem, but that straight pieces of curves may be left."""
         there = copy(self)
         there.lower, there.upper = self.lower.copy(), self.upper.copy()
         there.lower[self.pieces], there.upper[self.pieces] = -np.inf, np.inf

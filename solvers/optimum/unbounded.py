@@ -11,7 +11,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..criteria import criterion_names
 from ..criteria.objective import Objective
-from .pose_problem import PosePoint, PoseProblem
+from .pose_point import PosePoint
+from .pose_problem import PoseProblem
 
 FAR = 10.0  # L or radians: joints that have not gone so far have not gone away
 FLAT = 10.0  # times its rounding: costs nearer to each other are equal

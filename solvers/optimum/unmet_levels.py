@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from .pose_problem import PosePoint, PoseProblem, residual
+from .pose_point import PosePoint
+from .pose_problem import PoseProblem, residual
 from .subproblem import SMALL, Subproblem, rows_at
 
 STEP = 1e-4  # radians or L, of central differences

@@ -40,7 +40,7 @@ class SparseRows:
         )
 
     def without(self, unknowns: Array) -> SparseRows:
-        """The same rows, of which some unknowns (N,) bool have no entries."""
+        """These rows, of which some unknowns (N,) bool have no entries."""
         kept = ~unknowns[self.column]
         start = np.concatenate(([0], np.cumsum(kept)))[self.start]
         return SparseRows(start.astype(np.int32), self.column[kept], self.value[kept])

@@ -124,8 +124,8 @@ class PiecewiseTask(Task):
 
     @abstractmethod
     def piece_target(self, state: State, target: Any, beyond: float) -> Any:
-        """That piece alone as a checked target, longer by `beyond` [m] at both ends; or shorter, by a quarter at
-        most."""
+        """The straight piece of `piece` alone as a checked target, longer by `beyond` [m] at both ends; or shorter, by
+        a quarter at most."""
 
 
 class KernelTipTask(Task):

@@ -209,15 +209,15 @@ class ReferenceTracking:
         """Where criteria alone lead the robot in a frame, while its levels, which are not all met, keep what they have
         at its goal. Where these cannot, or criteria turn back, these have half the time and the speed from now on."""
         spent = min(self._patience, 0.0)
-        left = self.lasting + spent
-        here.slow_down(max(left / SLOWLY, 1.0))
+        remaining = self.lasting + spent
+        here.slow_down(max(remaining / SLOWLY, 1.0))
         at, is_as_good = here.kept(self.goals[0])
         if is_as_good:
             at = here.preferred(at, True)
         else:
             self.goals = [self.q] * len(self.goals)
         if not is_as_good or self._turns_back(at.q, here.inside.rows.scale):
-            self._patience = spent - 0.5 * left
+            self._patience = spent - 0.5 * remaining
         return at
 
     def _turns_back(self, q: Array, scale: Array) -> bool:

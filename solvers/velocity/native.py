@@ -326,5 +326,5 @@ class NativeStep:
         self._J, self._low, self._high = np.empty((rows, self.model.nv)), np.empty(rows), np.empty(rows)
         for name in ("J", "low", "high"):
             self._point(name, getattr(self, f"_{name}"))
-        self._work = np.zeros(self._workspace(self._step_address, rows))  # what is far apart is told from step to step
+        self._work = np.zeros(self._workspace(self._step_address, rows))  # a step knows what was far apart
         self._work_address = pointer(self._work)

@@ -5,9 +5,9 @@
 #include "collision/pair.h"
 #include "math/rk_math.h"
 
-/* Of `within`. COMES: all pairs are looked at again once a shape has come farther. The last of the nearest ones is then
-   farther by twice as much at most, and others are nearer by twice as much: four times that is less than SLACK, by which
-   what is not listed is farther than the last one. */
+/* COMES: all pairs are looked at again once a shape has come farther. The last of the nearest ones is then farther by
+   twice as much at most, and others are nearer by twice as much: four times that is less than SLACK, by which what is
+   not listed is farther than the last one. */
 static const double COMES = 0.06, SLACK = 0.25, ROUNDING = 1e-7;
 static const double HALF_ROOT = 0.7072; /* a little more than the root of a half */
 

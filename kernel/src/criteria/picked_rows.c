@@ -81,21 +81,21 @@ static double beam(const rk_picking *p, double axis[3], double normal[3]) {
   return rk_beam_hit(p->target + (p->task->kind == RK_TIP_LASER ? 3 : 2), p->chains[RK_OWN].T + 9, axis, normal);
 }
 
-/* way[3]: the one across the curve that a spot has along a surface of that normal. Returns 0 where both are across. */
-static int across_curve(const rk_picking *p, const double spot[3], const double n[3], double way[3]) {
+/* direction[3]: the one across the curve that a spot has along a surface of that normal. Returns 0 where both are across. */
+static int across_curve(const rk_picking *p, const double spot[3], const double n[3], double direction[3]) {
   double e[3], free[3];
   if (!rk_curve_gap(p->target, spot, e, free, 0)) return 0;
   rk_add_scaled(3, -rk_dot3(n, free), n, free);
   const double size = rk_norm3(free);
   if (!(size * size > SHORT)) return 0;
-  rk_cross(n, free, way);
-  for (int k = 0; k < 3; k++) way[k] /= size;
+  rk_cross(n, free, direction);
+  for (int k = 0; k < 3; k++) direction[k] /= size;
   return 1;
 }
 
-/* The two ways of the spot along the surface, or the one across a curve; of a beam that misses it those of an aim. */
+/* The two directions of the spot along the surface, or the one across a curve; of a beam that misses it those of an aim. */
 static void pick_beam(rk_picking *p, rk_picked *out) {
-  double axis[3], n[3], spot[3], ways[2][3];
+  double axis[3], n[3], spot[3], directions[2][3];
   const double t = beam(p, axis, n), *o = p->chains[RK_OWN].T + 9;
   if (t == 0.0) {
     pick_aim(p, out);
@@ -103,12 +103,12 @@ static void pick_beam(rk_picking *p, rk_picked *out) {
   }
   if (p->task->is_ball) return;
   for (int k = 0; k < 3; k++) spot[k] = o[k] + t * axis[k];
-  const int is_one = p->task->kind == RK_TIP_SPOT && across_curve(p, spot, n, ways[0]);
-  if (!is_one) across(n, ways[0], ways[1]);
+  const int is_one = p->task->kind == RK_TIP_SPOT && across_curve(p, spot, n, directions[0]);
+  if (!is_one) across(n, directions[0], directions[1]);
   for (int r = 0; r < (is_one ? 1 : 2); r++) {
     double *row = add(out);
-    rk_add_scaled(3, 1.0, ways[r], row);
-    rk_add_scaled(3, -rk_dot3(ways[r], axis) / rk_dot3(n, axis), n, row);
+    rk_add_scaled(3, 1.0, directions[r], row);
+    rk_add_scaled(3, -rk_dot3(directions[r], axis) / rk_dot3(n, axis), n, row);
     rk_cross(axis, row, row + 3);
     for (int k = 0; k < 3; k++) row[k] /= p->length, row[3 + k] *= t / p->length;
   }
@@ -169,7 +169,7 @@ static void pick_advance(const rk_picking *p, int32_t stays, rk_picked *out) {
   }
 }
 
-/* The two ways across the curve; at a corner or an end all three. */
+/* The two directions across the curve; at a corner or an end all three. */
 static void pick_curve(const rk_picking *p, rk_picked *out) {
   static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
   double e[3], along[3], normals[2][3];

@@ -48,7 +48,7 @@ static void look_after(rk_optimum_search *s, rk_look *after) {
 static int move(rk_optimum_search *s, const double *x, rk_pose *pose) {
   const int is_held = s->poses.n_pieces && s->poses.optimum->stack->data->targets != s->poses.whole;
   rk_moved(&s->poses, s->look->pose.q, x, pose->q);
-  if (is_held) rk_keep_to(&s->poses, s->poses.held);
+  if (is_held) rk_keep_to(&s->poses, s->poses.pieces);
   const int found = rk_retract(&s->poses, &s->look->pose, pose, s->spare);
   if (is_held) rk_keep_to(&s->poses, s->poses.straight);
   if (is_held && found) rk_place(&s->poses, pose);

@@ -23,7 +23,7 @@ typedef struct rk_poses {
   const rk_model *model;
   int32_t n, n_rows, n_pieces, n_bound_rows, n_bounds, n_levels; /* n_bound_rows: before those of the tasks */
   const double *whole;         /* [n_tips][16] targets; of curves that have corners: */
-  double *held, *straight;     /* the piece that a pose is on, and the straight line that it is part of */
+  double *pieces, *straight;     /* the piece that a pose is on, and the straight line that it is part of */
   rk_segment *segments;        /* [n_pieces][2] these two */
   int32_t *start, *freedom;    /* [n_bounds + n_levels + 1] of the rows of each bound and level */
   double *damping, *allowed;   /* of these; [n_levels] errors that a pose may have */

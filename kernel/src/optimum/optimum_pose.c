@@ -42,7 +42,7 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.scratch = rk_take(arena, rk_rows_workspace(step));
   s.segments = (rk_segment *)rk_take(arena, 2 * s.n_pieces * (int64_t)(sizeof(rk_segment) / 8));
   s.whole = data->targets;
-  s.held = rk_take(arena, s.n_pieces ? 16 * (int64_t)step->n_tips : 0);
+  s.pieces = rk_take(arena, s.n_pieces ? 16 * (int64_t)step->n_tips : 0);
   s.straight = rk_take(arena, s.n_pieces ? 16 * (int64_t)step->n_tips : 0);
   for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;
   s.most = s.n_edges ? (int32_t)rk_most_first_rows(step) : 0;
@@ -141,14 +141,14 @@ void rk_take_pieces(const rk_poses *s, rk_pose *pose) {
   int32_t row = 0, taken = is_anew && s->n_pieces > 0;
   for (int32_t t = 0; t < s->step->n_tips && s->n_pieces; t++) {
     const int64_t at = 16 * (int64_t)t;
-    if (is_anew) rk_copy(s->held + at, s->whole + at, 16), rk_copy(s->straight + at, s->whole + at, 16);
+    if (is_anew) rk_copy(s->pieces + at, s->whole + at, 16), rk_copy(s->straight + at, s->whole + at, 16);
     if (!rk_is_on_curve(s->step->tips + t)) continue;
-    rk_segment *held = s->segments + 2 * row, *straight = held + 1;
+    rk_segment *piece = s->segments + 2 * row, *straight = piece + 1;
     if (pose->low[row++] == -__builtin_inf() || s->straight[at] != s->whole[at]) continue;
-    rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, -RK_INSIDE * length, held);
+    rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, -RK_INSIDE * length, piece);
     rk_rows_take_piece(s->step, s->whole + at, pose->nodes, t, BEYOND * length, straight);
-    s->held[at] = (double)(uintptr_t)held, s->straight[at] = (double)(uintptr_t)straight;
-    s->held[at + 1] = s->straight[at + 1] = 1.0;
+    s->pieces[at] = (double)(uintptr_t)piece, s->straight[at] = (double)(uintptr_t)straight;
+    s->pieces[at + 1] = s->straight[at + 1] = 1.0;
     taken = 1;
   }
   if (!taken) return;

@@ -242,10 +242,8 @@ static void laser(const rk_tip_rows *rows, const double T[12], const double targ
   rk_rotate(T, rows->axis, a);
   const double t = rk_beam_hit(target + 3, o, a, n);
   for (int k = 0; k < 3; k++) out->e[k] = wanted[k] - (o[k] + t * a[k]);
-  if (t > 0.0)
-    see_spot(a, t, n, out);
-  else
-    aim(rows, T, wanted, 3, out); /* it is turned towards the target */
+  if (t > 0.0) see_spot(a, t, n, out);
+  else aim(rows, T, wanted, 3, out); /* it is turned towards the target */
 }
 
 static void twist(const rk_tip_rows *rows, const double T[12], const double target[16], double dt, rk_lack *out) {

@@ -16,8 +16,8 @@ typedef struct rk_lack {
 void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
                  int32_t stays, double dt, const double *before, rk_lack *out);
 
-/* Of a point or spot on a curve: row[6], what its place along the straight piece that it is on sees of the twist of the tip, and
-   room[2], how far that goes on before and after it. Returns 0 at a corner or an end. */
+/* row[6]: what the place of a point or spot along the straight piece of a curve sees of the twist of the tip; room[2]: how
+   far that piece goes on before and after it. Returns 0 at a corner or an end. */
 int rk_tip_piece(const rk_tip_rows *rows, const double T[12], const double target[16], double row[6], double room[2]);
 
 /* *piece: that piece as a curve of its own, longer by `beyond` at both ends. */

@@ -157,9 +157,9 @@ class LinearisedRows:
         for block in self.norms:
             begin, end = end, end + len(block.lower)
             block.add_bend(own, z[begin:end])
-        asked = np.flatnonzero(own.any(axis=(1, 2, 3)))
-        values, V = np.linalg.eigh(own[asked, 0])
-        H[asked, 0] += (V * np.maximum(values, 0.0)[:, None]) @ np.swapaxes(V, 1, 2)
+        bent = np.flatnonzero(own.any(axis=(1, 2, 3)))
+        values, V = np.linalg.eigh(own[bent, 0])
+        H[bent, 0] += (V * np.maximum(values, 0.0)[:, None]) @ np.swapaxes(V, 1, 2)
 
     def begun(self, gradient: Array) -> Array:
         """(m,) multipliers to begin with against a gradient (F, n): of missed parts, 0 of other rows."""

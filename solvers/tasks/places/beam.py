@@ -37,12 +37,12 @@ class Spot(NamedTuple):
         return direction if self.normal is None else direction - (self.normal @ direction) * self.normal
 
 
-def spot_task_jacobian(task: TipTask, state: State, axis: Array, hit: tuple[float, Array], ways: Array) -> TaskJacobian:
-    """The ways (k, 3) of a spot along its surface. axis: (3,) of the tip, its beam.   hit: distance and normal."""
+def spot_task_jacobian(task: TipTask, state: State, axis: Array, hit: tuple[float, Array], axes: Array) -> TaskJacobian:
+    """(k, 3) axes of a spot along its surface. axis: (3,) of the tip, its beam.   hit: distance and normal."""
     T, own = task.tip(state), task.tip_task_jacobian(state)
     a, t, n = T[:3, :3] @ axis, hit[0] / state.length, hit[1]
     slope = n @ a
-    rows = ways - np.outer(ways @ a / slope, n)
+    rows = axes - np.outer(axes @ a / slope, n)
     arms = np.cross(a, rows)
     v, turned = own.J[:3], np.cross(own.J[3:].T, a)  # of the origin over L, and of the beam (nv, 3)
     farther = -(n @ v + t * (turned @ n)) / slope

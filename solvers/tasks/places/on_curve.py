@@ -124,14 +124,14 @@ class OnCurveTask(SpotTask, DistanceBoundTask, PiecewiseTask, KernelTipTask):
         return piece if surface is None else OnSurface(piece, surface)
 
     def task_jacobian(self, state: State, target: Curve | Curves | OnSurface) -> TaskJacobian:
-        """The two ways across the curve, of a spot the one along its surface; at a corner or an end all of them."""
+        """Both directions across the curve, of a spot the one along its surface; at a corner or an end all of them."""
         if isinstance(target, OnSurface):
             return self._spot_jacobian(state, *target)
         _, along = gap(target, self.tip(state)[:3, 3])
         return self.point_task_jacobian(state, np.eye(3) if along is None else across(along))
 
     def _spot_jacobian(self, state: State, curve: Curve | Curves, surface: Surface) -> TaskJacobian:
-        """Of a beam that misses its surface that of an aim at the nearest point of the curve."""
+        """The rows of a spot; of a beam that misses its surface those of an aim at the nearest point of the curve."""
         T, axis, used = self.tip(state), self.direction, 0 if self.band else None
         assert axis is not None
         o, a = T[:3, 3], T[:3, :3] @ axis
@@ -142,8 +142,8 @@ class OnCurveTask(SpotTask, DistanceBoundTask, PiecewiseTask, KernelTipTask):
         _, along = gap(curve, found.at)
         free = np.zeros(3) if along is None else found.on_surface(along)
         size = float(np.linalg.norm(free))
-        ways = np.cross(hit[1], free)[None] / size if size * size > SHORT else across(hit[1])
-        return spot_task_jacobian(self, state, axis, hit, ways[:used])
+        directions = np.cross(hit[1], free)[None] / size if size * size > SHORT else across(hit[1])
+        return spot_task_jacobian(self, state, axis, hit, directions[:used])
 
     def tip_form(self) -> TipForm | None:
         is_ball, is_beam = self.band > 0.0, self.direction is not None
