@@ -2,9 +2,10 @@
 
 Each step solves a block-banded quadratic program: the cost's Hessian, how rows bend times their multipliers, the tasks
 as equations, limits and obstacles as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18).
-Where that is no minimum, only what bends upwards is kept, and more is added to its diagonal (section 3.4). A step is
-shortened until a filter takes it: it betters all before it in the cost or in the residual (section 15.4). A whole step
-that the filter does not take is corrected to second order first: else it would stop steps that lead on (section 15.6).
+Where that is no minimum, how rows bend is left out; then what bends upwards is kept, and more is added to its diagonal
+(section 3.4). A step is shortened until a filter takes it: it betters all before it in the cost or in the residual
+(section 15.4). A whole step that the filter does not take is corrected to second order first: else it would stop steps
+that lead on (section 15.6).
 """
 
 from __future__ import annotations
@@ -133,8 +134,8 @@ def _directions(
     while one is sought.
 
     First with how rows bend, by multipliers `eased`, and with the damping that steps before have asked for, relative,
-    on the diagonal; where that leaves no minimum, or leads nowhere, with no more of it than how norms of missed parts
-    bend upwards; then with more and more damping: shorter steps."""
+    on the diagonal; where that leaves no minimum, or leads nowhere, without how rows bend; then with how norms of
+    missed parts bend upwards, and with more and more damping: shorter steps."""
     bent, n = here.H.copy(), here.H.shape[-1]
     here.linearised.bend(bent, eased[: here.count])
     here.at.bend_limits(bent, eased[here.count :])
@@ -149,7 +150,8 @@ def _directions(
         yield found, bent
     for more in (each for each in ADDED if each >= damping):
         H = here.H.copy()
-        here.linearised.bend_upwards(H, eased)
+        if more:
+            here.linearised.bend_upwards(H, eased)
         H[:, 0] += more * size * np.eye(n)
         found = yield from _solved(here, H, z, more)
         if found is not None:

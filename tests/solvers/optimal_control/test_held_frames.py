@@ -98,7 +98,7 @@ def circle(frames, radius):
 
 @pytest.mark.parametrize(
     ("frames", "radius"),
-    [(250, 0.28), (259, 0.4), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))],
+    [(250, 0.28), (200, 0.4), (280, 0.35), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))],
 )
 def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""
