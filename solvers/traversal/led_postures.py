@@ -25,7 +25,7 @@ from .postures_along import PosturesAlong, no_way_on
 SLOWER = (4, 16)  # times as slow: where the joints are too slow for the path in its own time
 WEIGHTS = (1e2, 1e4, 1e6, 1e8, 1e10)  # of the distance from the path, one after another
 STARTS, ROUTES = 8, 3  # postures of the first pose that are tried, and routes compared where the posture is free
-BUDGET = 2_000_000  # frames of all steps of a search: half a minute of seven joints
+BUDGET = 2_000_000  # frames of all steps of a search: 20 seconds or so of seven joints
 EXACT = 1e-11  # [m], [rad] that Newton's method goes for; where the arm is singular it gets less far
 
 

@@ -38,7 +38,7 @@ class Spot(NamedTuple):
 
 
 def spot_task_jacobian(task: TipTask, state: State, axis: Array, hit: tuple[float, Array], axes: Array) -> TaskJacobian:
-    """(k, 3) axes of a spot along its surface. axis: (3,) of the tip, its beam.   hit: distance and normal."""
+    """A spot along `axes` (k, 3) of its surface. axis: (3,) of the tip, its beam.   hit: distance and normal."""
     T, own = task.tip(state), task.tip_task_jacobian(state)
     a, t, n = T[:3, :3] @ axis, hit[0] / state.length, hit[1]
     slope = n @ a

@@ -112,3 +112,21 @@ def test_a_robot_flies_by_whole_words_of_its_own_name_or_its_root_link_s(robot, 
 def test_hands_are_no_feet(name, count):
     """Of a trunk with two arms alone, which hang at q = 0, and of a biped without arms."""
     assert len(feet(load_urdf(robots.robot(name)))) == count
+
+
+@pytest.mark.parametrize("fingers", [0, 2])
+def test_what_hangs_from_a_chest_is_a_leg_unless_it_ends_in_a_hand(fingers):
+    """Its root is high above, as that of a robot which stands."""
+    links, joints = [Link("chest")], []
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        on, x = "chest", y
+        for part in ("upper", "lower", "end"):
+            links.append(Link(f"{side}_{part}"))
+            place = placement(np.eye(3), (0.0, x, 0.0 if part == "upper" else -0.3))
+            joints.append(Joint(f"to_{side}_{part}", "continuous", on, f"{side}_{part}", place, (0, 1, 0)))
+            on, x = f"{side}_{part}", 0.0
+        for i in range(fingers):
+            links.append(Link(f"{side}_finger_{i}"))
+            place = placement(np.eye(3), (0.03 * i, 0.0, -0.05))
+            joints.append(Joint(f"to_{side}_finger_{i}", "continuous", on, f"{side}_finger_{i}", place, (0, 1, 0)))
+    assert bool(feet(RobotModel("r", links, joints))) != bool(fingers)

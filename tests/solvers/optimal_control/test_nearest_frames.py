@@ -135,8 +135,10 @@ def test_what_stays_is_no_part_of_the_program(is_all, monkeypatch):
     known = finish(solve_banded_qp(*given))
     assert sizes == [0 if is_all else 3] and not found.x[still].any()
     assert np.allclose(found.x, known.x, atol=1e-9)
-    force = np.einsum("m,m->m", found.multipliers, np.isfinite(lower))
-    assert (force == found.multipliers).all()
+    pushed, known_push = (rows.transposed(each.multipliers[: len(rows)], still.size) for each in (found, known))
+    assert np.allclose(pushed, known_push, atol=1e-6 * (1.0 + abs(known_push).max()))
+    assert not found.multipliers[1::3].any()
+    assert is_all or abs(known_push).max() > 0.1
 
 
 def test_of_a_level_below_what_those_above_leave_counts():
