@@ -16,7 +16,8 @@ from robokin_addon.properties.handlers import reported_faults
 from robokin_addon.robokin import RobokinError
 from support.blender.drawing import while_blender_draws
 from support.blender.panels import draw
-from support.blender.storm import Storm, readable
+from support.blender.storm import Storm
+from support.blender.storm_edits import in_scene_units, readable
 from support.hostile.fuzzing import SEED, TIMES, VARIABLE
 
 STEPS = round(300 * TIMES)
@@ -62,7 +63,8 @@ def test_a_storm_of_edits(scene, tmp_path, monkeypatch, capfd):
         after = records()
         for key in before.keys() & after.keys() if waiting is not None else ():
             assert key[1] in waiting or before[key] == after[key], (told, key)
-        if all(map(readable, filter(is_robot, bpy.context.view_layer.objects))):
+        robots = filter(is_robot, bpy.context.view_layer.objects)
+        if all(readable(robot) and in_scene_units(robot) for robot in robots):
             waiting = set()
         robot = storm.robot()
         if robot is not None and rng.random() < 0.7:

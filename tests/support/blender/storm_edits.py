@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bpy
-from robokin_addon.properties.bridge import damaged_records, robot_model
-from robokin_addon.properties.bridge.record.stored import HELPER_KEY, KEY
+from robokin_addon.properties.bridge import damaged_records, metres_per_unit, robot_model
+from robokin_addon.properties.bridge.record.reading import read_robot
+from robokin_addon.properties.bridge.record.stored import HELPER_KEY, KEY, ROBOT_KEY
 from robokin_addon.properties.criteria import KINDS as CRITERIA
 from robokin_addon.properties.selected.selection import select
 from robokin_addon.properties.task_kinds import KINDS
@@ -34,6 +35,13 @@ def readable(robot: bpy.types.Object) -> bool:
         return robot_model(robot) is not None
     except RobokinError:
         return False
+
+
+def in_scene_units(robot: bpy.types.Object) -> bool:
+    """Whether its records have followed the unit scale: one that could not be read then does so when the scene changes
+    next, and is read right meanwhile."""
+    stored = read_robot(robot.data[ROBOT_KEY], robot.name).metres_per_unit
+    return abs(stored / metres_per_unit(robot) - 1.0) < 1e-6
 
 
 # -- of objects -------------------------------------------------------------------------------------------------------
