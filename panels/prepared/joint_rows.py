@@ -65,9 +65,13 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
 
 
 def blocking_bones(obj: bpy.types.Object) -> Collection[str]:
-    """Bones of the joints whose limits hold up what the last solve could not meet."""
+    """Bones of the joints whose limits hold up what the last solve could not meet; () when the robot cannot be read."""
     joints = why(obj).joints
-    return {bone for bone, joint in last_binding(obj).joint_of_bone.items() if joint.name in joints} if joints else ()
+    try:
+        found = last_binding(obj).joint_of_bone if joints else {}
+    except RobokinError:
+        return ()
+    return {bone for bone, joint in found.items() if joint.name in joints}
 
 
 def value_text(scene: bpy.types.Scene, bone: bpy.types.PoseBone, channel: Channel) -> str:

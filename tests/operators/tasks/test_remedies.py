@@ -169,6 +169,19 @@ def held(request, scene):
     return robot, last.name
 
 
+def test_in_edit_mode_no_joint_is_red(held):
+    """Nothing can be read until it ends, and what the panels draw raises nothing."""
+    robot, _ = held
+    assert blocking_bones(robot)
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.context.view_layer.update()
+    with pytest.raises(RobokinError):
+        binding(robot)
+    assert not blocking_bones(robot)
+    draw(object=robot, active_object=robot)
+
+
 def test_a_joint_at_its_limit_is_named_and_red(held):
     robot, last = held
     settings, target = robot.robokin.solver, robot.robokin.tasks[0].target
