@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
+from ..arrays import Array
 from ..configuration import clamp
 from ..errors import ModelError
 from ..kinematics import forward_kinematics
@@ -88,9 +90,10 @@ def up_axis(model: RobotModel) -> int:
 
 
 def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
-    heights, bodies = _heights(model, axis), rigid_bodies(model)
+    placed, bodies = _placed(model), rigid_bodies(model)
+    heights = _heights(model, axis)
     low, size = min(heights.values()), np.ptp(list(heights.values()))
-    ends = [on for on in bodies.last if not bodies.carried[on]]  # not hands
+    ends = [on for on in bodies.last if _is_flat(on, bodies, placed, axis)]
     lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in ends}
     found = tuple(on for on, z in lowest.items() if z < low + LEVEL * size and bodies.movers[on] > 1)
     above = {joint.child: bodies.of[str(joint.parent)] for joint in model.joints[1:] if joint.nv}
@@ -105,9 +108,23 @@ def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
 
 def _heights(model: RobotModel, axis: int) -> dict[str, float]:
     """Heights of the links [m], along that axis of the root link."""
+    return {name: float(point[axis]) for name, point in _placed(model).items()}
+
+
+@lru_cache(maxsize=8)
+def _placed(model: RobotModel) -> dict[str, Array]:
+    """(3,) of every link: its origin in the root link's frame [m]."""
     placed = forward_kinematics(model, clamp(model, model.neutral()))
     down = np.linalg.inv(placed[model.root_link.name])
-    return {link.name: float((down @ placed[link.name])[axis, 3]) for link in model.links}
+    return {link.name: (down @ placed[link.name])[:3, 3] for link in model.links}
+
+
+def _is_flat(body: str, bodies: Bodies, placed: Mapping[str, Array], axis: int) -> bool:
+    """Whether what it carries lies beside it rather than below it, as toes and a heel do, and fingers that hang down
+    do not."""
+    away = np.array([placed[end] - placed[body] for end in bodies.carried[body]]).reshape(-1, 3)
+    beside = np.linalg.norm(np.delete(away, axis, 1), axis=1)
+    return not len(away) or bool(beside.max() > -away[:, axis].min())
 
 
 def _limb(body: str, above: dict[str, str], bodies: Bodies) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def base(places, kind="continuous", called="drive", link=round_link, height=0.1,
     return RobotModel("r", links, joints)
 
 
+FINGERS, TOES = ((0.0, 0.0, -0.05), (0.03, 0.0, -0.05)), ((0.12, 0.0, -0.06), (-0.05, 0.0, -0.08))
 THIRDS = [2.0 * np.pi * i / 3 for i in range(3)]
 AROUND = [(-0.3 * np.sin(a), 0.3 * np.cos(a)) for a in THIRDS]
 
@@ -114,8 +115,8 @@ def test_hands_are_no_feet(name, count):
     assert len(feet(load_urdf(robots.robot(name)))) == count
 
 
-@pytest.mark.parametrize("fingers", [0, 2])
-def test_what_hangs_from_a_chest_is_a_leg_unless_it_ends_in_a_hand(fingers):
+@pytest.mark.parametrize(("behind", "is_leg"), [((), True), (FINGERS, False), (TOES, True)])
+def test_what_hangs_from_a_chest_is_a_leg_unless_it_ends_in_a_hand(behind, is_leg):
     """Its root is high above, as that of a robot which stands."""
     links, joints = [Link("chest")], []
     for side, y in (("left", 0.2), ("right", -0.2)):
@@ -125,8 +126,8 @@ def test_what_hangs_from_a_chest_is_a_leg_unless_it_ends_in_a_hand(fingers):
             place = placement(np.eye(3), (0.0, x, 0.0 if part == "upper" else -0.3))
             joints.append(Joint(f"to_{side}_{part}", "continuous", on, f"{side}_{part}", place, (0, 1, 0)))
             on, x = f"{side}_{part}", 0.0
-        for i in range(fingers):
-            links.append(Link(f"{side}_finger_{i}"))
-            place = placement(np.eye(3), (0.03 * i, 0.0, -0.05))
-            joints.append(Joint(f"to_{side}_finger_{i}", "continuous", on, f"{side}_finger_{i}", place, (0, 1, 0)))
-    assert bool(feet(RobotModel("r", links, joints))) != bool(fingers)
+        for i, point in enumerate(behind):
+            links.append(Link(f"{side}_digit_{i}"))
+            place = placement(np.eye(3), point)
+            joints.append(Joint(f"to_{side}_digit_{i}", "continuous", on, f"{side}_digit_{i}", place, (0, 1, 0)))
+    assert feet(RobotModel("r", links, joints)) == (("left_end", "right_end") if is_leg else ())
