@@ -22,6 +22,7 @@ Y, Z = 1, 2
 _ROTOR = re.compile("rotor|propeller", re.IGNORECASE)
 _FLIES = re.compile("(?:^|[^a-z])(?:[a-z]*copter|drone|flying|quadrotor|hexarotor)(?:$|[^a-z])", re.IGNORECASE)
 LYING = 0.05  # of the robot's height: how far above the feet a root link is at most that lies on the ground
+TOE = 0.02  # of the robot's height: how long a toe is at least
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
 
 
@@ -93,7 +94,7 @@ def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
     placed, bodies = _placed(model), rigid_bodies(model)
     heights = _heights(model, axis)
     low, size = min(heights.values()), np.ptp(list(heights.values()))
-    ends = [on for on in bodies.last if _is_flat(on, bodies, placed, axis)]
+    ends = [on for on in bodies.last if not bodies.carried[on] or _has_toes(on, bodies, placed, axis)]
     lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in ends}
     found = tuple(on for on, z in lowest.items() if z < low + LEVEL * size and bodies.movers[on] > 1)
     above = {joint.child: bodies.of[str(joint.parent)] for joint in model.joints[1:] if joint.nv}
@@ -103,7 +104,14 @@ def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
         return ()
     root = -min(lowest[end] for end in found) / size  # on the ground, or high above it, unlike that of hanging arms
     stands = root < LYING or root > STANDS
-    return limbs if stands and all(heights[limb[-1]] > low + STANDS * size for limb in limbs) else ()
+    if not stands or any(heights[limb[-1]] <= low + STANDS * size for limb in limbs):
+        return ()
+    flat = {
+        on
+        for on, z in heights.items()
+        if z < low + LEVEL * size and on in parts and _has_toes(on, bodies, placed, axis)
+    }
+    return tuple(limb[max((i for i, on in enumerate(limb) if on in flat), default=0) :] for limb in limbs)
 
 
 def _heights(model: RobotModel, axis: int) -> dict[str, float]:
@@ -119,12 +127,13 @@ def _placed(model: RobotModel) -> dict[str, Array]:
     return {link.name: (down @ placed[link.name])[:3, 3] for link in model.links}
 
 
-def _is_flat(body: str, bodies: Bodies, placed: Mapping[str, Array], axis: int) -> bool:
+def _has_toes(body: str, bodies: Bodies, placed: Mapping[str, Array], axis: int) -> bool:
     """Whether what it carries lies beside it rather than below it, as toes and a heel do, and fingers that hang down
-    do not."""
+    or the second axis of an ankle do not."""
     away = np.array([placed[end] - placed[body] for end in bodies.carried[body]]).reshape(-1, 3)
     beside = np.linalg.norm(np.delete(away, axis, 1), axis=1)
-    return not len(away) or bool(beside.max() > -away[:, axis].min())
+    size = np.ptp([point[axis] for point in placed.values()])
+    return bool(beside.max(initial=0.0) > max(-away[:, axis].min(initial=0.0), TOE * size))
 
 
 def _limb(body: str, above: dict[str, str], bodies: Bodies) -> tuple[str, ...]:

@@ -131,3 +131,18 @@ def test_what_hangs_from_a_chest_is_a_leg_unless_it_ends_in_a_hand(behind, is_le
             place = placement(np.eye(3), point)
             joints.append(Joint(f"to_{side}_digit_{i}", "continuous", on, f"{side}_digit_{i}", place, (0, 1, 0)))
     assert feet(RobotModel("r", links, joints)) == (("left_end", "right_end") if is_leg else ())
+
+
+def test_the_foot_of_a_drawn_leg_is_what_its_toes_are_on():
+    """Toes of two bones, as captured motions have them, and an ankle of two axes, which are no toes."""
+    links, joints = [Link("hips")], []
+    parts = {"thigh": (0.0, 0.0), "shin": (0.0, -0.45), "ankle": (0.0, -0.4), "foot": (0.005, 0.0)}
+    parts |= {"toes": (0.1, -0.07), "tip": (0.06, -0.01)}
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        on = "hips"
+        for part, (x, z) in parts.items():
+            links.append(Link(f"{side}_{part}"))
+            place = placement(np.eye(3), (x, y if on == "hips" else 0.0, z))
+            joints.append(Joint(f"to_{side}_{part}", "continuous", on, f"{side}_{part}", place, (0, 1, 0)))
+            on = f"{side}_{part}"
+    assert feet(RobotModel("r", links, joints)) == ("left_foot", "right_foot")
