@@ -118,43 +118,35 @@ class AvoidingTracker(Tracker):
         return joined(parts)
 
     def _frames(self, targets: Sequence[Sequence[Any]], later: Sequence[Array | None]) -> TrackResult | None:
-        """The first of these frames that are free without the clearance, or press on with it; the same as one by one.
+        """The first of these frames that are free without the clearance; the same as one by one.
         None: the first one may not be. later: see `coming`."""
-        pressed = self._pressed
-        targets = targets if pressed is None else targets[: self._remaining]
-        if self._kept is None or not self._own[self.at] or (pressed is None and self._stop.nearest(self._kept)):
+        if self._kept is None or not self._own[self.at] or self._stop.nearest(self._kept):
             self._chunk = 1
             return None
-        before, remaining, tracker = self.v, self._remaining, self._free if pressed is None else self._near
-        indices = self._others if pressed is None else [*self._others, self.at]
+        before, tracker = self.v, self._free
         self._lead(tracker)
-        mark, aims = tracker.mark(), [[own[i] for i in indices] for own in targets]
+        mark, aims = tracker.mark(), [[own[i] for i in self._others] for own in targets]
         found = self._follow_with(tracker, aims)
         places = np.concatenate((self.q[None], found.q))
         steps = get_backend(self.backend).difference(self.model.tree, places[:-1], places[1:])
         outcome = TrackOutcome.empty(len(targets), len(self.tasks), self.model.nq, self.model.nv)
         outcome.q[:], outcome.iterations[:], outcome.behind[:] = found.q, found.iterations, found.behind
         residuals = np.zeros((len(targets), len(self.tasks), 2))
-        residuals[:, self._others] = found.residuals[:, : len(self._others)]
+        residuals[:, self._others] = found.residuals
         remarks = list(found.remarks or [""] * len(targets))
         collisions = [self._collision]
-        kept, was, count, goes_on = self._kept, self._obstacles, 0, True
+        kept, was, count = self._kept, self._obstacles, 0
         for q, step, wanted, then in zip(places, steps, targets, later, strict=False):
             look = self._look(q, step, kept, passed(was, wanted[self.at], HALFWAY), wanted[self.at], then)
             was = wanted[self.at]
-            if look.blocked is not None or (pressed is not None and found.codes[count] == LATE):
+            if look.blocked is not None:
                 break
-            why = None if pressed is None else self._why
-            code, collision = self._verdict(
-                int(found.codes[count]), residuals[count], self._own, look, why, collisions[-1]
+            outcome.codes[count], collision = self._verdict(
+                int(found.codes[count]), residuals[count], self._own, look, None, collisions[-1]
             )
-            outcome.codes[count] = code
             collisions.append(collision)
             kept, count = look.kept, count + 1
-            goes_on = pressed is None or (count < remaining and self._presses(pressed, code, kept, step))
-            if not goes_on:
-                break
-        self._chunk = min(2 * self._chunk, CHUNK) if goes_on and count == len(targets) else 1
+        self._chunk = min(2 * self._chunk, CHUNK) if count == len(targets) else 1
         if count < len(targets):
             tracker.go_back(mark)
             if not count:
@@ -164,8 +156,6 @@ class AvoidingTracker(Tracker):
         self._stand(outcome.q[-1], steps[count - 1] / self.dt, late=0)
         self.memory, self._kept, self._collision = tracker.memory, kept, collisions[-1]
         self._obstacles = targets[count - 1][self.at]
-        if goes_on:
-            self._pressed, self._remaining = pressed, remaining - count
         result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
         return replace(result, collisions=collisions[1:])
 
@@ -236,7 +226,7 @@ class AvoidingTracker(Tracker):
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
-        self._chunk = 2 if why is None or self._pressed is not None else 1
+        self._chunk = 2 if why is None else 1
         aside = self._is_aside(down_to) & (shares > 0.0)
         result = self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
         return replace(result, collisions=[collision])
