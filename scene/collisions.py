@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import lru_cache
 
 import bpy
@@ -65,7 +65,7 @@ def _collisions(
     for each, shape in (yield from all_shapes(obj, obstacles)):
         placement = obstacle_placement(obj, robot, each, world_of)
         found += [Obstacle(each.name, hull, placement) for hull in shape.hulls]
-    return CollisionModel(robot.model, found, pairs_left_out(obj, robot.model), mesh_hull)
+    return CollisionModel(robot.model, found, pairs_left_out(obj, robot.model, found), mesh_hull)
 
 
 def obstacle_placement(
@@ -75,9 +75,10 @@ def obstacle_placement(
     return roots_from_world(obj, world_of(obj), obstacle.world(world_of), f"obstacle {obstacle.name!r}", robot)
 
 
-def pairs_left_out(obj: bpy.types.Object, model: RobotModel) -> list[tuple[str, str]]:
-    """Pairs of links that may touch: by the robot's list; of those that are not in it the ones that do at rest."""
-    listed, known = link_pairs(obj), set(model.link_names)
+def pairs_left_out(obj: bpy.types.Object, model: RobotModel, obstacles: Iterable[Obstacle]) -> list[tuple[str, str]]:
+    """Pairs of links, or of a link and an obstacle, that may touch: by the robot's list; of the links that are not in
+    it those that do at rest."""
+    listed, known = link_pairs(obj), {*model.link_names, *(each.name for each in obstacles)}
     resting = [(a, b) for a, b in _touching_at_rest(model) if not {(a, b), (b, a)} & listed.keys()]
     return [*resting, *((a, b) for (a, b), may in listed.items() if may and {a, b} <= known)]
 

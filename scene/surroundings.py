@@ -76,10 +76,10 @@ class Watch:
             self._known[each] = known
             found += [(each.name, hull) for hull in known[2]]
             placements += [known[3]] * len(known[2])
-        off = pairs_left_out(obj, robot.model)
+        obstacles = [Obstacle(name, hull) for name, hull in found]
+        off = pairs_left_out(obj, robot.model, obstacles)
         key = robot.model, tuple(found), tuple(off)
         if self._collisions is None or key != self._key:
-            obstacles = [Obstacle(name, hull) for name, hull in found]
             has_shapes = any(link.collisions for link in robot.model.links)
             made = CollisionModel(robot.model, obstacles, off, mesh_hull) if has_shapes else None
             self._collisions, self._key = checked_collisions(obj, made), key

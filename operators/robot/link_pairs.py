@@ -1,6 +1,8 @@
-"""The list of pairs of links that may touch."""
+"""The list of pairs that may touch: of links, or of a link and an obstacle."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import bpy
 
@@ -11,6 +13,7 @@ from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
 from ...robokin.units import counted
+from ...scene.obstacles import obstacles_in
 from ..common import RobotOperator
 from ..tasks.entries import RemoveEntryOperator
 
@@ -32,7 +35,7 @@ class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
-    """List the links of the two selected bones: they may touch"""
+    """List the links of the two selected bones, or of all selected bones with each selected obstacle: they may touch"""
 
     bl_idname = "robokin.link_pair_add"
     bl_label = "Add Pair"
@@ -40,11 +43,14 @@ class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         link_of_bone = binding(obj).link_of_bone
         links = [link_of_bone[bone] for bone in selected_bones(obj) if bone in link_of_bone]
-        if len(links) != 2:
+        obstacles = obstacles_in(context.scene, obj)
+        touched = [each.name for each in obstacles if any(owner.select_get() for owner in each.owners)]
+        if len(links) != 2 and not (links and touched):
             bones = counted(len(links), "bone with a link is", "bones with a link are")
-            raise RobokinError(f"{bones} selected, not two (select them in Pose Mode)")
-        a, b = links
-        if not store_link_pairs(obj, {(a, b): "User"}):
+            raise RobokinError(f"{bones} selected, not two, or some and an obstacle (select them in Pose Mode)")
+        pairs = [*product(links, touched)] or [(links[0], links[1])]
+        if not store_link_pairs(obj, dict.fromkeys(pairs, "User")):
+            a, b = pairs[0]
             obj.robokin.active_link_pair = next(i for i, pair in enumerate(link_pairs(obj)) if {*pair} == {a, b})
             self.report({"INFO"}, f"{a!r} and {b!r} are in the list already: they are chosen there")
         return {"FINISHED"}

@@ -1,5 +1,5 @@
-"""Pairs of links and whether they may touch: `Object.robokin.link_pairs`. Of a pair that is not in the list it is found
-out: two that touch at rest may."""
+"""Pairs of links, or of a link and an obstacle, and whether they may touch: `Object.robokin.link_pairs`. Of links that
+are not in the list it is found out: two that touch at rest may."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..overrides import field, static_field
 
 
 class RobokinLinkPair(bpy.types.PropertyGroup):
-    """Two links. `name` has both, for the filter of the list."""
+    """Two links, or a link and an obstacle. `name` has both, for the filter of the list."""
 
     name: field(StringProperty, "Name", "Both links")
     link_a: field(StringProperty, "First Link", "Name of a link")
-    link_b: field(StringProperty, "Second Link", "Name of another link")
+    link_b: field(StringProperty, "Second Link", "Name of another link, or of an obstacle")
     may_touch: static_field(BoolProperty, "May Touch", "The two are not looked at for collisions", default=True)
     reason: field(StringProperty, "Reason", "Why the two may touch")
 

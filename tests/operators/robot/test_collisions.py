@@ -13,6 +13,7 @@ from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.selected.selection import select
 from robokin_addon.robokin import read_urdf_text
 from robokin_addon.robokin.collision.convex_hull import hull_triangles
+from robokin_addon.scene.surroundings import Watch
 from support.blender.scene_robots import add_target, build
 from support.problems.obstructed import planar_arm, planar_urdf
 
@@ -197,6 +198,35 @@ def test_the_list_says_which_links_may_touch(scene, tmp_path):
     with bpy.context.temp_override(object=arm, active_object=arm):
         assert bpy.ops.robokin.link_pair_remove() == {"FINISHED"}
     assert not arm.robokin.link_pairs
+
+
+def test_the_list_says_which_links_may_touch_an_obstacle(arm, tmp_path):
+    """What a hand takes it touches before and after."""
+    lay_down(arm)
+    for place, name in (((1.5, 0.0, 0.0), "parcel"), ((1.5, 0.1, 0.0), "post")):
+        block(place, name=name).robokin.is_obstacle = True
+    parcel, path = bpy.data.objects["parcel"], tmp_path / "check.json"
+    assert told(check(arm, path)) == {("l1", "parcel"), ("l1", "post")}
+    for name in arm.pose.bones.keys():
+        select(arm.pose.bones[name], binding(arm).link_of_bone.get(name) == "l1")
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(obj in (arm, parcel))
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.link_pair_add() == {"FINISHED"}
+    (item,) = arm.robokin.link_pairs
+    assert (item.link_a, item.link_b, item.reason) == ("l1", "parcel", "User")
+    assert told(check(arm, path)) == {("l1", "post")}
+    seen = Watch().look(bpy.context.scene, arm, binding(arm), lambda owner: None).collisions
+    names = [seen.near(pair, 0.0).names for pair in range(len(seen.pairs))]
+    assert [own for own in names if own[1] == "parcel"] == [("l0", "parcel")]
+    parcel.location = (0.5, 0.0, 0.0)  # other links may not
+    assert told(check(arm, path)) == {("l0", "parcel"), ("l1", "post")}
+    parcel.robokin.is_obstacle = False  # a pair of what is none any more is passed over
+    assert told(check(arm, path)) == {("l1", "post")}
+    for name in arm.pose.bones.keys():
+        select(arm.pose.bones[name], False)
+    with bpy.context.temp_override(object=arm, active_object=arm), pytest.raises(RuntimeError, match="0 bones"):
+        bpy.ops.robokin.link_pair_add()
 
 
 def test_two_that_touch_at_rest_are_listed_and_can_be_looked_at(scene, tmp_path):
