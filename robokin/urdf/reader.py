@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 TYPES = {t.urdf: t for t in JOINT_TYPES.values() if t.urdf}
 WITH_RANGE = ("revolute", "prismatic")  # the joint types whose <limit> URDF requires, and whose range it states
 WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+WORLD = "world"  # the link that files need not declare, as in Drake
 OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MuJoCo MJCF", "COLLADA": "COLLADA", "robot_model": "an old dialect"}
 
 
@@ -88,6 +89,8 @@ def _read_robot(
     for element in document.all("joint"):
         joints.append(_without_lost_mimic(_read_joint(element), followable, element))
         elements[id(joints[-1])] = element
+    if any(joint.parent == WORLD for joint in joints) and all(link.name != WORLD for link in links):
+        links.append(Link(WORLD))
     name = document.attributes.get("name", "").strip() or Path(path).stem
     try:
         model = RobotModel(name, links, joints, root, drive)

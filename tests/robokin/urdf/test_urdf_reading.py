@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robokin_addon.robokin import load_urdf, read_urdf_text
-from robokin_addon.robokin.errors import UnknownNameError
+from robokin_addon.robokin.errors import FileFormatError, UnknownNameError
 from robokin_addon.robokin.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 
 TOY = Path(__file__).resolve().parents[2] / "data/toy_description"
@@ -136,3 +136,13 @@ def test_a_mimic_of_what_does_not_move_is_reported_and_ignored(caplog):
     joint = two_links('<limit upper="1"/><mimic joint="nobody"/>')
     assert joint.mimic is None
     assert "robot.urdf:1: joint 'j' mimics 'nobody', which is no moving joint; ignored" in caplog.text
+
+
+def test_the_world_need_not_be_declared():
+    joint = '<joint name="j" type="fixed"><parent link="{}"/><child link="a"/></joint>'
+    text = f'<robot name="r"><link name="a"/>{joint}</robot>'
+    model = read_urdf_text(text.format("world"))
+    assert [link.name for link in model.links] == ["world", "a"]
+    assert model.links[0].mass == 0.0
+    with pytest.raises(FileFormatError, match="parent link 'World' is not a link of the robot"):
+        read_urdf_text(text.format("World"))
