@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,14 +10,16 @@ import numpy as np
 
 from ..model.robot import RobotModel
 
-SHORT = 0.3  # of the way from the root to a hand: fingers are no longer than this
+SHORT = 0.3  # of the way from the root to their joint: fingers are no longer than this
+JAWS = {"jaw", "claw", "mover"}  # of a gripper that one joint closes
 
 
 @dataclass(frozen=True)
 class Bodies:
     """A body is named by its first link. of: the body of every link.   movers: how many joints move each body.
     carried: the bodies that move on a body.   frames: links of a body behind which nothing is fixed.
-    fingers: the bodies on a hand: a moving body that carries two limbs or more, each one body, or all of them short.
+    fingers: the bodies on a hand: a moving body that carries two limbs or more, each one body, or all of them short, or
+    what its name says is the jaw of a gripper.
     last: hands, and bodies with nothing behind them that are no fingers."""
 
     of: dict[str, str]
@@ -50,10 +53,20 @@ def rigid_bodies(model: RobotModel) -> Bodies:
     hands: set[str] = set()
     fingers: set[str] = set()
     for on, ends in carried.items():
-        short = reach[on] < (1.0 + SHORT) * lengths[on]
-        if on not in fingers and len(ends) > 1 and movers[on] and (short or not any(map(carried.get, ends))):
+        short = all(reach[end] - lengths[end] < SHORT * lengths[end] for end in ends)
+        several = len(ends) > 1 and (short or not any(map(carried.get, ends)))
+        if (
+            on not in fingers
+            and movers[on]
+            and (several or any(JAWS & words(end) and not carried[end] for end in ends))
+        ):
             hands.add(on)
         if on in fingers or on in hands:
             fingers.update(ends)
     last = [on for on, ends in carried.items() if movers[on] and on not in fingers and (on in hands or not ends)]
     return Bodies(of, movers, carried, frames, frozenset(fingers), tuple(last))
+
+
+def words(name: str) -> set[str]:
+    """In lower case: LeftWristIMULink has four."""
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*", name)}

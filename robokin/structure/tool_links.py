@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ..model.robot import RobotModel
-from .bodies import rigid_bodies
+from .bodies import rigid_bodies, words
+from .natural_root import feet
 
 STANDARD = "tool0"  # the name of the tool frame in ROS (REP 199)
 WORDS = {"tool", STANDARD, "tcp", "ee", "eef", "effector", "grasp", "grasping"}  # what people call one
@@ -25,30 +25,26 @@ OTHERS = {
 
 @lru_cache(maxsize=8)
 def tool_links(model: RobotModel) -> tuple[str, ...]:
-    """Links that may be the tool, those with the most joints above them first; none for a robot that does not move.
+    """Links that may be the tool: hands with fingers, then those with the most joints above them; none for a robot that
+    does not move.
 
     They are the frames at the ends of moving bodies, and the last bodies themselves; not the fingers of a hand, nor
     sensors, rotors and wheels where there are others. When some are called tools, only these; of several frames on one
-    body the one called `tool0`.
-    """
+    body the one called `tool0`."""
     bodies = rigid_bodies(model)
     parents = {joint.parent for joint in model.joints}
+    hands = {on for on, ends in bodies.carried.items() if bodies.fingers & {*ends}} - {*feet(model)}
     moving = [on for on, count in bodies.movers.items() if count and on not in bodies.fingers]
     found, others = [], []
-    for on in sorted(moving, key=lambda on: -bodies.movers[on]):
+    for on in sorted(moving, key=lambda on: (on not in hands, -bodies.movers[on])):
         own = [link for link in bodies.frames[on] if on in bodies.last or link not in parents]
-        tools = [link for link in own if not OTHERS & _words(link)]
-        if not tools and on in bodies.last and not OTHERS & _words(on):
+        tools = [link for link in own if not OTHERS & words(link)]
+        if not tools and on in bodies.last and not OTHERS & words(on):
             tools = [on]  # which carries sensors alone
         found += [STANDARD] if STANDARD in own else tools
         others += own
-    called = [link for link in found if WORDS & _words(link)]
+    called = [link for link in found if WORDS & words(link)]
     return tuple(called or found or others)
-
-
-def _words(name: str) -> set[str]:
-    """In lower case: LeftWristIMULink has four."""
-    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*", name)}
 
 
 def end_links(model: RobotModel) -> tuple[str, ...]:

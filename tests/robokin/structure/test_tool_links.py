@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.structure.tool_links import tool_links
+from robokin_addon.robokin.spatial.se3 import translation
 from support.robots import robot
 
 
@@ -30,6 +31,8 @@ SENSORS = [("fixed", "upper", "camera"), ("fixed", "lower", "WristIMULink")]
         ([*ARM, ("fixed", "lower", "camera"), ("fixed", "upper", "my_tcp")], ("my_tcp",)),
         ([*ARM, ("fixed", "upper", "plate")], ("lower", "plate")),
         ([*ARM, *SENSORS, ("continuous", "base", "rotor_1")], ("lower",)),
+        ([*ARM, ("continuous", "lower", "Moving_Jaw")], ("lower",)),
+        ([*ARM, ("continuous", "lower", "wrist")], ("wrist",)),
         ([("continuous", "base", "wheel_1"), ("continuous", "base", "wheel_2")], ("wheel_1", "wheel_2")),
     ],
 )
@@ -51,3 +54,27 @@ def test_the_fingers_of_a_hand_are_short_limbs_and_those_of_a_trunk_are_none():
         "left_hand_palm_link",
         "right_hand_palm_link",
     )
+
+
+def test_fingers_are_short_beside_the_way_to_their_own_joints():
+    """A forearm is one body with its palm, and begins at the elbow; the legs have more joints than the arms."""
+    links, joints = [Link("hips")], []
+
+    def add(parent: str, child: str, along: float, kind: str = "continuous") -> str:
+        links.append(Link(child))
+        joints.append(Joint(f"to {child}", kind, parent, child, translation((along, 0.0, 0.0)), (0, 1, 0)))
+        return child
+
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        knee = add(add("hips", f"{side} hip", 0.1 * sign), f"{side} knee", 0.4 * sign)
+        add(add(knee, f"{side} ankle", 0.4 * sign), f"{side} foot", 0.0)
+        elbow = add(add("hips", f"{side} shoulder", 0.2 * sign), f"{side} elbow", 0.15 * sign)
+        palm = add(elbow, f"{side} palm", 0.25 * sign, "fixed")
+        for i in range(3):
+            add(add(palm, f"{side} {i}", 0.03 * sign), f"{side} {i} tip", 0.05 * sign)
+    assert tool_links(RobotModel("r", links, joints)) == ("left palm", "right palm", "left foot", "right foot")
+
+
+@pytest.mark.parametrize(("name", "tools"), [("so100", ("gripper",)), ("z1", ("gripperStator",))])
+def test_the_jaw_of_a_gripper_is_no_tool(name, tools):
+    assert tool_links(load_urdf(robot(name))) == tools
