@@ -116,6 +116,7 @@ class Task(FixedArrays, ABC):
     forms: ClassVar[Forms] = {}
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
     is_comparable: ClassVar[bool] = True  # its residuals in two poses have the same axes
+    has_length_alone: ClassVar[bool] = False  # where they have not: only the length of each part says something
     parts: tuple[Part, ...]
     priority: int
     influence: float

@@ -13,13 +13,13 @@ past, closes the share w of the residual.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
-from . import Rows, Task
+from . import Part, Rows, Task
 from .checks import share
 
 
@@ -30,9 +30,10 @@ class Remaining:
     e: Array
     part: Array
 
-    def lengths(self, parts: int) -> Array:
-        """(parts,) of what is left of each part."""
-        return np.array([np.linalg.norm(self.e[self.part == part]) for part in range(parts)])
+    def lengths(self, parts: Sequence[Part]) -> Array:
+        """(parts,) of what is left of each part; 0 where that is within its tolerance."""
+        found = [float(np.linalg.norm(self.e[self.part == number])) for number in range(len(parts))]
+        return np.array([each if each > part.tolerance else 0.0 for each, part in zip(found, parts, strict=True)])
 
 
 def is_partial(influence: float) -> bool:
@@ -68,16 +69,21 @@ def remaining_of(influence: float, without: Rows) -> Remaining:
 
 def blended(task: Task, rows: Rows, remaining: Remaining) -> Rows:
     """The rows of a task with that not asked for. What cannot be compared between two poses as vectors, is by the
-    length of each part."""
+    length of each part: of a beam in one row along it, since motions across leave it as it is."""
     if task.is_comparable and remaining.part.shape == rows.part.shape:
         return rows.less(remaining.e)
-    e = rows.e
-    shares = np.zeros(len(e))
-    for part, allowed in enumerate(remaining.lengths(len(task.parts))):
-        own = rows.part == part
-        length = np.linalg.norm(e[own])
-        shares[own] = min(1.0, allowed / length) if length > 0.0 else 0.0
-    return rows.less(shares * e)
+    J, lower, upper = rows.J.copy(), rows.lower.copy(), rows.upper.copy()
+    for part, allowed in enumerate(remaining.lengths(task.parts)):
+        own = np.flatnonzero(rows.part == part)
+        e = rows.e[own]
+        if task.has_length_alone and allowed > 0.0:
+            along = Rows.within(J[own], e, 1.0, part, allowed)
+            J[own], lower[own], upper[own] = 0.0, 0.0, 0.0
+            J[own[0]], lower[own[0]], upper[own[0]] = along.J[0], along.lower[0], along.upper[0]
+        elif length := float(np.linalg.norm(e)):
+            share = min(1.0, allowed / length)
+            lower[own], upper[own] = lower[own] - share * e, upper[own] - share * e
+    return replace(rows, J=J, lower=lower, upper=upper)
 
 
 def closing_share(rows: Rows, influence: float) -> Rows:

@@ -119,7 +119,9 @@ class TipTasks:
         if self.tasks[number].is_comparable:
             self.remaining[number, : len(remaining.e)] = remaining.e
         else:
-            self.remaining[number, ::3] = remaining.lengths(2)
+            self.remaining[number, ::3] = remaining.lengths(
+                (*self.tasks[number].parts, self.tasks[number].parts[0])[:2]
+            )
 
     def poses(self, targets: Sequence[Any]) -> Array | None:
         """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""

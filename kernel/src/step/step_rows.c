@@ -89,14 +89,11 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
-/* Leaves out of each part of a residual the length that remains of what is beyond its band: its axes are others in another
-   pose. */
-static void shorten(const double remaining[6], const double bands[6], double e[6]) {
-  for (int part = 0; part < 6; part += 3) {
-    const double length = rk_norm3(e + part), beyond = length > bands[part] ? length - bands[part] : 0.0;
-    const double wanted = length - rk_clamp(remaining[part], 0.0, beyond);
-    for (int k = part; k < part + 3; k++) e[k] *= length > 0.0 ? wanted / length : 1.0;
-  }
+/* Leaves out of a residual the length that remains of what is beyond its band: its axes are others in another pose. */
+static void shorten(double remaining, double band, double e[3]) {
+  const double length = rk_norm3(e), beyond = length > band ? length - band : 0.0;
+  const double wanted = length - rk_clamp(remaining, 0.0, beyond);
+  for (int k = 0; k < 3; k++) e[k] *= length > 0.0 ? wanted / length : 1.0;
 }
 
 /* The rows of a task, weighted; returns their number. direction[6]: along which a velocity goes, of each. */
@@ -117,20 +114,25 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt,
               data->from ? data->before + 12 * (int64_t)t : 0, &lack);
   const double *remaining = data->remaining ? data->remaining + 6 * (int64_t)t : 0;
-  if (remaining && (rk_is_on_curve(task) || task->kind == RK_TIP_LASER)) /* its axes are others in each pose */
-    shorten(remaining, task->bands, lack.e), remaining = 0;
+  if (remaining && rk_is_on_curve(task)) shorten(remaining[0], task->bands[0], lack.e), remaining = 0;
   for (int r = 0; r < 6; r++) {
     if (!rk_has_row(task, target, r)) continue;
-    const double weight = task->weights[r], band = task->bands[r] * (task->kind == RK_TIP_TWIST ? step->dt : 1.0);
+    const double weight = task->weights[r];
+    double band = task->bands[r] * (task->kind == RK_TIP_TWIST ? step->dt : 1.0);
     const double *own = lack.A + 6 * r, *other = lack.B + 6 * r;
     double e = lack.e[r];
-    if (is_ball) {
+    /* Each part of a beam is at most as long as what remains of it: one row along it. */
+    const int is_shorter = remaining && task->kind == RK_TIP_LASER && remaining[r - r % 3] > 0.0;
+    if (is_ball || (is_shorter && r % 3 == 0)) {
       e = along(m, nodes, task, point, lack.e + r, own, other, &rows, J);
-      for (int c = 0; c < 6; c++) rows.own[c] *= weight, rows.other[c] *= weight;
+      for (int c = 6 * rows.count; c < 6 * rows.count + 6; c++) rows.own[c] *= weight, rows.other[c] *= weight;
+      if (is_shorter) band += remaining[r];
+    } else if (is_shorter) {
+      e = band = 0.0;
     } else {
       add_row(&rows, weight, own, other);
     }
-    if (remaining) e -= remaining[rows.count];
+    if (remaining && !is_shorter) e -= remaining[rows.count];
     low[rows.count] = side < 0 ? -infinite : weight * (e - band);
     high[rows.count] = side > 0 ? infinite : weight * (e + band);
     direction[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.path[r] : 0.0;

@@ -98,5 +98,7 @@ class SpotTask(PointTask):
         if found is not None:
             return found
         i, s = curve.closest(o)
-        r = float(np.linalg.norm(curve.lines[i].at(s)[0] - o))
-        return Spot(o + r * a, J[:3] - r * hat(a) @ J[3:])
+        away = curve.lines[i].at(s)[0] - o
+        r = float(np.linalg.norm(away))
+        J_spot = J[:3] - r * hat(a) @ J[3:]
+        return Spot(o + r * a, J_spot - np.outer(a, away @ J[:3]) / (r or 1.0))

@@ -38,6 +38,7 @@ class LaserTask(TipTask, KernelTipTask):
     forms: ClassVar[Forms] = {"target": "vector"}
     checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive}
     is_comparable: ClassVar[bool] = False
+    has_length_alone: ClassVar[bool] = True
 
     @cached_settings
     def __init__(

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin import forward_kinematics, integrate, library_robot
 from robokin_addon.solvers import (
     JointTask,
     JointVelocityTask,
+    LaserTask,
     OnCurveTask,
     OnPlaneTask,
     OrientationTask,
+    Plane,
     PoseTask,
     PositionTask,
     Status,
@@ -24,8 +26,10 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.descent.engine import NOT_CONVERGED
 from robokin_addon.solvers.descent.native_stack import NativeStack
+from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion
+from robokin_addon.solvers.tasks.influence import blended, remaining_of
 from robokin_addon.solvers.tracking.starts import Segment, follow
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
@@ -243,3 +247,37 @@ def test_the_kernel_asks_for_no_rows_of_a_task_that_is_not_there(panda, monkeypa
     with_absent = solve_ik(panda, [hand, beside, absent], q, criteria=[JointSprings()], backend="native")
     without = solve_ik(panda, [hand, beside], q, criteria=[JointSprings()], backend="native")
     assert (with_absent.q == without.q).all() and with_absent.status == without.status
+
+
+@pytest.mark.parametrize("off", [0.0, 0.3])
+def test_a_beam_that_fades_is_one_row_along_what_it_misses(panda, oracle, off):
+    """Its length is at most the share; a target beside the plane has a part that no motion changes."""
+    T, q = oracle.frames(READY)[HAND], READY + 0.1
+    wall = Plane(T[:3, 3] - (0, 0, 0.2), (0, 0.2, 1))
+    task = LaserTask(HAND, (0, 0, 1), T[:3, 3] + (0.1, 0.2, -0.2 - off), wall)
+
+    def rows(q):
+        return task.rows(State(panda, q), task.target)
+
+    def length(q):
+        return np.linalg.norm(rows(q).e)
+
+    own = blended(task, rows(q), remaining_of(0.3, rows(READY)))
+    assert own.lower[0] == pytest.approx(length(q) - 0.7 * length(READY)) and not own.lower[1:].any()
+    assert own.upper[0] == pytest.approx(length(q) + 0.7 * length(READY)) and not own.J[1:].any()
+    for k, v in enumerate(1e-6 * np.eye(panda.nv)):
+        fell = length(integrate(panda, q, -v)) - length(integrate(panda, q, v))
+        assert own.J[0, k] == pytest.approx(fell / 2e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_criteria_come_to_their_optimum_beside_a_beam_that_fades(backend):
+    """Its target is beside the plane: 200 steps, each hardly longer than what the way back to the task allowed."""
+    model, rng = library_robot("panda"), np.random.default_rng(2)
+    q = model.limits.middle(model.neutral())
+    T = forward_kinematics(model, q)["tool"]
+    wall = Plane(T[:3, 3] + 0.5 * T[:3, 2], T[:3, 2] + 0.5 * rng.normal(size=3))
+    beam = LaserTask("tool", (0, 0, 1), wall.point + 0.4 * rng.normal(size=3), wall, influence=0.3)
+    found = solve_ik(model, [beam], q, criteria=[JointSprings()], backend=backend)
+    assert found.status is Status.CONVERGED and found.is_optimal
+    assert found.iterations < 40
