@@ -20,9 +20,10 @@ from ..descent.native_stack import NativeStack, stack_library
 from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .constraint_manifold import ConstraintManifold
+from .pose_look import Optimum
 from .pose_point import PosePoint
 from .pose_problem import PoseProblem
-from .sqp import PATIENCE, ROUNDS, Optimum
+from .sqp import PATIENCE, ROUNDS
 from .unbounded import unbounded
 
 _POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)

@@ -49,6 +49,7 @@ class PoseProblem:
         remaining: what is not asked for of tasks of partial influence."""
         self.levels, self.limits = levels, limits
         self.influence, self.remaining = influence, dict(remaining or {})
+        self.placed = 0  # poses that were looked at
         self.model: RobotModel = levels.model
         self.scale: Array = levels.state(self.model.neutral(), targets, 1.0).scale
         self.tolerance = np.array(
@@ -104,6 +105,7 @@ class PoseProblem:
         return having.index(True) if True in having else len(having)
 
     def point(self, q: Array) -> PosePoint:
+        self.placed += 1
         state = self.levels.state(q, self.targets, 1.0, None, self.influence)
         known = None if self._kernel is None else self._kernel.at(state, self.targets)
         if known is None:

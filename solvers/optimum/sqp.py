@@ -10,7 +10,7 @@ kernel/src/optimum/optimum.c.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from ..random_numbers import SplitMix64
 from .constraint_manifold import ConstraintManifold
 from .curvatures import Curvatures
 from .curve_pieces import INSIDE
+from .pose_look import Optimum, PoseLook
 from .pose_point import PosePoint
 from .pose_problem import PoseProblem
-from .subproblem import Multipliers, Subproblem, rows_at
+from .subproblem import Subproblem, rows_at
 from .unbounded import FLAT, unbounded
 from .unmet_levels import hold_unmet
 
@@ -34,6 +35,7 @@ ACCEPTED, STATIONARY = 1e-6, 1e-9
 GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
 ITERATIONS = 200  # in all; long flat valleys take more than 100
 UNMET_ITERATIONS = 80  # where a level is not met, whose poses are known to less: most that find an optimum take 40
+MOST_POSES = 8000  # in all, which is what takes time: where an optimum is found, hardly any takes 3000
 PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less, of its curvature, are given up
 
 # Second derivatives.
@@ -58,34 +60,6 @@ LESS = 1e-11  # times the largest curvature: a cost that is less by more is bett
 UNSEEN = 100.0  # times its rounding: a cost that is less by no more is not better
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """stationary: what the tasks and limits leave of the gradient, relative to it (KKT residual).   is_optimal: that
-    is about 0, and nothing better was found around.   reason: why it is not."""
-
-    point: PosePoint
-    stationary: float
-    is_optimal: bool
-    iterations: int
-    reason: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """What is known at an iterate: its cost, gradients (of edges the least one), subproblem and what holds it.
-    residual: of it all. descent: (nv,) the steepest that tasks and limits leave.   size: of the steepest gradient, at
-    least what counts as one."""
-
-    point: PosePoint
-    cost: float
-    gradients: Gradients
-    subproblem: Subproblem
-    multipliers: Multipliers
-    descent: Array
-    residual: float
-    size: float
-
-
 class StaticOptimum:
     """Potentials with weight times gain, minimised where `poses` are met."""
 
@@ -93,6 +67,7 @@ class StaticOptimum:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
         self.iterations, self._most, self._stride = 0, ITERATIONS, STRIDE
+        self._most_placed = poses.placed + MOST_POSES
         self._curvatures = Curvatures()
 
     def find(self, start: PosePoint) -> Generator[float, None, Optimum]:
@@ -116,8 +91,7 @@ class StaticOptimum:
         random = SplitMix64(0)
         for _ in range(ROUNDS):
             look, reason = yield from self._descend(point)
-            is_over = self.iterations >= self._most
-            better = None if is_over else self._better_around(look, random)
+            better = None if self._is_over else self._better_around(look, random)
             if better is None:
                 is_optimal = look.residual <= ACCEPTED
                 return Optimum(look.point, look.residual, is_optimal, self.iterations, "" if is_optimal else reason)
@@ -125,14 +99,14 @@ class StaticOptimum:
         reason = f"there was something better around each of {ROUNDS} poses"
         return Optimum(point, self._look(point).residual, False, self.iterations, reason)
 
-    def _descend(self, point: PosePoint) -> Generator[float, None, tuple[_Look, str]]:
+    def _descend(self, point: PosePoint) -> Generator[float, None, tuple[PoseLook, str]]:
         """Where no step leads farther down, and why that is the last one."""
         look, last = self._look(point), (np.inf, np.inf)
         for step in range(self._most):
             if look.residual <= STATIONARY:
                 break
-            if self.iterations >= self._most:
-                return look, f"after {self._most} steps the cost still falls"
+            if self._is_over:
+                return look, f"after {self.iterations} steps the cost still falls"
             if step % PATIENCE == 0:
                 if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._curvatures.usual:
                     return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
@@ -157,7 +131,11 @@ class StaticOptimum:
             look = after
         return look, ""
 
-    def _look(self, point: PosePoint, cost: float | None = None, before: _Look | None = None) -> _Look:
+    @property
+    def _is_over(self) -> bool:
+        return self.iterations >= self._most or self.poses.placed >= self._most_placed
+
+    def _look(self, point: PosePoint, cost: float | None = None, before: PoseLook | None = None) -> PoseLook:
         if (straight := self.poses.pieces.take(point)) is not point:
             point, cost = straight, None
         cost = self.objective.value(point.state) if cost is None else cost
@@ -176,7 +154,7 @@ class StaticOptimum:
         # A slope that no pose around could show to be one.
         if multipliers.is_known and residual * size * PROBE <= UNSEEN * self.objective.rounding(point.state):
             residual = 0.0
-        return _Look(
+        return PoseLook(
             point,
             cost,
             Gradients(gradients.smooth, gradients.edges, multipliers.chosen),
@@ -187,11 +165,11 @@ class StaticOptimum:
             size,
         )
 
-    def _moved(self, look: _Look, x: Array) -> PosePoint | None:
+    def _moved(self, look: PoseLook, x: Array) -> PosePoint | None:
         q = self.poses.moved(look.point.q, x)
         return self.poses.pieces.brought_back(lambda: self._surface.nearest(q, look.point))
 
-    def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
+    def _search_line(self, look: PoseLook, x: Array, change: float, tries: int = HALVINGS) -> PoseLook | None:
         for halving in range(tries):
             share = 0.5**halving
             after = self._moved(look, share * x)
@@ -202,13 +180,13 @@ class StaticOptimum:
                 return self._look(after, cost, look)
         return None
 
-    def _rise(self, look: _Look, after: PosePoint, cost: float) -> float:
+    def _rise(self, look: PoseLook, after: PosePoint, cost: float) -> float:
         """How much more a pose nearby costs, as if both met exactly, to first order, the levels that can be met."""
         multipliers, met = look.subproblem.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
         here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
         return (cost - there) - (look.cost - here)
 
-    def _step_over_corners(self, look: _Look, values: Array, E: Array) -> _Look | None:
+    def _step_over_corners(self, look: PoseLook, values: Array, E: Array) -> PoseLook | None:
         """A Newton step that leaves pieces of curves, where it is worth it: what is nearly smooth holds nothing."""
         B = self._curvatures.hessian(look.descent, values, E, STRIDE)
         x, change, _ = look.subproblem.beyond_pieces().best(look.gradients, B)
@@ -220,7 +198,7 @@ class StaticOptimum:
             self.poses.pieces.keep()
         return after
 
-    def _step_along_edges(self, look: _Look, values: Array, E: Array) -> _Look | None:
+    def _step_along_edges(self, look: PoseLook, values: Array, E: Array) -> PoseLook | None:
         """The first step along edges that is worth it, each shorter than the one before: how edges bend is known less
         far than how the rest does, and half a step would leave them."""
         for _ in range(STRIDES if look.gradients.sharp else 0):
@@ -234,7 +212,7 @@ class StaticOptimum:
         self._stride = STRIDE
         return None
 
-    def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
+    def _bent_step(self, look: PoseLook, x: Array, change: float, B: Array) -> PoseLook | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
         point = self._moved(look, x)
@@ -249,7 +227,7 @@ class StaticOptimum:
         x, _, _ = look.subproblem.best(Gradients(look.gradients.smooth, bent, look.gradients.chosen), B)
         return self._search_line(look, x, change, 1)
 
-    def _flat_step(self, look: _Look, x: Array) -> _Look | None:
+    def _flat_step(self, look: PoseLook, x: Array) -> PoseLook | None:
         """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
         point = self._moved(look, x)
         if point is None:
@@ -260,12 +238,12 @@ class StaticOptimum:
             return None
         return after
 
-    def _bend(self, look: _Look, point: PosePoint) -> Array:
+    def _bend(self, look: PoseLook, point: PosePoint) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
         gradients = self.objective.gradients(point.state, look.gradients)
         return gradients.gradient + look.subproblem.weighted(look.multipliers, rows_at(self.poses, point))
 
-    def _bending(self, look: _Look, Z: Array) -> Array:
+    def _bending(self, look: PoseLook, Z: Array) -> Array:
         """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""
         here = self._bend(look, look.point)
         columns = []
@@ -275,25 +253,25 @@ class StaticOptimum:
         H = np.array(columns).reshape(Z.shape[1], Z.shape[1])
         return 0.5 * (H + H.T)
 
-    def _principal_curvatures(self, look: _Look) -> tuple[Array, Array]:
+    def _principal_curvatures(self, look: PoseLook) -> tuple[Array, Array]:
         """(d,) of the Lagrangian where the pose can move, and (nv, d) along what."""
         face = self._face(look)
         values, E = np.linalg.eigh(self._bending(look, face))
         self._curvatures.note(values)
         return values, face @ E
 
-    def _face(self, look: _Look, least: float = 0.0) -> Array:
+    def _face(self, look: PoseLook, least: float = 0.0) -> Array:
         """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
         Z = look.subproblem.Z
         return Z @ null_space(look.subproblem.pressed(look.gradients, look.multipliers, least).T @ Z)
 
-    def _better_around(self, look: _Look, random: SplitMix64) -> PosePoint | None:
+    def _better_around(self, look: PoseLook, random: SplitMix64) -> PosePoint | None:
         """A pose near a stationary one that costs less: it was a saddle, or there is another valley.
 
         Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, along
         all where edges are near or an inequality is touched that hardly presses, and past corners of curves.
         """
-        point, subproblem, directions = look.point, look.subproblem, []
+        subproblem, directions = look.subproblem, []
         if not subproblem.Z.shape[1]:
             return None
         face = self._face(look, HARDLY * look.size)
@@ -311,9 +289,9 @@ class StaticOptimum:
         for _ in range(PROBES if self._may_turn(look) else 0):
             direction = subproblem.best(Gradients(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
             directions.append(PROBE * random.uniform() ** 3 * _unit(direction))
-        slack = self._surface.slack(subproblem.multipliers_of_levels(look.multipliers, point.levels))
+        slack = self._surface.slack(subproblem.multipliers_of_levels(look.multipliers, look.point.levels))
         slack += 2.0 * INSIDE * float(abs(look.multipliers.inequalities[subproblem.pieces]).sum())
-        least = look.cost - LESS * self._curvatures.largest - UNSEEN * self.objective.rounding(point.state) - slack
+        least = look.cost - LESS * self._curvatures.largest - UNSEEN * self.objective.rounding(look.point.state) - slack
         best = None
         self.poses.pieces.leave()
         for direction in filter(np.any, directions):
@@ -324,7 +302,7 @@ class StaticOptimum:
             self.poses.pieces.keep()
         return best
 
-    def _may_turn(self, look: _Look) -> bool:
+    def _may_turn(self, look: PoseLook) -> bool:
         """Whether the slope is not one vector around: edges, or inequalities that are touched and hardly press."""
         subproblem = look.subproblem
         touched = np.minimum(-subproblem.lower, subproblem.upper) < TOUCHED

@@ -119,9 +119,8 @@ class TipTasks:
         if self.tasks[number].is_comparable:
             self.remaining[number, : len(remaining.e)] = remaining.e
         else:
-            self.remaining[number, ::3] = remaining.lengths(
-                (*self.tasks[number].parts, self.tasks[number].parts[0])[:2]
-            )
+            lengths = remaining.lengths(self.tasks[number].parts)
+            self.remaining[number, : 3 * len(lengths) : 3] = lengths
 
     def poses(self, targets: Sequence[Any]) -> Array | None:
         """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""

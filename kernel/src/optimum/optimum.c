@@ -4,6 +4,7 @@
 #include "math/rk_math.h"
 
 static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
+static const double MOST_POSES = 8000.0;
 static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
 enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, STRIDES = 5, CORNERS = 3, ROUNDS = 8 };
 
@@ -184,12 +185,14 @@ static int step_down(rk_optimum_search *s) {
   return 0;
 }
 
+static int is_over(const rk_optimum_search *s) { return s->iterations >= s->most || *s->poses.placed >= MOST_POSES; }
+
 /* To where no step leads farther down; the code of why that is the last one. */
 static int32_t descend(rk_optimum_search *s) {
   double last_residual = __builtin_inf(), last_cost = __builtin_inf();
   for (int step = 0;; step++) {
     if (s->look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
-    if (s->iterations >= s->most) return RK_OPTIMUM_FALLING;
+    if (is_over(s)) return RK_OPTIMUM_FALLING;
     if (step % PATIENCE == 0) {
       s->change = last_cost - s->look->cost;
       if (s->look->residual > 0.5 * last_residual && s->change < STALE * s->usual) return RK_OPTIMUM_FLAT;
@@ -223,7 +226,7 @@ void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_opti
   rk_look_at(&s, s.look, __builtin_inf());
   for (int round = 0; round < ROUNDS; round++) {
     const int32_t why = descend(&s);
-    if (s.iterations >= s.most || !rk_look_around(&s, &random)) {
+    if (is_over(&s) || !rk_look_around(&s, &random)) {
       code = s.look->residual <= ACCEPTED ? RK_OPTIMUM_FOUND : why;
       break;
     }

@@ -36,6 +36,7 @@ typedef struct rk_poses {
   double *W;
   int32_t *rows, *order;       /* [n + n_rows] */
   double *scratch, *hierarchy, *cost_work, *edge_vectors;
+  double *placed;              /* [1] how many poses so far */
 } rk_poses;
 
 /* An arena without memory only counts. */

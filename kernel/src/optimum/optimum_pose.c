@@ -49,7 +49,9 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.edge_vectors = rk_take(arena, s.most * n);
   s.cost_work = rk_take(arena, rk_cost_workspace(step));
   s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
+  s.placed = rk_take(arena, 1);
   if (!arena->base) return s;
+  *s.placed = 0.0;
   rk_rows_forget(step, s.scratch);
   for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = s.n_pieces + 3 * k;
   for (int32_t k = 0; k < s.n_bounds; k++) s.damping[k] = 0.0;
@@ -162,6 +164,7 @@ void rk_place(const rk_poses *s, rk_pose *pose) {
   const rk_stack *stack = s->optimum->stack;
   const rk_step_data *data = stack->data;
   const int64_t m = s->n_rows - s->n_bound_rows;
+  *s->placed += 1.0;
   rk_copy(stack->q, pose->q, s->model->nq);
   rk_rows_fill(s->step, stack->data, pose->nodes, s->scratch);
   rk_rows_measure(s->step, data, 0, stack->residuals);

@@ -188,17 +188,14 @@ static void place(const rk_tip_rows *rows, const double T[12], const double targ
   if (t > 0.0) {
     see_spot(a, t, n, out);
   } else {
-    add_unit(out->A, 0, 0);
     if (is_beam) {
-      double nearer[9];
       rk_curve_gap(target, T + 9, p, along, 0);
       t = rk_norm3(p);
-      for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) nearer[3 * r + c] = t > 0.0 ? a[r] * p[c] / t : 0.0;
-      hat(a, arm);
-      add_block(out->A, 0, 3, -t, arm);
-      add_block(out->A, 0, 0, -1.0, nearer);
+      for (int k = 0; k < 9 && t > 0.0; k++) out->A[6 * (k / 3) + k % 3] -= a[k / 3] * p[k % 3] / t;
     }
+    hat(a, arm);
+    add_unit(out->A, 0, 0);
+    add_block(out->A, 0, 3, -t, arm);
     for (int k = 0; k < 3; k++) n[k] = 0.0;
   }
   for (int k = 0; k < 3; k++) p[k] = T[9 + k] + t * a[k];
