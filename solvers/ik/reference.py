@@ -315,7 +315,7 @@ def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial
         if half_range > 0.0:
             centre = data.middle[i] if data.about_middle[i] else start[i]
             drawn = min(max(centre + half_range * (2.0 * generator.uniform() - 1.0), lower), upper)
-            between = lower < q[i] < upper
+            between = lower + AT_LIMIT < q[i] < upper - AT_LIMIT
             if not (partial and between and generator.uniform() < 0.5):
                 q[i] = drawn
         elif not partial:

@@ -24,7 +24,7 @@ enum { TOGETHER = 5, ENOUGH = 10, IDLE = 8 };
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
 static const double APART = 1e-4;    /* [rad, m] coordinates nearer to each other than this are equal */
-static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
+static const double AT_LIMIT = 1e-9; /* [rad, m] nearer than this to a limit, a coordinate is at it: rounding has no say */
 
 int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
 
@@ -79,7 +79,7 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
     } else if (half_range > 0.0) {
       const double centre = ik->about_middle[i] ? ik->middle[i] : s->start[i];
       const double drawn = rk_clamp(centre + half_range * (2.0 * rk_uniform(state) - 1.0), lower, upper);
-      const int between = s->q[i] > lower && s->q[i] < upper;
+      const int between = s->q[i] > lower + AT_LIMIT && s->q[i] < upper - AT_LIMIT;
       if (!(partial && between && rk_uniform(state) < 0.5)) s->q[i] = drawn;
     } else if (!partial) {
       s->q[i] = s->start[i];

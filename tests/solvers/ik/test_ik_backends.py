@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, center_of_mass
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
-from robokin_addon.solvers import IKProblem, OrientationTask, PoseTask, SolveResult, Status, Task
+from robokin_addon.solvers import CenterOfMassTask, IKProblem, OrientationTask, PoseTask, SolveResult, Status, Task
+from support.engine.robots import engine_robot
 from support.random_problems.random_arms import random_arm
 from support.random_problems.random_tasks import every_motion, random_task
 from support.random_problems.random_trees import random_robot
@@ -66,6 +67,17 @@ def test_kernel_equals_reference_through_many_restarts() -> None:
         assert native.iterations == numpy.iterations or not native.converged
         attempts.append(native.attempts)
     assert max(attempts) > 3
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 6, 7])
+def test_rounding_at_limits_draws_no_other_restarts(seed: int) -> None:
+    """Attempts that end at limits, of a centre of mass that is out of reach."""
+    model = engine_robot("icub")
+    q = model.limits.clamp(model.neutral())
+    target = center_of_mass(model, q) + 0.5 * np.random.default_rng(seed).normal(size=3)
+    native, numpy = _both(model, [CenterOfMassTask(target)], q, 30, seed)
+    assert (native.attempts, native.iterations) == (numpy.attempts, numpy.iterations)
+    np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
