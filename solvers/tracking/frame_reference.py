@@ -26,6 +26,7 @@ PULLS = 4  # steps that pull a level towards its goal beside what those above ke
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
+AT_GOAL = 1e-9  # [rad, m]
 IDLE = 1e-9  # of a row: what it hardly depends on
 
 
@@ -176,7 +177,8 @@ class Frame:
     def _may_stay(self, at: Iterate, on: int, goal: Array) -> bool:
         """Whether the robot can stand there, and levels are as good there as at their goal: they do not go to that,
         from where those below have led them."""
-        return bool((self.inside.within(at.q) == at.q).all()) and self.is_as_good(at, on, goal)
+        moved = abs(self.inside.within(at.q) - at.q)  # balls by rounding
+        return bool((moved <= AT_GOAL).all()) and self.is_as_good(at, on, goal)
 
     def is_as_good(self, at: Iterate, on: int, goal: Array) -> bool:
         """Whether the first `on` levels have there what they have at the goal of the last of them."""

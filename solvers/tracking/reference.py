@@ -35,9 +35,8 @@ from ..limits.viability import braking_distance, frames_to_stand, hovers
 from ..tasks import FrameTask
 from ..tasks.native import same_target
 from .data import LATE, TrackOutcome, refuse_targets
-from .frame_reference import FRAME_STEPS, Frame
+from .frame_reference import AT_GOAL, FRAME_STEPS, Frame
 
-AT_GOAL = 1e-9  # [rad, m]
 NEARLY = 1e-3  # relative: what is as fast as may be
 # While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
 AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll

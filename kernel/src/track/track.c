@@ -20,23 +20,16 @@ int64_t rk_track_workspace(const rk_track *track) {
   return rk_ik_workspace(ik) + 6 * nv + (6 + levels) * nq + own;
 }
 
-/* Whether numbers are those of `b` [n], or zero without it. */
-static int is_near(const double *a, const double *b, int32_t n) {
-  int near = 1;
-  for (int32_t i = 0; i < n; i++) near &= __builtin_fabs(a[i] - (b ? b[i] : 0.0)) <= RK_AT_GOAL;
-  return near;
-}
-
 /* The state after a frame that ends at q, which is the goal of the first `met` levels. 1 when the frame before would have led
    there, too: the robot stood, stands, and has the same goals. */
 static int advance(const rk_tracking *t, const double *q, int32_t met) {
   const rk_model *m = t->track->ik->model;
-  int stays = is_near(t->frame.step, 0, m->nv) && is_near(q, t->frame.last, m->nq);
+  int stays = rk_is_near(t->frame.step, 0, m->nv) && rk_is_near(q, t->frame.last, m->nq);
   rk_difference(m, 1, t->frame.last, q, t->frame.step);
   rk_copy(t->frame.last, q, m->nq);
   for (int64_t k = 0; k < t->search.levels; k++) {
     const double *goal = k < met ? q : t->goals + k * m->nq;
-    stays = stays && is_near(goal, t->last_goals + k * m->nq, m->nq);
+    stays = stays && rk_is_near(goal, t->last_goals + k * m->nq, m->nq);
     rk_copy(t->last_goals + k * m->nq, goal, m->nq);
   }
   return stays;

@@ -154,7 +154,7 @@ static int may_stay(rk_tracking *t, int32_t levels) {
   const int32_t nq = t->track->ik->model->nq;
   rk_copy(t->straight, t->q, nq);
   rk_frame_bounds_keep(&t->frame, t->straight);
-  return rk_is_equal(t->straight, t->q, nq) && rk_tracking_is_as_good(t, levels);
+  return rk_is_near(t->straight, t->q, nq) && rk_tracking_is_as_good(t, levels); /* balls are moved by rounding */
 }
 
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand) {

@@ -35,6 +35,13 @@ static inline int rk_is_zero(const double *a, int64_t count) {
   return 1;
 }
 
+/* Whether numbers are those of `b` [n], or zero without it. */
+static inline int rk_is_near(const double *a, const double *b, int32_t n) {
+  int near = 1;
+  for (int32_t i = 0; i < n; i++) near &= __builtin_fabs(a[i] - (b ? b[i] : 0.0)) <= RK_AT_GOAL;
+  return near;
+}
+
 /* Whether links keep apart, which is then the first level: what is in the way is named, and not who is late. */
 static inline int rk_keeps_clear(const rk_tracking *t) {
   const rk_stack *stack = t->track->ik->stack;

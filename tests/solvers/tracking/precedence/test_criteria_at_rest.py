@@ -74,6 +74,11 @@ def test_what_a_level_undoes_a_criterion_asks_for_no_more(name: str, seed: int, 
     assert frames_turned_back(jump(name, seed, frames, backend)) <= 20
 
 
+def test_balls_that_rounding_moves_stand() -> None:
+    """A level that has what it has at its goal does not go there, from where those below have led it."""
+    assert frames_turned_back(jump("ball tree", 22, 60)) == 0
+
+
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 @pytest.mark.parametrize("kind", ["curve", "mesh", "curve on a mesh"])
 def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend: str) -> None:
