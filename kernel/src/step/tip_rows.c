@@ -129,7 +129,7 @@ static void distance(const rk_tip_rows *rows, const double T[12], const double O
 
 /* Rows row ... row + 2: a tip axis points at `point`. */
 static void aim(const rk_tip_rows *rows, const double T[12], const double point[3], int row, rk_lack *out) {
-  double a[3], d[3], M[9], E[9], D[9], product[9];
+  double a[3], d[3], M[9], D[9], product[9];
   for (int k = 0; k < 3; k++) d[k] = point[k] - T[9 + k];
   const double r = rk_norm3(d);
   if (r < NEAREST) return;
@@ -138,10 +138,8 @@ static void aim(const rk_tip_rows *rows, const double T[12], const double point[
   rk_alignment_error(a, d, out->e + row);
   rk_alignment_matrix(a, d, M);
   add_block(out->A, row, 3, 1.0, M);
-  hat(out->e + row, E);
   hat(d, D);
-  for (int k = 0; k < 9; k++) E[k] = M[k] - E[k];
-  rk_multiply(E, D, product);
+  rk_multiply(M, D, product);
   add_block(out->A, row, 0, 1.0 / r, product);
 }
 

@@ -27,7 +27,8 @@ class AimTask(TipTask, KernelTipTask):
 
     With a the axis and d the direction to the target, r away, e is the rotation vector that turns a into d, and
     d(e)/dt = w_d x e - A (w - w_d), w_d = -d x v / r how the direction turns when the tip moves with v; A as of an
-    `AxisTask`. Turning about the axis is free. At the target itself nothing is asked for.
+    `AxisTask`. The rows leave out w_d x e, which is along d: there e is always 0, and as long as a third row was, it
+    took a direction from the levels below. Turning about the axis is free. At the target itself nothing is asked for.
     weight: of its rows.   band: [rad] half angle of a cone in which the target may be.
     """
 
@@ -99,5 +100,4 @@ def aim(T_root_tip: Array, J: Array, axis: Array, point: Array) -> tuple[Array, 
         return np.zeros((3, J.shape[1])), np.zeros(3)
     d = away / r
     e, A = alignment(T_root_tip[:3, :3] @ axis, d)
-    turning = -hat(d) @ J[:3] / r
-    return A @ (J[3:] - turning) + hat(e) @ turning, e
+    return A @ (J[3:] + hat(d) @ J[:3] / r), e
