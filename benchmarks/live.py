@@ -5,7 +5,7 @@ the target, Blender's update, the solve, the pose written, and Blender's update 
 is turned as a person or a script turns it, and its update, without any handler; Blender copies the armature with its
 records then. The pose alone: channels written at once, as Live writes them, of which it copies the object only. By the
 time of the main thread; the fastest round counts. The whole move is to be at most twice Blender's own for an arm of 7
-axes, and four times for a humanoid with tasks in 4 levels. Exit code 1 when it is more.
+axes, and four times for a humanoid with tasks in 4 levels, in reach and out of it. Exit code 1 when it is more.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ TASKS = {
     ),
 }
 MOST = {"panda": 2.0, "talos": 4.0}
+FAR = 9.0  # [m] a target that far off is out of reach
 
 
 def scene_with(name: str) -> tuple[bpy.types.Object, bpy.types.Object]:
@@ -111,19 +112,22 @@ def measure(name: str, rounds: int, moves: int, profile: bool) -> bool:
         bones.foreach_set("rotation_euler", channels)
         view_layer.update()
 
-    def drag(i: int) -> None:
+    def drag(i: int, away: float = 0.0) -> None:
         angle = 2.0 * np.pi * i / moves
         target.location = start
+        target.location.x += away
         target.location.z += 0.05 * np.sin(angle)
         target.location.y += 0.05 * (np.cos(angle) - 1.0)
         view_layer.update()
 
-    own = alone = live = np.inf
+    own = alone = live = far = np.inf
     for _ in range(rounds):  # in turn, since others use the machine too
         with without_handlers():
             own, alone = min(own, fastest(pose, 1, moves)), min(alone, fastest(pose_alone, 1, moves))
         live = min(live, fastest(drag, 1, moves))
-    far = fastest(lambda i: (setattr(target, "location", (9.0 + 0.01 * (i % 5), 0.0, 0.0)), view_layer.update()), 2, 20)
+        drag(0, FAR)  # a leap
+        far = min(far, fastest(lambda i: drag(i, FAR), 1, moves))
+        drag(0)
     obj.robokin.live = False
     view_layer.update()
     off = fastest(drag, rounds, moves)
@@ -133,7 +137,8 @@ def measure(name: str, rounds: int, moves: int, profile: bool) -> bool:
     print(
         f"{name:8s} Blender's own {1e6 * own:5.0f} us (the pose alone {1e6 * alone:4.0f})   "
         f"live {1e6 * live:5.0f} us, {live / own:4.2f} times, of it solve and write {1e6 * solving:5.0f} us   "
-        f"out of reach {1e6 * far:5.0f} us   switched off {1e6 * (off - bare):5.1f} us more than without handlers"
+        f"out of reach {1e6 * far:5.0f} us, {far / own:4.2f} times   "
+        f"switched off {1e6 * (off - bare):5.1f} us more than without handlers"
     )
     if profile:
         obj.robokin.live = True
@@ -144,7 +149,7 @@ def measure(name: str, rounds: int, moves: int, profile: bool) -> bool:
             drag(i)
         profiler.disable()
         pstats.Stats(profiler).sort_stats("tottime").print_stats(25)
-    return live <= MOST[name] * own
+    return max(live, far) <= MOST[name] * own
 
 
 def main() -> int:

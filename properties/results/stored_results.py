@@ -35,8 +35,10 @@ def store_result(
     store_why(obj, blamed)
     settings = obj.robokin.solver
     # Writing is what takes time, and mostly nothing is new.
-    if settings.status != status or settings.reason != reason:
-        settings.status, settings.reason = status, reason
+    if settings.status != status:
+        settings.status = status
+    if settings.reason != reason:
+        settings.reason = reason
     if len(tasks) < len(obj.robokin.tasks):
         _clear_tasks(obj)
     for task, form, residuals in zip(tasks, wanted, residual_array.tolist(), strict=True):

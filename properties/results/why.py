@@ -48,8 +48,8 @@ class Remedy:
 
 def store_why(obj: bpy.types.Object, blamed: Why) -> None:
     """Written only where it is new: that is what takes time."""
-    text = json.dumps([blamed.joints, blamed.tasks, blamed.tried]) if blamed != NOTHING else ""
-    if obj.robokin.solver.why != text:
+    if why(obj) != blamed:
+        text = json.dumps([blamed.joints, blamed.tasks, blamed.tried]) if blamed != NOTHING else ""
         obj.robokin.solver.why = text
 
 

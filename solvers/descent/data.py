@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,6 +74,18 @@ BASE_RECORD = np.dtype(
 )
 
 
+class Certificate(NamedTuple):
+    """How far a target may be, in plain numbers, which are fast. centre: (3,) in the root frame.
+    used: (3,) bool, axes along which it counts.   wrist: (3,) in tip axes.   reach, wrist_reach: [m] of tip and
+    wrist, with tolerances."""
+
+    centre: list[float]
+    used: list[bool]
+    wrist: list[float]
+    reach: float
+    wrist_reach: float
+
+
 @dataclass(frozen=True, eq=False)
 class IKData:
     """The support tree and the packed tasks. n nodes, nq and nv coordinates and columns of the support.
@@ -116,6 +129,16 @@ class IKData:
             plain = {MotionPrimitive.BALL: 0, MotionPrimitive.FREE: 3}.get(MotionPrimitive(motion), 1)
             coordinate[iv : iv + plain] = np.arange(iq, iq + plain)
         return coordinate
+
+    @cached_property
+    def certificates(self) -> list[Certificate]:
+        """Of each task."""
+        records = self.records
+        slack = records["tolerance"][:, 0] + 1e-9 * self.length
+        turned = slack + records["tolerance"][:, 1] * np.linalg.norm(records["wrist"], axis=1)
+        reach, wrist_reach = records["reach"] + slack, records["wrist_reach"] + turned
+        columns = records["reach_centre"], records["used"][:, :3] > 0.0, records["wrist"], reach, wrist_reach
+        return [Certificate(*own) for own in zip(*(column.tolist() for column in columns), strict=True)]
 
     @property
     def cone_records(self) -> Array:

@@ -68,7 +68,7 @@ class StackRows:
         self.changes = bool(self.remaining) or any(isinstance(task, VelocityTask) for task in levels.tasks)
         self.tolerance = tolerances(levels.tasks)
         self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
-        self.scale = levels.state(levels.model.neutral(), targets, dt).scale
+        self.scale = levels.scale
         self._start = None if start is None else levels.state(start, targets, dt, None, influence)
         self.preference: Preference | None = None
         self.busy: Array | None = None  # (nv,) bool, columns that a step leaves where they are

@@ -175,12 +175,11 @@ def reachable(data: IKData, targets: Array) -> bool:
 
 def out_of_reach(data: IKData, targets: Array) -> Array:
     """(tasks,) metres by which each target is farther than its tip, or the wrist behind it, can ever get."""
-    excess = np.zeros(len(targets))
-    for i, (record, target) in enumerate(zip(data.records, targets, strict=True)):
-        slack = record["tolerance"][0] + 1e-9 * data.length
-        away = target[:3, 3] - record["reach_centre"]
-        tip = np.linalg.norm(record["used"][:3] * away) - record["reach"] - slack
-        slack += record["tolerance"][1] * np.linalg.norm(record["wrist"])
-        wrist = np.linalg.norm(away + target[:3, :3] @ record["wrist"]) - record["wrist_reach"] - slack
-        excess[i] = max(tip, wrist)
+    excess = np.empty(len(targets))
+    for i, (own, target) in enumerate(zip(data.certificates, targets.tolist(), strict=True)):
+        away = [row[3] - c for row, c in zip(target, own.centre, strict=False)]
+        used = [a for a, is_used in zip(away, own.used, strict=True) if is_used]
+        x, y, z = own.wrist
+        behind = [a + row[0] * x + row[1] * y + row[2] * z for a, row in zip(away, target, strict=False)]
+        excess[i] = max(math.hypot(*used) - own.reach, math.hypot(*behind) - own.wrist_reach)
     return excess

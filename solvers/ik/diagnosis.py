@@ -138,9 +138,9 @@ def _worst(problem: Problem, residuals: Array) -> str:
 
 
 def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
-    excess = problem.search.excess(targets)
-    names = tuple(problem.tasks[int(i)].name for i in np.flatnonzero(excess > 0.0))
-    reason = f"at least {excess.max():.3g} m farther than the links are long: {', '.join(names)}"
+    excess = problem.search.excess(targets).tolist()
+    names = tuple(task.name for task, own in zip(problem.tasks, excess, strict=True) if own > 0.0)
+    reason = f"at least {max(excess):.3g} m farther than the links are long: {', '.join(names)}"
     return Diagnosis(Status.OUT_OF_REACH, reason, tasks=names)
 
 

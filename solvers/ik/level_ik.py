@@ -274,7 +274,7 @@ class LevelIK:
 
     @cached_property
     def _reaches(self) -> dict[int, IKData]:
-        """How far the tip of each task on one tip can come."""
+        """How far the tip of each task on one tip can come, where that has an end."""
         found = {}
         for i, task in enumerate(self.tasks):
             if (
@@ -285,7 +285,9 @@ class LevelIK:
                 and task.parts[0].is_length
             ):
                 tip = known_task(task) or PositionTask(task.link, (0, 0, 0), offset=task.offset)
-                found[i] = compile_ik(self.model, [tip], self.limits)
+                reach = compile_ik(self.model, [tip], self.limits)
+                if min(reach.records[0]["reach"], reach.records[0]["wrist_reach"]) < np.inf:
+                    found[i] = reach
         return found
 
     @cached_property

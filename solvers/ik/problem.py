@@ -238,7 +238,7 @@ class IKProblem:
         at, model = self.limits.at_limit(q), self.model
         return tuple(joint.name for joint in model.moving_joints if at[model.slot(joint.name).q].any())
 
-    @property
+    @cached_property
     def tolerance(self) -> Array:
         """(tasks, 2)"""
         return tolerances(self.tasks)

@@ -9,6 +9,7 @@ kernel/src/optimum/optimum_pose.c.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,13 @@ class CurvePieces:
         self._pieces, self._straight = list(targets), list(targets)
         self._groups, self._share, self._point, self._length = groups, share, point, levels.length
         self._beyond, self._inside = BEYOND * levels.length, INSIDE * levels.length
-        self._tasks = {
+        self._every = levels.tasks
+
+    @cached_property
+    def _tasks(self) -> dict[int, PiecewiseTask]:
+        return {
             i: task
-            for i, task in enumerate(levels.tasks)
+            for i, task in enumerate(self._every)
             if isinstance(task, PiecewiseTask) and states_rows_of(type(task), "piece")
         }
 

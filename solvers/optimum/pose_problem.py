@@ -8,6 +8,7 @@ Levenberg-Marquardt method", IEEE T-RO 27(5), 2011). Wheels may slip: where a ba
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,25 +52,25 @@ class PoseProblem:
         self.influence, self.remaining = influence, dict(remaining or {})
         self.placed = 0  # poses that were looked at
         self.model: RobotModel = levels.model
-        self.scale: Array = levels.state(self.model.neutral(), targets, 1.0).scale
-        self.tolerance = np.array(
-            [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
-        )
+        self.scale, self.tolerance = levels.scale, levels.tolerance
         self._backend = get_backend(levels.backend)
         self._kernel = KernelRows.kept(levels) if self._backend.name == "native" and self.is_whole else None
-        groups = [[i] for i, _ in levels.loops] + levels.indices
-        self.groups = [np.array(group, int) for group in groups]
+        self.groups = [np.array(group, int) for group in [[i] for i, _ in levels.loops] + levels.indices]
         self.pieces = CurvePieces(levels, targets, self.groups, self.share, self.point)
-        tree = self.model.tree
-        self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
-        for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
-            if motion.has_axis:
-                self._columns[iv] = iq
 
     @property
     def targets(self) -> Sequence[Any]:
         """The tasks' own; of tasks on curves the pieces of these that poses are kept to."""
         return self.pieces.targets
+
+    @cached_property
+    def _columns(self) -> Array:
+        """(nv,) of plain coordinates which entry of q they move, -1 of others."""
+        tree, columns = self.model.tree, np.full(self.model.nv, -1)
+        for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+            if motion.has_axis:
+                columns[iv] = iq
+        return columns
 
     @property
     def is_whole(self) -> bool:

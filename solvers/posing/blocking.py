@@ -22,24 +22,28 @@ class Blocking:
 
     def __init__(self, problem: IKProblem) -> None:
         self._limits, self._levels = problem.limits, TaskLevels(problem.model, problem.tasks, problem.backend)
+        self._depends, self._is_held = problem.search.depends(), self._limits.lower == self._limits.upper
+        self._names = [joint.name for joint in problem.model.moving_joints]
+        slots = [problem.model.slot(name) for name in self._names]
+        widths = [slot.v.stop - slot.v.start for slot in slots]
+        self._starts = np.array([slot.q.start for slot in slots], np.intp)
+        self._joint = np.repeat(np.arange(len(slots)), widths)  # (nv,)
+        is_plain = [slot.q.stop - slot.q.start == width for slot, width in zip(slots, widths, strict=True)]
+        self._is_plain = np.repeat(np.array(is_plain, bool), widths)  # (nv,) not of a ball, which has more in q
+        at = [slot.q.start + k for slot, width in zip(slots, widths, strict=True) for k in range(width)]
+        self._at = np.array(at, np.intp)  # (nv,) in q
 
     def joints(self, targets: Sequence[Any], q: Array, shares: Sequence[float] | None = None) -> tuple[str, ...]:
         """Names of those at their limits, or locked, that the first level which is missed at q (nq,) pushes on, among
         the motions that leave the levels above as they are. targets: resolved ones."""
-        model, at_limit = self._levels.model, self._limits.at_limit(q)
-        push, is_held = self._push(targets, q, shares), self._limits.lower == self._limits.upper
-
-        def is_pushed(name: str) -> bool:
-            slot = model.slot(name)
-            if not at_limit[slot.q].any():
-                return False
-            if at_limit[slot.q].shape != push[slot.v].shape:  # a ball at the edge of its cone
-                return bool(push[slot.v].any())
-            outward = np.where(q[slot.q] <= self._limits.lower[slot.q], -push[slot.v], push[slot.v])
-            outward = np.where(is_held[slot.q], abs(outward), outward)
-            return bool((at_limit[slot.q] & (outward > 0.0)).any())
-
-        return tuple(joint.name for joint in model.moving_joints if is_pushed(joint.name))
+        at_limit = self._limits.at_limit(q) & self._depends
+        if not at_limit.any():
+            return ()
+        push, at = self._push(targets, q, shares), self._at
+        outward = np.where(q[at] <= self._limits.lower[at], -push, push) > 0.0
+        outward |= (self._is_held[at] | ~self._is_plain) & (push != 0.0)
+        is_at = np.where(self._is_plain, at_limit[at], np.logical_or.reduceat(at_limit, self._starts)[self._joint])
+        return tuple(self._names[i] for i in np.unique(self._joint[is_at & outward]).tolist())
 
     def _push(self, targets: Sequence[Any], q: Array, shares: Sequence[float] | None) -> Array:
         """(nv,) which way each coordinate would go; 0 of those that are not pushed."""

@@ -38,7 +38,7 @@ class LevelTracking(ReferenceTracking):
         self._remaining: Mapping[int, Remaining] = {}
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         self.keeps_clear = any(isinstance(task, ClearanceTask) for task in levels.tasks)
-        self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
+        self._scale = levels.scale
         super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
 
     def run(

@@ -33,9 +33,8 @@ class KernelRows:
 
     def __init__(self, levels: TaskLevels) -> None:
         limits = StepLimits.of(levels.model, 1.0)
-        scale = levels.state(levels.model.neutral(), levels.targets, 1.0).scale
         self.levels = levels
-        self._step = NativeStep(levels.model, levels.tasks, levels, [], limits, scale, 0.0, is_step=False)
+        self._step = NativeStep(levels.model, levels.tasks, levels, [], limits, levels.scale, 0.0, is_step=False)
         self._is_aimed = False
         self._aims: Sequence[Any] | None = None
         self._still = np.zeros(levels.model.nv)

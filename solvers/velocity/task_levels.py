@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class TaskLevels:
         self.first = next((own for own in self.indices if self.tasks[own[0]].priority), [])
         points = [point for i in self.first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
+        self.scale = np.where(model.is_length, self.length, 1.0)  # (nv,) of displacements, as `State.scale`
         self._targets: list[Any] = []
         self.kept: dict[Any, Any] = {}  # what others compiled of these levels, for the next call
 
@@ -75,6 +77,11 @@ class TaskLevels:
         if len(now) != len(self._targets) or any(map(operator.is_not, now, self._targets)):
             self._targets = now
         return self._targets
+
+    @cached_property
+    def tolerance(self) -> Array:
+        """(tasks, 2)"""
+        return tolerances(self.tasks)
 
     def checked_targets(self, targets: object) -> list[Any]:
         """One per task, each in its task's own terms; the tasks' own for None. Raises TaskError."""

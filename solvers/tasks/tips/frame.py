@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar, TypeGuard
 
 import numpy as np
@@ -149,8 +150,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
 
     @property
     def parts(self) -> tuple[Part, ...]:  # type: ignore[override]
-        position = Part("position", "m", self.position_tolerance)
-        return position, Part("orientation", "rad", self.orientation_tolerance)
+        return _parts(self.position_tolerance, self.orientation_tolerance)
 
     def checked_target(self, target: object) -> Array:
         """(4, 4) of a target in the task's own terms or already (4, 4)."""
@@ -166,6 +166,11 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
         return super().points(model) if self.weights[:3].any() else []
+
+
+@lru_cache
+def _parts(position: float, orientation: float) -> tuple[Part, Part]:
+    return Part("position", "m", position), Part("orientation", "rad", orientation)
 
 
 def is_plain_task(task: Task) -> TypeGuard[FrameTask]:
