@@ -119,7 +119,7 @@ class Descent:
             return True
         here = self.best = self._exact(here, last)
         self.kept = KeptLevels(here, last) if last else None
-        damping = damping_for(float(here.errors[last]))
+        damping, refused = damping_for(float(here.errors[last])), -math.inf
         for _ in range(steps):
             if damping >= DAMPING_MOST or here.met[last]:
                 break
@@ -138,6 +138,9 @@ class Descent:
                 break
             if abs(gain) < settled * at.errors[last]:
                 break
+            if last and gain < refused:  # a shorter step that is worse: levels above take back more than any step gains
+                break
+            refused = -math.inf if gain > 0.0 else gain
             damping = max(DAMPING_LESS * damping, DAMPING_LEAST) if gain > 0.0 else damping * DAMPING_MORE
         self.kept = None
         return self.is_met(here)

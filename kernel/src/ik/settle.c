@@ -41,7 +41,7 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   if (all_met(s)) return 1;
   make_exact(s);
   rk_search_hold(s, last);
-  double damping = rk_search_damping(s->level_error[last]);
+  double damping = rk_search_damping(s->level_error[last]), refused = -__builtin_inf();
   for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {
     const double error = s->level_error[last];
     int met;
@@ -63,7 +63,11 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     if (gain > 0.0) {
       damping *= DAMPING_LESS;
       if (damping < DAMPING_LEAST) damping = DAMPING_LEAST;
+      refused = -__builtin_inf();
     } else {
+      /* A shorter step that is worse: what levels above take back is more than any step gains. */
+      if (last > 0 && gain < refused) break;
+      refused = gain;
       damping *= DAMPING_MORE;
       return_to_best(s);
     }
