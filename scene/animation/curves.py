@@ -204,12 +204,17 @@ def show_curves(obj: bpy.types.Object, frame: float, robot: Binding) -> None:
     obj.update_tag(refresh={"DATA"})
 
 
+def key_frames(curve: bpy.types.FCurve) -> Array:
+    """(n,) frames of a curve's keys, in single precision, read at once."""
+    at = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", at)
+    return at[::2]
+
+
 def replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
     """Linear keys at the frames (n,) in place of those between the first and the last of them, single precision."""
-    points = curve.keyframe_points
-    at = np.empty(2 * len(points), np.float32)
-    points.foreach_get("co", at)
-    inside = (at[::2] >= frames[0]) & (at[::2] <= frames[-1])
+    points, at = curve.keyframe_points, key_frames(curve)
+    inside = (at >= frames[0]) & (at <= frames[-1])
     if inside.all():
         points.clear()
     else:

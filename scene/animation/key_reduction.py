@@ -20,6 +20,7 @@ from ...solvers.motion.key_reduction import ReducedKeys, even_keys, reduce_keys,
 from ...solvers.progress import finish, scaled
 from .curves import (
     channel_key,
+    key_frames,
     refuse_unwritable,
     replace_keys,
     rounded_channels,
@@ -199,8 +200,8 @@ def _keyed_frames(
         if channel.q in unreduced:
             continue
         curve = found.get(channel_key(channel))
-        points = curve.keyframe_points if curve is not None else ()
-        frames |= {point.co.x for point in points if first <= point.co.x <= last}
+        at = np.zeros(0) if curve is None else key_frames(curve)
+        frames.update(at[(at >= first) & (at <= last)].tolist())
     return frames
 
 

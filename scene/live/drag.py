@@ -9,7 +9,7 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...properties.results.stored_results import ShownResult
 from ...scene.animation import frames as animation
-from ...scene.animation.curves import own_keys
+from ...scene.animation.curves import key_frames, own_keys
 
 _NEAR = 1e-3  # frames: a key nearer than this is at the frame
 
@@ -69,9 +69,7 @@ def _operators() -> int:
 
 
 def _key_at(curve: bpy.types.FCurve, frame: float) -> bpy.types.Keyframe | None:
-    at = np.empty(2 * len(curve.keyframe_points), np.float32)
-    curve.keyframe_points.foreach_get("co", at)
-    near = np.flatnonzero(abs(at[::2] - frame) < _NEAR)
+    near = np.flatnonzero(abs(key_frames(curve) - frame) < _NEAR)
     return curve.keyframe_points[int(near[0])] if len(near) else None
 
 
