@@ -132,7 +132,7 @@ class IKData:
 
     @cached_property
     def certificates(self) -> list[Certificate]:
-        """Of each task."""
+        """How far the target of each task may be."""
         records = self.records
         slack = records["tolerance"][:, 0] + 1e-9 * self.length
         turned = slack + records["tolerance"][:, 1] * np.linalg.norm(records["wrist"], axis=1)

@@ -170,16 +170,17 @@ def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
 
 def reachable(data: IKData, targets: Array) -> bool:
     """False when a distance certificate shows that some task cannot be met."""
-    return not (out_of_reach(data, targets) > 0.0).any()
+    return not out_of_reach(data, targets).any()
 
 
 def out_of_reach(data: IKData, targets: Array) -> Array:
-    """(tasks,) metres by which each target is farther than its tip, or the wrist behind it, can ever get."""
-    excess = np.empty(len(targets))
+    """(tasks,) metres by which each target is farther than its tip, or the wrist behind it, can ever get; 0 where it is
+    not."""
+    excess = np.zeros(len(targets))
     for i, (own, target) in enumerate(zip(data.certificates, targets.tolist(), strict=True)):
         away = [row[3] - c for row, c in zip(target, own.centre, strict=False)]
         used = [a for a, is_used in zip(away, own.used, strict=True) if is_used]
         x, y, z = own.wrist
         behind = [a + row[0] * x + row[1] * y + row[2] * z for a, row in zip(away, target, strict=False)]
-        excess[i] = max(math.hypot(*used) - own.reach, math.hypot(*behind) - own.wrist_reach)
+        excess[i] = max(math.hypot(*used) - own.reach, math.hypot(*behind) - own.wrist_reach, 0.0)
     return excess

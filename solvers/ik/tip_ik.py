@@ -61,7 +61,7 @@ class TipIK:
         return self._engine.solve_batch(targets, q0, seed, threads)
 
     def excess(self, targets: Any, counted: Array | None = None) -> Array:
-        far = np.maximum(out_of_reach(self.data, np.asarray(targets).reshape(self.shape)), 0.0)
+        far = out_of_reach(self.data, np.asarray(targets).reshape(self.shape))
         return far if counted is None else np.where(counted, far, 0.0)
 
     @property
