@@ -209,4 +209,4 @@ def _left_cones(model: RobotModel, c: Array, knots: Array) -> Iterator[tuple[str
         turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
         outside = ~swing_twist.contains(cone, turned, OUTSIDE).all(axis=1)
         if outside.any():
-            yield next(j.name for j in model.joints if model.slot(j.name).q.start == cone.q), int(np.argmax(outside))
+            yield cone.joint, int(np.argmax(outside))

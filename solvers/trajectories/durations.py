@@ -70,7 +70,7 @@ class Durations:
         for _ in range(PASSES):
             stop = after = math.inf
             for low, high in self.blocked:
-                if (low < T or low <= 0.0) and T < high:
+                if low < T < high:
                     T, met = high, [False, False]
                 elif low >= T and low < stop:
                     stop, after = low, high

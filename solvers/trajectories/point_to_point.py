@@ -76,7 +76,7 @@ def _quintic(axes: Axes, limits: MotionLimits, least: float) -> Trajectory:
     if time > 0.0:
         c = quintic.coefficients(axes.start, axes.end, time)
     else:
-        c = np.concatenate((axes.start[:, :1], np.zeros((len(axes.start), 5))), axis=1)
+        c = axes.start * (1.0, 1.0, 0.5)
     return Trajectory(axes.model, time, limits, axes, np.zeros((len(c), 1)), c[:, None])
 
 

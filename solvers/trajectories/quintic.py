@@ -33,7 +33,7 @@ def coefficients(start: Array, end: Array, T: float | Array) -> Array:
 def fastest(start: Array, end: Array, limits: Array, bounds: Array, least: float) -> float | None:
     """The shortest duration that is not shorter than `least` and keeps limits (n, 3) and bounds (n, 2); None where
     there is none."""
-    if (abs(end - start) <= CLOSE).all() and (abs(start[:, 1:]) <= CLOSE).all():
+    if (abs(end - start) <= CLOSE).all() and (least == 0.0 or (abs(start[:, 1:]) <= CLOSE).all()):
         return least
     distance = abs(end[:, 0] - start[:, 0])
     V, A, J = limits.T

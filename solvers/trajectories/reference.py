@@ -42,7 +42,7 @@ class SpeedDurations:
         T = max(T, self.least)
         for low, high in self.blocked:
             near = 1e-14 * high
-            if (low + near < T or low <= 0.0) and T < high - near:
+            if low + near < T < high - near:
                 T = high
         return T
 

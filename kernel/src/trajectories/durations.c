@@ -156,7 +156,7 @@ double rk_durations_from(const rk_durations *d, double T) {
     double stop = INFINITY, after = INFINITY;
     for (int i = 0; i < d->blocked.count; i++) {
       const double low = d->blocked.low[i], high = d->blocked.high[i];
-      if ((low < T || low <= 0.0) && T < high) T = high, met[0] = met[1] = 0;
+      if (low < T && T < high) T = high, met[0] = met[1] = 0;
       else if (low >= T && low < stop) stop = low, after = high;
     }
     int side = 0;

@@ -58,7 +58,7 @@ static double plain_from(const plain *s, double T) {
   T = rk_max(T, s->least);
   for (int i = 0; i < s->blocked.count; i++) {
     const double low = s->blocked.low[i], high = s->blocked.high[i], near = 1e-14 * high;
-    if ((low + near < T || low <= 0.0) && T < high - near) T = high;
+    if (low + near < T && T < high - near) T = high;
   }
   return T;
 }

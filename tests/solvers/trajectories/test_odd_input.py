@@ -70,6 +70,15 @@ def test_balls_stay_in_their_cones_between_samples():
         assert model.limits.contain(found.sample(np.linspace(0.0, found.duration, 2001))[0], 1e-6).all()
 
 
+def test_the_ball_that_leaves_its_cone_is_named():
+    """Not a fixed joint before it, which has no coordinates where the ball's begin."""
+    ball = Joint("ball", "spherical", "neck", "head", lower=[-0.6, -2.0, -1.0], upper=[0.6, 2.0, 1.0])
+    joints = [Joint("flange", "fixed", "base", "neck"), ball]
+    model, rng = RobotModel("bust", [Link("base"), Link("neck"), Link("head")], joints), np.random.default_rng(4)
+    with pytest.raises(ConfigurationError, match="joint 'ball' leaves its cone"):
+        retime(model, [random_configuration(model, rng) for _ in range(8)])
+
+
 def test_limits_and_counts_that_cannot_be(panda):
     model, q = panda
     other = MotionLimits.of(library_robot("planar_2r"))

@@ -132,6 +132,18 @@ def test_what_does_not_move_takes_no_time() -> None:
             assert len(found.motion()) == 1
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("a", [0.0, 0.4])
+def test_from_a_state_at_speed_to_itself_takes_no_time(profile: str, a: float, backend: str) -> None:
+    state = {"v0": [0.3], "v1": [0.3], "a0": [a], "a1": [a]}
+    found = point_to_point(slider(), [0.1], [0.1], profile=profile, limits={"jerk": 9.0}, backend=backend, **state)
+    assert found.duration == 0.0 and found.sample(0.0)[1] == 0.3
+    # In a given time it goes back and forth.
+    longer = point_to_point(slider(), [0.1], [0.1], duration=0.1, limits={"jerk": 9.0}, backend=backend, **state)
+    assert longer.duration > 0.2 and longer.sample(longer.duration)[0] == pytest.approx([0.1])
+
+
 def test_limits_are_those_of_the_model_and_those_given() -> None:
     model = slider()
     limits = MotionLimits.of(model, {"velocity": 5.0, "acceleration": [0.5]})
