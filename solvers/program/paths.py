@@ -13,7 +13,7 @@ from ...robokin.kinematics import forward_kinematics
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3
 from ..ik.solve import solve_ik
-from ..retiming.path import cubics, spline_slopes
+from ..retiming.path import SHARP, cubics, spline_slopes
 from ..singularities.tool import moves_without_turning
 from ..tasks import PoseTask, PositionTask
 from ..tracking.track import track
@@ -110,8 +110,12 @@ def _through(start: Array, points: Array, is_spline: bool) -> Array:
     if not len(steps):
         raise ConfigurationError("its points are all where the tip is already")
     knots = np.append(0.0, np.cumsum(steps))
-    count = min(max(PLACES, 4 * len(steps)), MOST_PLACES)
-    # Each of its points is one of the places.
+    # Each of its points is one of the places. Samples of a smooth line need few others: on straight ways from one to
+    # the next the joints would bend at each.
+    along = np.diff(points, axis=0) / steps[:, None]
+    turns = np.concatenate(([False], (along[1:] * along[:-1]).sum(axis=1) < np.cos(SHARP), [False]))
+    fine = min(max(PLACES, 4 * len(steps)), MOST_PLACES)
+    count = np.where(turns[1:] | turns[:-1] | is_spline, fine, PLACES)
     per = np.maximum(1, np.round(count * steps / knots[-1])).astype(int)
     interval = np.repeat(np.arange(len(steps)), per)
     share = np.concatenate([np.arange(k) / k for k in per])
@@ -121,7 +125,7 @@ def _through(start: Array, points: Array, is_spline: bool) -> Array:
         c = cubics(points, knots, np.stack((slopes[:-1], slopes[1:])))[interval]
         places = c[:, 0] + t * (c[:, 1] + t * (c[:, 2] + t * c[:, 3]))
     else:
-        places = points[interval] + t * (np.diff(points, axis=0) / steps[:, None])[interval]
+        places = points[interval] + t * along[interval]
     return np.vstack((places, points[-1:]))
 
 

@@ -95,6 +95,19 @@ def test_a_spline_passes_its_points_and_a_curve_is_followed_at_its_speed() -> No
     assert 0.0499 < speeds.max() <= 0.05 * (1.0 + 1e-6) and np.median(speeds) > 0.045
 
 
+def test_finer_samples_of_a_smooth_curve_do_not_hinder_its_speed() -> None:
+    turns = [np.linspace(0.0, 2.0 * np.pi, count + 1)[:, None] for count in (96, 400)]
+    ring = [HOME + 0.08 * np.hstack((np.cos(turn) - 1.0, np.sin(turn), 0.0 * turn)) for turn in turns]
+    moves = [Move("round", "curve", tip=TIP, points=points, tool_speed=0.15) for points in ring]
+    found = [sampled(run_moves(PANDA, [move], START)[0][1], 2001) for move in moves]
+    for t, q, *_ in found:
+        along = tips(q)
+        speeds = np.linalg.norm(np.diff(along[200:-200], axis=0), axis=1) / t[1]
+        assert speeds.min() > 0.149
+        assert off_lines(along, ring[0]).max() < 1e-4
+    assert found[1][0][-1] == pytest.approx(found[0][0][-1], rel=1e-3)
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_blend_into_a_move_that_goes_nowhere(count: int) -> None:
     joint = PANDA.moving_joints[1].name
