@@ -7,12 +7,16 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..robokin import clamp
+from ..robokin.arrays import Array
 from ..robokin.errors import FileFormatError
 from ..robokin.files.text_file import read_text, written
+from ..robokin.model.robot import RobotModel
 from .errors import UsageError
 from .terminal import out
 
 STANDARD_OUTPUT = "-"
+ROUNDING = 1e-9  # [rad, m] of joint values that are typed
 
 
 def write_report(report: dict, target: str | None, summary: str) -> None:
@@ -80,3 +84,16 @@ def read_joint_values(text: str, option: str) -> dict:
     if not isinstance(values, dict):
         raise UsageError(f'{source}: must be an object like {{"joint": value}}')
     return values
+
+
+def read_start(model: RobotModel, text: str, option: str) -> Array:
+    """(nq,) of joint values, see `read_joint_values`; joints not named are as near to neutral as their limits let them.
+    Raises UsageError for a value outside the limits."""
+    values = read_joint_values(text, option)
+    given = model.configuration(values)
+    q = clamp(model, given)
+    for name, value in values.items():
+        own = model.slot(name).q
+        if (abs(q[own] - given[own]) > ROUNDING).any():
+            raise UsageError(f"{option}: joint {name!r} is outside its limits at {value}")
+    return q

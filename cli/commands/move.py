@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 
-from ...robokin import clamp
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import FileFormatError
 from ...robokin.units import counted
@@ -32,7 +31,7 @@ from ...solvers.program.run import program_motion, run_moves
 from ..arguments import add_json, add_posture, add_robot_file
 from ..errors import UsageError
 from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits
-from ..report import read_joint_values, write_report
+from ..report import read_start, write_report
 from ..robot_file import load_posed
 
 
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> bool:
     moves = read_moves(arguments.moves)
     model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
     if arguments.q0 is not None:
-        q0 = clamp(model, model.configuration(read_joint_values(arguments.q0, "--q0")))
+        q0 = read_start(model, arguments.q0, "--q0")
     if q0 is None:
         q0 = model.limits.middle(model.neutral())
     gravity = STANDARD_GRAVITY if arguments.gravity else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ...robokin import clamp
 from ...solvers.motion.files import write_motion
 from ...solvers.planning.plan import BUDGET, plan_path_steps
 from ...solvers.tasks.clearance import MARGIN
@@ -18,7 +17,7 @@ from ..arguments import BLEND, add_frames, add_json, add_robot_file, is_blend, i
 from ..collisions import add_margin, add_obstacles, collisions_among
 from ..errors import UsageError
 from ..motion_arguments import MOTIONS, add_motion_limits, motion_limits
-from ..report import kept_report, read_joint_values, show_report, write_report
+from ..report import kept_report, read_joint_values, read_start, show_report, write_report
 from ..robot_file import load_model
 
 
@@ -97,8 +96,7 @@ def _written(arguments: argparse.Namespace) -> bool:
     from ..blender import run_steps
 
     model = load_model(arguments)
-    start = {} if arguments.q0 is None else read_joint_values(arguments.q0, "--q0")
-    q0 = clamp(model, model.configuration(start))
+    q0 = read_start(model, arguments.q0 or "{}", "--q0")
     end, q1 = read_joint_values(arguments.q1, "--q1"), q0.copy()
     given = model.configuration(end)
     for name in end:

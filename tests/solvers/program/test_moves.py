@@ -147,6 +147,19 @@ def test_the_command_begins_with_a_move_to_where_the_robot_stands(capsys, tmp_pa
     assert [move["duration"] == 0.0 for move in told["moves"]] == [True, True, False] and told["bindings"]
 
 
+@pytest.mark.parametrize("end", [("move", "--moves", "program.json"), ("plan", "--q1", '{"joint_1": 0.3}')])
+def test_a_start_outside_the_limits_is_refused(end, capsys, tmp_path) -> None:
+    """The robot stands elsewhere than at the limit: a motion from there is none for it."""
+    save_urdf(PANDA, tmp_path / "panda.urdf")
+    (tmp_path / "program.json").write_text('{"moves": [{"joints": {"joint_1": 0.3}}]}')
+    command, option, value = end
+    value = tmp_path / value if command == "move" else value
+    start = (tmp_path / "panda.urdf", option, value, "--q0", '{"joint_1": 9}', "-o", tmp_path / "a.csv")
+    done = run(capsys, command, *start)
+    assert done.code == 2 and not (tmp_path / "a.csv").exists()
+    assert done.err == "robokin: --q0: joint 'joint_1' is outside its limits at 9\n"
+
+
 def test_the_commands(capsys, tmp_path) -> None:
     save_urdf(PANDA, tmp_path / "panda.urdf")
     (tmp_path / "program.json").write_text(json.dumps({"moves": program()[:2]}))
