@@ -75,6 +75,13 @@ class Discretization:
         found.limits = StepLimits.of(self.model, found.dt)
         return found
 
+    def starting(self, v: Array, is_start_fixed: bool) -> Discretization:
+        """Itself, of frames that start later: with the velocity v (nv,) there."""
+        found = copy(self)
+        found.start_velocity, found.plain_rows = v, {}
+        found.is_start_fixed = self.is_start_fixed or is_start_fixed
+        return found
+
     def moved(self, q: Array, y: Array) -> Array:
         """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding, nor outside
         cones, which are curved."""

@@ -84,9 +84,23 @@ def nearer(
     """Yield steps and a trajectory in which the residual of a level falls, until it is 0 or falls no more. width: of
     `LevelResidual`.   free: the level whose missed frames may get larger residuals; where none may, those that can come
     no nearer stay."""
+    if level == FIRST:
+        yield from _nearer(constraints, here, level, width, free)
+        return
+    for own, start, begin in constraints.stretches(here, level):
+        q = here.q
+        for count, found in _nearer(own, start, level, width, free):
+            q = here.q.copy()
+            q[begin : begin + len(found)] = found.q
+            yield count, DiscreteMotion(here.grid, q)
+        here = DiscreteMotion(here.grid, q)
+    yield 0, here
+
+
+def _nearer(
+    constraints: MotionRows, here: DiscreteMotion, level: int, width: float, free: int | None
+) -> Iterator[tuple[int, DiscreteMotion]]:
     constraints.hold(here, free, level if free == level else level + 1)
-    if level != FIRST:
-        constraints.keep_far_frames(here, level)
     cost = LevelResidual(constraints, level, width)
     best = before = MotionOptimum(here, cost.value(here), np.inf, constraints.at(here), 0)
     steps, still, unchanged = STALLED

@@ -42,15 +42,20 @@ class ClearanceRows(RowSource):
         before: Sequence[Array | None] = (),
     ) -> None:
         self.grid, self.clearance, self.length = grid, clearance, length
-        self.before, targets = len(before), [*before, *targets]
-        self.first, self.frames = first - self.before, len(targets)
+        self.before, self.targets = len(before), [*before, *targets]
+        self.first, self.frames = first - self.before, len(self.targets)
         model = clearance.collisions
-        if len(targets) and targets[0] is not None:
-            placed = np.array(targets)
+        if self.frames and self.targets[0] is not None:
+            placed = np.array(self.targets)
             own = [replace(each, placement=placed[:, i]) for i, each in enumerate(model.obstacles)]
             model = model.among(own)
         self.collisions = (model, model.halfway())
         self.near: set[int] = set()
+
+    def part(self, begin: int, end: int) -> ClearanceRows | None:
+        own = self.targets[max(begin - self.first, 0) : max(end - self.first, 0)]
+        first = max(self.first - begin, 0)
+        return ClearanceRows(self.grid, first, self.clearance, own, self.length) if own else None
 
     def block(self, here: DiscreteMotion) -> RowBlock:
         known = here.known.setdefault(self, [])

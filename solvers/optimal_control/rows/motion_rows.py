@@ -7,7 +7,7 @@ residuals of those that cannot be met do not grow, unless they are left free, an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,17 +26,18 @@ class MotionRows:
     """What sources ask of a motion. last: levels below this one count for nothing, until it is set back.
     free: (F,) bool of each source, frames whose whole rows are not held.   still: (F, n) bool, coordinates that stay
     as they are: those of frames that miss a level and can come no nearer to it.   off: of each source, how far off
-    what has come nearer may be.   first: what was held first."""
+    what has come nearer may be.   first: the trajectory that was held first.   ends: (F,) bool, frames that stay as
+    they are, or None."""
 
-    def __init__(self, sources: Sequence[RowSource]) -> None:
-        self.sources, self.last = list(sources), math.inf
+    def __init__(self, sources: Sequence[RowSource], ends: Array | None = None) -> None:
+        self.sources, self.ends, self.last = list(sources), ends, math.inf
         self.levels = sorted({source.level for source in sources})
         self.reach = max([source.reach for source in sources], default=0)
         self.least: list[RowBlock] | None = None
         self.free: list[Array] = []
         self.still: Array | None = None
         self.off: list[MissedParts] = []
-        self.first: list[RowBlock] = []
+        self.first: DiscreteMotion | None = None
 
     def blocks(self, here: DiscreteMotion) -> list[RowBlock]:
         if self not in here.known:
@@ -54,21 +55,28 @@ class MotionRows:
         self.still, _, _ = self.nearest(here, until)
         if but is not None:
             self.still |= self._in_no_way(here, but)
+        if self.ends is not None:
+            self.still |= self.ends[:, None]
         coming = self.nearest(here, math.inf)[2]
         for block in self.of_level(here, FIRST):
             coming[block.frame] = False  # what comes first may be what keeps them
-        self.first = self.first or self.least
-        pairs = zip(self.least, self.first, strict=True)
+        self.first = self.first or here
+        pairs = zip(self.least, self.blocks(self.first), strict=True)
         self.off = [MissedParts.nearer(*pair, len(here), coming) for pair in pairs]
 
-    def keep_far_frames(self, here: DiscreteMotion, level: int) -> None:
-        """Let all joints stay at frames farther than AROUND from those that might come nearer to a level: no other one
-        is in their way, or can help them."""
-        coming = np.flatnonzero(self.nearest(here, level + 1)[2])
-        reach, frames = math.ceil(AROUND / here.grid.dt), np.arange(len(here))
-        after = np.searchsorted(coming, frames - reach)
-        is_near = (after < len(coming)) & (np.append(coming, len(here) + reach + 1)[after] <= frames + reach)
-        self.still = ~is_near[:, None] | (False if self.still is None else self.still)
+    def stretches(self, here: DiscreteMotion, level: int) -> Iterator[tuple[MotionRows, DiscreteMotion, int]]:
+        """Of each stretch of frames around those that might come nearer to a level its rows, its trajectory, and which
+        frame is its first. Frames farther away than AROUND stay: no other one is in their way, or can help them. So
+        stretches are programs of their own; at their ends as many frames stay as rows see of what is outside."""
+        self.first = self.first or here
+        coming, reach = self.nearest(here, level + 1)[2], math.ceil(AROUND / here.grid.dt)
+        edge, moving = max(self.reach, here.grid.reach), _around(coming, reach)
+        for begin, end in _runs(_around(coming, reach + edge)):
+            grid = here.grid.starting(here.v[begin], begin > 0)
+            sources = [source.part(begin, end) for source in self.sources]
+            own = MotionRows([each for each in sources if each is not None], ~moving[begin:end])
+            own.first, own.last = DiscreteMotion(grid, self.first.q[begin:end]), self.last
+            yield own, DiscreteMotion(grid, here.q[begin:end]), begin
 
     def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array, Array]:
         """`still` (F, n) of the levels before one, steps (F, n) to where these frames are nearest to theirs, and (F,)
@@ -175,3 +183,16 @@ class LinearisedRows:
     def residual(self) -> Array:
         """(m,) the residual beyond what is held."""
         return np.clip(0.0, self.lower, self.upper)
+
+
+def _around(chosen: Array, reach: int) -> Array:
+    """(F,) bool, frames that are no farther than `reach` from those chosen."""
+    at, frames = np.flatnonzero(chosen), np.arange(len(chosen))
+    after = np.searchsorted(at, frames - reach)
+    return (after < len(at)) & (np.append(at, len(chosen) + reach)[after] <= frames + reach)
+
+
+def _runs(chosen: Array) -> list[tuple[int, int]]:
+    """The first frame of each run of frames chosen, and the one after its last."""
+    changes = np.flatnonzero(np.diff(chosen.astype(int), prepend=0, append=0))
+    return list(zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True))

@@ -99,6 +99,10 @@ class RowSource(ABC):
     @abstractmethod
     def block(self, here: DiscreteMotion) -> RowBlock: ...
 
+    def part(self, begin: int, end: int) -> RowSource | None:
+        """What it asks of frames begin .. end alone, counted from the first of them; None: of these nothing."""
+        return self
+
     @abstractmethod
     def is_missed(self, here: DiscreteMotion) -> bool:
         """Whether more is missing than tolerances allow."""

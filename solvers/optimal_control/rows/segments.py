@@ -26,6 +26,11 @@ class TaskSegment:
     def frames(self) -> slice:
         return slice(self.first, self.first + len(self.targets))
 
+    def part(self, begin: int, end: int) -> TaskSegment:
+        """Of frames begin .. end, counted from the first of them."""
+        own = slice(max(begin - self.first, 0), max(end - self.first, 0))
+        return TaskSegment(max(self.first - begin, 0), self.levels, self.targets[own], self.influence[own])
+
     def states(self, here: DiscreteMotion) -> Callable[[int], State]:
         """The robot at the k-th of the frames."""
         known: dict[int, State] = here.known.setdefault(self, {})

@@ -69,12 +69,16 @@ class TaskSource(RowSource):
 
     def __init__(self, grid: Discretization, segment: TaskSegment, i: int) -> None:
         task = segment.levels.tasks[i]
-        self.grid, self.segment, self.level = grid, segment, task.priority
+        self.grid, self.segment, self.i, self.level = grid, segment, i, task.priority
         self.parts = task.parts
         self.whole = segment.influence[:, i] >= 1.0
         targets = [frame[i] for frame in segment.targets]
         self.frames = task_frames(grid, segment.levels, i, targets, segment.influence[:, i])
         self.reach = self.frames.reach
+
+    def part(self, begin: int, end: int) -> TaskSource | None:
+        own = self.segment.part(begin, end)
+        return TaskSource(self.grid, own, self.i) if len(own.targets) else None
 
     def _rows(self, here: DiscreteMotion) -> FrameRows:
         if self not in here.known:
