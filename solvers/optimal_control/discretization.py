@@ -68,8 +68,7 @@ class Discretization:
     def stretched(self, s: float) -> Discretization:
         """Itself, with the time between frames multiplied by exp(s). Raises TaskError where that is next to nothing."""
         found = copy(self)
-        found.stretch = self.stretch * float(np.exp(s))
-        found.dt = self.dt * float(np.exp(s))
+        found.stretch, found.dt = self.stretch * float(np.exp(s)), self.dt * float(np.exp(s))
         if found.dt < SHORTEST:
             raise TaskError("duration: no limit keeps the motion from taking no time: limit velocities or others")
         found.limits = StepLimits.of(self.model, found.dt)
@@ -78,8 +77,7 @@ class Discretization:
     def starting(self, v: Array, is_start_fixed: bool) -> Discretization:
         """Itself, of frames that start later: with the velocity v (nv,) there."""
         found = copy(self)
-        found.start_velocity, found.plain_rows = v, {}
-        found.is_start_fixed = self.is_start_fixed or is_start_fixed
+        found.start_velocity, found.plain_rows, found.is_start_fixed = v, {}, is_start_fixed
         return found
 
     def moved(self, q: Array, y: Array) -> Array:

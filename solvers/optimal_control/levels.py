@@ -87,7 +87,7 @@ def nearer(
     if level == FIRST:
         yield from _nearer(constraints, here, level, width, free)
         return
-    for own, start, begin in constraints.stretches(here, level):
+    for own, start, begin in constraints.parts(here, level):
         q = here.q
         for count, found in _nearer(own, start, level, width, free):
             q = here.q.copy()

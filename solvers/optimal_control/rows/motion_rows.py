@@ -64,15 +64,15 @@ class MotionRows:
         pairs = zip(self.least, self.blocks(self.first), strict=True)
         self.off = [MissedParts.nearer(*pair, len(here), coming) for pair in pairs]
 
-    def stretches(self, here: DiscreteMotion, level: int) -> Iterator[tuple[MotionRows, DiscreteMotion, int]]:
-        """Of each stretch of frames around those that might come nearer to a level its rows, its trajectory, and which
-        frame is its first. Frames farther away than AROUND stay: no other one is in their way, or can help them. So
-        stretches are programs of their own; at their ends as many frames stay as rows see of what is outside."""
+    def parts(self, here: DiscreteMotion, level: int) -> Iterator[tuple[MotionRows, DiscreteMotion, int]]:
+        """Rows and trajectory of each stretch of frames around those that might come nearer to a level, and which frame
+        is its first. Frames farther away than AROUND stay: no other one is in their way, or can help them. So each
+        stretch is a program of its own; at its ends as many frames stay as rows see of what is outside."""
         self.first = self.first or here
         coming, reach = self.nearest(here, level + 1)[2], math.ceil(AROUND / here.grid.dt)
         edge, moving = max(self.reach, here.grid.reach), _around(coming, reach)
         for begin, end in _runs(_around(coming, reach + edge)):
-            grid = here.grid.starting(here.v[begin], begin > 0)
+            grid = here.grid.starting(here.v[begin], begin > 0 or here.grid.is_start_fixed)
             sources = [source.part(begin, end) for source in self.sources]
             own = MotionRows([each for each in sources if each is not None], ~moving[begin:end])
             own.first, own.last = DiscreteMotion(grid, self.first.q[begin:end]), self.last

@@ -27,7 +27,7 @@ class TaskSegment:
         return slice(self.first, self.first + len(self.targets))
 
     def part(self, begin: int, end: int) -> TaskSegment:
-        """Of frames begin .. end, counted from the first of them."""
+        """Its frames among begin .. end, counted from the first of these."""
         own = slice(max(begin - self.first, 0), max(end - self.first, 0))
         return TaskSegment(max(self.first - begin, 0), self.levels, self.targets[own], self.influence[own])
 

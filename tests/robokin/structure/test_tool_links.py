@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
-from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.robokin.spatial.se3 import translation
+from robokin_addon.robokin.structure.tool_links import tool_links
 from support.robots import robot
 
 

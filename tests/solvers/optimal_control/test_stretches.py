@@ -41,7 +41,7 @@ def reaching(jerk: float = np.inf) -> tuple[MotionRows, DiscreteMotion]:
 def test_stretches_are_around_what_might_come_nearer():
     constraints, here = reaching(1e4)
     (level,) = (each for each in constraints.levels if each)
-    found = list(constraints.stretches(here, level))
+    found = list(constraints.parts(here, level))
     assert [(begin, begin + len(own)) for _, own, begin in found] == STRETCHES
     for rows, own, begin in found:
         assert (own.q == here.q[begin : begin + len(own)]).all()
