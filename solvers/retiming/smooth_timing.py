@@ -24,6 +24,7 @@ LOOKS = np.linspace(0.0, 1.0, 9)  # of a cell, where limits are looked at in the
 CLOSE_LOOKS = np.linspace(0.0, 1.0, 129)  # ... and of one in which y changes much
 MUCH = 0.1  # relative
 OVER, PASSES = 1e-4, 5  # relative: cells that pass a limit by more are asked for less, so many times
+ROUNDING, STRETCH = 1e-9, 1e-5  # relative: what counts as no limit passed, and by what times are made longer at least
 STILL = 1e-9  # relative: a joint that moves less by the parameter is at rest
 
 
@@ -68,7 +69,10 @@ class SmoothTiming:
             waiting = np.unique(self.piece[slower > 1.0 + OVER]).tolist()
             if not waiting:
                 break
-        timing = Timing.of(self.grid, squares).stretched(max(1.0, slower.max()))
+        timing, over = Timing.of(self.grid, squares), slower.max()
+        while over > 1.0 + ROUNDING:  # slower, it may need more power: where it relieved a joint of a weight
+            timing = timing.stretched(max(over, 1.0 + STRETCH))
+            over = self.share(timing)
         binding = self._shares(squares, np.arange(len(squares)), LOOKS)[1]
         return timing, active_limits(timing.times, binding, self.labels)
 

@@ -17,6 +17,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import Motion, Retimed, point_to_point, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
+from robokin_addon.solvers.retiming import smooth_timing
 
 GRAVITY = (0.0, 0.0, -9.81)
 PANDA = library_robot("panda")
@@ -80,6 +81,26 @@ def test_power_has_the_time_of_the_closed_form() -> None:
     _, v, a = found.sample(t)
     assert abs(2.0 * a * v).max() <= 4.0 * (1.0 + 1e-6)
     assert [binding.kind for binding in found.bindings] == ["acceleration", "power", "acceleration"]
+
+
+@pytest.mark.parametrize("power", [2.0, 5.0, 20.0])
+def test_a_timing_that_is_too_fast_is_made_slower_until_power_suffices(power, monkeypatch) -> None:
+    """A pendulum that falls needs little power for its motion, and more for the weight alone."""
+    links = [Link("base"), Link("bob", 2.0, com=[0.0, 0.0, -1.0], inertia=0.1 * np.eye(3))]
+    limits = {"lower": -3.0, "upper": 3.0, "velocity": 100.0, "acceleration": 50.0}
+    model = RobotModel("pendulum", links, [Joint("swing", "revolute", "base", "bob", axis=[0, 1, 0], **limits)])
+    fastest = smooth_timing.fastest_steps
+
+    def too_fast(*asked):
+        return 1.44 * (yield from fastest(*asked))
+
+    monkeypatch.setattr(smooth_timing, "PASSES", 1)
+    monkeypatch.setattr(smooth_timing, "fastest_steps", too_fast)
+    found = retime(model, np.linspace(-2.0, 2.0, 20)[:, None], {"power": power}, gravity=GRAVITY)
+    t = np.linspace(0.0, found.duration, 20_001)
+    q, v, a = found.sample(t)
+    efforts = motion_efforts(Motion(model, t, q, v, a), np.array(GRAVITY))
+    assert 0.99 * power < abs(efforts * v).max() <= power * (1.0 + 1e-6)
 
 
 @pytest.mark.parametrize("limits", [{}, {"jerk": 1000.0}, {"power": 12.0}])
