@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ...properties.bridge import binding, is_robot
 from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.bridge.visuals.skins import bone_under_skin
 from ...properties.selected.selection import is_selected, select, selected_bones
 from ...robokin import RobokinError
 
@@ -19,7 +20,8 @@ TWEAK = "builtin.select"
 
 
 def link_under(context: bpy.types.Context, place: tuple[int, int]) -> tuple[bpy.types.Object, str] | None:
-    """(robot, bone) of the body that is seen at a place of the region, in pixels; None for anything else."""
+    """(robot, bone) of the body that is seen at a place of the region, in pixels; None for anything else. In Pose Mode
+    a mesh that the armature deforms is the body of the bones that move it."""
     found = body_under(context, place)
     return None if found is None else found[:2]
 
@@ -29,7 +31,10 @@ def body_under(context: bpy.types.Context, place: Sequence[float]) -> tuple[bpy.
     region, view = context.region, context.region_data
     start = region_2d_to_origin_3d(region, view, place)
     along: Vector = region_2d_to_vector_3d(region, view, place)
-    hit, point, _, _, found, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), start, along)
+    depsgraph = context.evaluated_depsgraph_get()
+    hit, point, _, face, found, _ = context.scene.ray_cast(depsgraph, start, along)
+    if hit and context.mode == "POSE" and (skin := bone_under_skin(found.evaluated_get(depsgraph), face)) is not None:
+        return *skin, point
     found = found.original if hit else None
     while found is not None and found.parent is not None:
         if is_robot(found.parent) and found.parent_type == "BONE":
