@@ -76,7 +76,8 @@ class Path:
                     break
         for joint, interval in _left_cones(model, c, knots):
             raise ConfigurationError(
-                f"between samples {interval} and {interval + 1} of the path joint {joint!r} leaves its cone: give more"
+                f"between samples {interval} and {interval + 1} of the path, where repeats do not count, "
+                f"joint {joint!r} leaves its cone: give more"
             )
         return cls(model, knots, c, corners)
 
