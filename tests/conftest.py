@@ -62,13 +62,15 @@ SCENES = itertools.count(1)
 
 
 @pytest.fixture
-def scene(addon: None) -> bpy.types.Scene:
-    """The scene of a new, empty file."""
+def scene(addon: None) -> Iterator[bpy.types.Scene]:
+    """The scene of a new, empty file. Whatever pauses Live must have ended after the test."""
     import bpy
+    from robokin_addon.properties.handlers import is_posing_paused
 
     if next(SCENES) % 50 == 0:
         # Without a window nobody reads Blender's notices of changes: they pile up, and Blender looks through all of
         # them for each datablock that is removed. Factory settings drop them.
         bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return bpy.context.scene
+    yield bpy.context.scene
+    assert not is_posing_paused()

@@ -275,19 +275,28 @@ class Stand(Gesture):
 
 @pytest.fixture
 def stands(monkeypatch):
-    """Gestures begin without a robot."""
+    """Gestures begin without a robot, and end."""
     for name in ("has_events", "active_robot", "read_configuration", "write_configuration"):
         monkeypatch.setattr(gesture, name, Mock())
+    begun = []
+
+    def stand(ctrl):
+        begun.append(Stand(ctrl))
+        return begun[-1]
+
+    yield stand
+    for each in begun:
+        each.cancel(Mock())
 
 
 def test_a_drag_may_begin_with_ctrl_held_which_snaps(scene, stands):
     assert [event["ctrl"] for _, event, _ in GrabLinkTool.bl_keymap] == [False, True]
-    assert [Stand(ctrl).send("TIMER") for ctrl in (False, True)] == [False, True]
+    assert [stands(ctrl).send("TIMER") for ctrl in (False, True)] == [False, True]
 
 
 def test_ctrl_that_is_let_go_just_before_the_button_has_snapped(scene, stands):
     """A hand shakes by some pixels meanwhile; who goes on without Ctrl moves the mouse farther."""
-    stand = Stand(False)
+    stand = stands(False)
     assert not stand.send("MOUSEMOVE", at=80)
     assert stand.send("LEFT_CTRL", "PRESS", ctrl=True)
     assert stand.send("MOUSEMOVE", at=100, ctrl=True)
