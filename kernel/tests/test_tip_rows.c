@@ -1,6 +1,7 @@
 /* Rows of every kind of task on tips, on a branched robot of every motion: exact memory, derivatives against
    differences, what paths and loop closures make of them. Their numbers are compared with NumPy's by
    tests/solvers/tasks/test_tip_rows.py. */
+#include "robot/rk_tree.h"
 #include "step/step_rows.h"
 
 #include "check.h"
@@ -158,6 +159,15 @@ static int is_zero(const double *row, int32_t nv) {
 /* The side of a row that is finite. */
 static double value(const rows *r, int row) { return isfinite(r->low[row]) ? r->low[row] : r->high[row]; }
 
+/* Weighted rows x[3] of a tip that points at its target, without what is along that direction: rows leave it out. */
+static void drop_along_aim(const problem *p, int32_t t, const double *nodes, const double *weights, double *x) {
+  double T[12], d[3], square = 0.0, along = 0.0;
+  rk_place_frame(&p->model, nodes, p->tips[t].tip, T);
+  for (int k = 0; k < 3; k++) d[k] = p->targets[t][k] - T[9 + k], square += d[k] * d[k];
+  for (int k = 0; k < 3; k++) along += d[k] * x[k] / weights[k] / square;
+  for (int k = 0; k < 3; k++) x[k] -= weights[k] * along * d[k];
+}
+
 /* d(e)/dt = -J v, but for velocities, and for what is counted from where the tip is. */
 static void test_derivatives(void) {
   uint64_t random = 11;
@@ -172,17 +182,25 @@ static void test_derivatives(void) {
     rows here = fill(p, q), after = fill(p, sides), before = fill(p, sides + nq);
     for (int32_t t = 0; t < FORMS; t++) {
       if (p->tips[t].kind == RK_TIP_TWIST || p->stays[t]) continue;
-      for (int row = MOST * t; row < MOST * t + count_of(p->tips + t); row++) {
-        double slope = 0.0, difference = (value(&after, row) - value(&before, row)) / (2.0 * h), size = 1.0;
-        const double *J = here.J + row * (int64_t)nv;
-        for (int32_t k = 0; k < nv; k++) slope += J[k] * v[k] / h, size += fabs(J[k]);
-        if (fabs(value(&here, row)) > 2.8) continue; /* near half a turn the turn changes its sign */
+      double slope[MOST] = {0.0}, difference[MOST] = {0.0}, size[MOST];
+      const int count = count_of(p->tips + t), aimed = p->tips[t].kind == RK_TIP_AIM ? 0 : 3;
+      for (int row = 0; row < count; row++) {
+        const double *J = here.J + (MOST * t + row) * (int64_t)nv;
+        difference[row] = (value(&after, MOST * t + row) - value(&before, MOST * t + row)) / (2.0 * h), size[row] = 1.0;
+        for (int32_t k = 0; k < nv; k++) slope[row] += J[k] * v[k] / h, size[row] += fabs(J[k]);
+      }
+      if (count == aimed + 3 && (aimed == 0 || p->tips[t].kind == RK_TIP_LASER)) {
+        drop_along_aim(p, t, here.nodes, p->tips[t].weights + aimed, slope + aimed);
+        drop_along_aim(p, t, here.nodes, p->tips[t].weights + aimed, difference + aimed);
+      }
+      for (int row = 0; row < count; row++) {
+        if (fabs(value(&here, MOST * t + row)) > 2.8) continue; /* near half a turn the turn changes its sign */
         /* Rows of a beam that misses its plane are of the target, not of the spot. */
-        if (p->tips[t].kind == RK_TIP_LASER && (size == 1.0 || size > 100.0)) continue;
+        if (p->tips[t].kind == RK_TIP_LASER && (size[row] == 1.0 || size[row] > 100.0)) continue;
         /* One that misses its mesh is counted at the distance that its curve has now. */
-        if (t == SPOT && (is_zero(here.J + MOST * LASER_ON_MESH * (int64_t)nv, nv) || size > 100.0)) continue;
-        CHECK(fabs(slope + difference) <= 1e-5 * size * size, "form %d, kind %d, row %d: %g, expected %g", t,
-              p->tips[t].kind, row - MOST * t, -slope, difference);
+        if (t == SPOT && (is_zero(here.J + MOST * LASER_ON_MESH * (int64_t)nv, nv) || size[row] > 100.0)) continue;
+        CHECK(fabs(slope[row] + difference[row]) <= 1e-5 * size[row] * size[row], "form %d, kind %d, row %d: %g, expected %g",
+              t, p->tips[t].kind, row, -slope[row], difference[row]);
       }
     }
     free_rows(&here), free_rows(&after), free_rows(&before);

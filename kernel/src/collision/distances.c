@@ -43,7 +43,7 @@ static double distance(const rk_pair *p, double value, double low, rk_difference
     for (int k = 0; k < 3; k++) n[k] = -points->m[k];
     rk_unit3(n);
     if (is_sure) return value;
-    low = -rk_descend(p, 0, rk_reach(p, n), n, points);
+    low = -rk_descend(p, rk_reach(p, n), n, points);
     value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
     if (value - low <= TOLERANCE * p->size && value - low < 0.5 * value) return low;
   }

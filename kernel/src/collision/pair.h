@@ -83,9 +83,9 @@ int rk_look_back(const rk_pair *p, double away, const double n[3], rk_difference
 /* From the unit vector n down to where the reach is least around; of two that are apart that is where it is least of
    all, and minus their distance. From a point outside M along n the nearest point of M shows a way that is not longer
    (Cameron 1997). Around the least, reaches that differ by rounding belong to directions that differ by its root: of
-   those the one is kept whose deepest point is nearest to it. reach: that of n. rough: to about there, which takes fewer rounds. Returns the least; the points of A and B
+   those the one is kept whose deepest point is nearest to it. reach: that of n. Returns the least; the points of A and B
    that are nearest or deepest there. */
-double rk_descend(const rk_pair *p, int rough, double reach, double n[3], rk_difference_point *points);
+double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_point *points);
 
 /* Finds n of the shortest way out by growing a polytope: sooner for polytopes of many edges. Returns whether it is
    proven. */

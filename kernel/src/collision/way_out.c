@@ -138,7 +138,7 @@ static double go_along(const rk_pair *p, double reach, double n[3], const double
   return least;
 }
 
-double rk_descend(const rk_pair *p, int rough, double reach, double n[3], rk_difference_point *deepest) {
+double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_point *deepest) {
   rk_difference_support(p, n, deepest);
   double beyond = 0.5, least = __builtin_inf(), found = reach, at[3];
   rk_copy(at, n, 3);
@@ -151,8 +151,6 @@ double rk_descend(const rk_pair *p, int rough, double reach, double n[3], rk_dif
     if (aside < least || reach < found - SAME * p->size) {
       least = aside, found = reach, *deepest = points;
       rk_copy(n, at, 3);
-    } else if (rough) {
-      break;
     }
     if (least <= SETTLED * p->size) break;
     double better = rk_reach(p, next);
@@ -185,11 +183,11 @@ double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *d
   double least = __builtin_inf();
   for (int i = 0; i < found.count; i++) {
     rk_difference_point points;
-    const double reach = rk_descend(p, found.count > 1, found.reach[i], found.n[i], &points);
+    const double reach = rk_descend(p, found.reach[i], found.n[i], &points);
     if (!(reach < least)) continue;
     least = reach;
     rk_copy(n, found.n[i], 3);
     *deepest = points;
   }
-  return found.count > 1 ? rk_descend(p, 0, least, n, deepest) : least;
+  return least;
 }

@@ -38,10 +38,8 @@ def shortest_way_out(p: Pair) -> tuple[float, Array, Array]:
     while len(order) and len(found) < most:
         found.append(directions[order[0]])
         order = order[directions[order] @ found[-1] <= APART]
-    if len(found) == 1:
-        return descended(p, found[0])
-    descents = [descended(p, n, rough=True) for n in found]
-    return descended(p, min(descents, key=lambda descent: descent[0])[1])
+    descents = [descended(p, n) for n in found]
+    return min(descents, key=lambda descent: descent[0])
 
 
 def _normals(p: Pair) -> Array:
@@ -73,12 +71,11 @@ def _across(p: Pair) -> Array:
     return found / np.linalg.norm(found, axis=1)[:, None]
 
 
-def descended(p: Pair, n: Array, rough: bool = False) -> tuple[float, Array, Array]:
+def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:
     """From n down to where the reach is least around; of two that are apart that is where it is least of all, and minus
     their distance. Returns it, where it is, and (3, 3) the nearest or deepest point. From a point outside M along n the
     nearest point of M shows a way that is not longer (Cameron 1997). Around the least, reaches that differ by rounding
-    belong to directions that differ by its root: of those the one is kept whose deepest point is nearest to it.
-    rough: to about there, which takes fewer rounds."""
+    belong to directions that differ by its root: of those the one is kept whose deepest point is nearest to it."""
     reach, beyond, least = p.reach(n), 0.5, np.inf
     found = reach, n, p.support(n)
     for _ in range(MOST_ROUNDS):
@@ -88,8 +85,6 @@ def descended(p: Pair, n: Array, rough: bool = False) -> tuple[float, Array, Arr
         aside = np.linalg.norm(points[2] - reach * n)
         if aside < least or reach < found[0] - SAME * p.size:
             least, found = aside, (reach, n, points)
-        elif rough:
-            break
         if least <= SETTLED * p.size:
             break
         better = p.reach(toward)

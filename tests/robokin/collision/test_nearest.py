@@ -1,4 +1,4 @@
-"""The nearest and the deepest points of two shapes: how soon they are known, and how surely."""
+"""The nearest points of two shapes: how soon they are known, and how surely."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from robokin_addon.robokin.collision import Box, Cylinder, distance
 from robokin_addon.robokin.collision.core import core
-from robokin_addon.robokin.collision.reference import way_out
 from robokin_addon.robokin.collision.reference.distances import SURE
 from robokin_addon.robokin.collision.reference.nearest import nearest
 from robokin_addon.robokin.collision.reference.pair import Pair
@@ -26,18 +25,6 @@ def test_a_disc_takes_few_steps_and_leaves_no_doubt(monkeypatch: pytest.MonkeyPa
         found = nearest(p)
         assert found.distance - found.low <= SURE * p.size
     assert np.median([looks.count(p) for p in set(looks)]) <= 6
-
-
-def test_descents_to_the_way_out_are_rough_but_for_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All come down to one least or two, and only there rounding is to be seen."""
-    rng, looks, look_back = np.random.default_rng(0), [], way_out.look_back
-    monkeypatch.setattr(way_out, "look_back", lambda p, *args: looks.append(p) or look_back(p, *args))
-    for _ in range(24):
-        a, b = (core(Cylinder(*rng.uniform(0.05, 0.3, 2).tolist())) for _ in range(2))
-        p = Pair.of(a, pack(at(turn=rng)), b, pack(at(*rng.uniform(-0.1, 0.1, 3), turn=rng)))
-        reach, n, points = way_out.shortest_way_out(p)
-        assert np.linalg.norm(points[2] - reach * n) < 1e-9 * p.size
-    assert max(looks.count(p) for p in set(looks)) <= 3 * way_out.MOST_ROUNDS
 
 
 @pytest.mark.parametrize("other", [Cylinder(1.0, 1.0), Cylinder(0.5, 1.0), Box((1.0, 1.0, 1.0))])
