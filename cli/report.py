@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from ..robokin import clamp
 from ..robokin.arrays import Array
 from ..robokin.errors import FileFormatError
@@ -94,6 +96,9 @@ def read_start(model: RobotModel, text: str, option: str) -> Array:
     q = clamp(model, given)
     for name, value in values.items():
         own = model.slot(name).q
-        if (abs(q[own] - given[own]) > ROUNDING).any():
-            raise UsageError(f"{option}: joint {name!r} is outside its limits at {value}")
+        i = own.start + int(np.argmax(abs(q[own] - given[own])))
+        if abs(q[i] - given[i]) > ROUNDING:
+            low, high = model.lower[i], model.upper[i]
+            where = f"its limits {low:g} .. {high:g}" if np.isfinite((low, high)).any() else "its cone"
+            raise UsageError(f"{option}: joint {name!r} is at {value}, outside {where}")
     return q

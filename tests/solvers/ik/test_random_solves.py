@@ -37,7 +37,7 @@ def test_what_is_said_of_random_solves_is_true() -> None:
 
 @pytest.mark.parametrize(("seed", "status"), [(52352, Status.MAX_ITERATIONS), (81003144, Status.SINGULAR)])
 def test_a_rank_that_only_some_poses_around_have_is_not_lost(seed: int, status: Status) -> None:
-    """At the end of a curve, which was said to be singular once; a distance that is longest is, beside an aim."""
+    """Past the end of a curve nothing is lost, though it was said once; where a distance is longest, a motion is."""
     problem = random_problem(seed)
     result = problem.solve()
     assert faults(problem, result) == [] and result.status is status

@@ -157,7 +157,7 @@ def test_a_start_outside_the_limits_is_refused(end, capsys, tmp_path) -> None:
     start = (tmp_path / "panda.urdf", option, value, "--q0", '{"joint_1": 9}', "-o", tmp_path / "a.csv")
     done = run(capsys, command, *start)
     assert done.code == 2 and not (tmp_path / "a.csv").exists()
-    assert done.err == "robokin: --q0: joint 'joint_1' is outside its limits at 9\n"
+    assert done.err == "robokin: --q0: joint 'joint_1' is at 9, outside its limits -2.8973 .. 2.8973\n"
 
 
 def test_the_commands(capsys, tmp_path) -> None:
