@@ -30,12 +30,14 @@ _KINDS = {
 class ROBOKIN_UL_link_pairs(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_link_pairs"
 
+    start = ""  # what all links in the list begin with, of the robot whose panel is being drawn
+
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        start = common_start({name for pair in data.link_pairs for name in (pair.link_a, pair.link_b)})
         layout.use_property_split = False
         row = layout.row(align=True)
         row.prop(item, "may_touch", text="")
-        row.label(text=f"{item.link_a[start:]} \u2013 {item.link_b[start:]}")
+        names = (name.removeprefix(ROBOKIN_UL_link_pairs.start) for name in (item.link_a, item.link_b))
+        row.label(text=" \u2013 ".join(names))
 
 
 class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
@@ -47,9 +49,10 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         try:
-            links = [link for link in robot_model(obj).links if link.collisions]
+            model = robot_model(obj)
         except RobokinError:
             return  # the panel Robot says what is wrong
+        links = [link for link in model.links if link.collisions]
         count = sum(len(link.collisions) for link in links)
         text = (
             f"{counted(count, 'shape')} on {counted(len(links), 'link')}"
@@ -59,6 +62,9 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         layout.label(text=text, icon="MESH_CAPSULE")
         pairs = options(layout, "robokin_link_pairs", "May Touch") if links else None
         if pairs is not None:
+            listed = {name for pair in obj.robokin.link_pairs for name in (pair.link_a, pair.link_b)}
+            known = listed.intersection(model.link_names)  # the others are obstacles
+            ROBOKIN_UL_link_pairs.start = min(known, default="")[: common_start(known)]
             _draw_pairs(pairs, obj.robokin)
         layout.operator_menu_enum("robokin.fit_collisions", "shape", icon="MOD_MESHDEFORM")
         if any(isinstance(each.shape, Mesh) for link in links for each in link.collisions):
@@ -161,15 +167,14 @@ def _draw_shape(layout: bpy.types.UILayout, shown: bpy.types.PropertyGroup, shap
 
 
 def _draw_pairs(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> None:
-    if robot.link_pairs:
-        row = layout.row()
-        row.template_list("ROBOKIN_UL_link_pairs", "", robot, "link_pairs", robot, "active_link_pair", rows=3)
-        buttons = row.column(align=True)
-        buttons.operator("robokin.link_pair_add", text="", icon="ADD")
-        buttons.operator("robokin.link_pair_remove", text="", icon="REMOVE")
-        if 0 <= robot.active_link_pair < len(robot.link_pairs):
-            reason = robot.link_pairs[robot.active_link_pair].reason
-            layout.label(text=f"Why: {reason or 'not said'}", icon="INFO")
+    row = layout.row()
+    row.template_list("ROBOKIN_UL_link_pairs", "", robot, "link_pairs", robot, "active_link_pair", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator("robokin.link_pair_add", text="", icon="ADD")
+    buttons.operator("robokin.link_pair_remove", text="", icon="REMOVE")
+    if 0 <= robot.active_link_pair < len(robot.link_pairs):
+        reason = robot.link_pairs[robot.active_link_pair].reason
+        layout.label(text=f"Why: {reason or 'not said'}", icon="INFO")
     layout.operator("robokin.find_touching", icon="LINENUMBERS_ON")
 
 

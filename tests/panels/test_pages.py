@@ -169,6 +169,17 @@ def test_collisions_of_a_seven_axis_arm_fit_too(scene):
     assert 20 < rows and rows * 20 < 850
 
 
+def test_pairs_of_links_leave_out_what_all_links_begin_with(scene):
+    """A row for each pair. An obstacle, which is no link, has its whole name."""
+    robot = add_robot()
+    assert "robokin.link_pair_add" in shown("ROBOT", object=robot)["collisions"]["operators"]
+    for link_a, link_b in (("panda_hand", "panda_link3"), ("panda_link1", "panda_link2"), ("panda_hand", "parcel")):
+        pair = robot.robokin.link_pairs.add()
+        pair.link_a, pair.link_b = link_a, link_b
+    rows = shown("ROBOT", object=robot)["collisions"]["labels"]
+    assert [row for row in rows if "\u2013" in row] == ["hand \u2013 link3", "link1 \u2013 link2", "hand \u2013 parcel"]
+
+
 HEADER, ROW, SCREEN = 28, 24, 894  # [pixels] of a panel, of what is in it, and of the sidebar at 1080, in the window
 
 
