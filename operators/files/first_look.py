@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import bpy
 import numpy as np
 from mathutils import Vector
@@ -21,7 +19,7 @@ from ...scene.contacts import foot_corners
 from ...solvers.ik.natural_pose import natural_configuration
 
 HOME = "Home"
-ROOM = 1.2  # of the robot's radius, which the view shows at least
+ROOM = 1.4  # of the robot's size on the screen, which the view shows at least
 SUNK = 0.05  # of the robot's height: what reaches farther into the ground does not belong there
 
 
@@ -103,17 +101,18 @@ def show(context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
     for area in context.window.screen.areas if context.window is not None else ():
         view = getattr(area.spaces.active, "region_3d", None)
         if area.type == "VIEW_3D" and view is not None and view.view_perspective != "CAMERA":
-            view.view_location = Vector((low + high) / 2.0)
-            view.view_distance = _distance(area, float(np.linalg.norm(high - low)) / 2.0)
+            middle = (low + high) / 2.0
+            view.view_location = Vector(middle)
+            view.view_distance = _distance(area, (points - middle) @ np.array(view.view_rotation.to_matrix()))
     return _hide_default_cube(context)
 
 
-def _distance(area: bpy.types.Area, radius: float) -> float:
-    """From where the lens of a view shows a sphere whole."""
+def _distance(area: bpy.types.Area, points: Array) -> float:
+    """From where the lens of a view shows points (n, 3), in the view's axes about what it looks at."""
     region = next(region for region in area.regions if region.type == "WINDOW")
-    half = 36.0 / area.spaces.active.lens  # tangent of half the angle of the wider side
-    narrow = min(region.width, region.height) / max(region.width, region.height, 1) or 1.0
-    return ROOM * radius / math.sin(math.atan(half * narrow))
+    sides = np.maximum([region.width, region.height], 1.0)
+    tangents = 36.0 / area.spaces.active.lens * sides / sides.max()  # of half the angles
+    return float(np.max(ROOM * np.abs(points[:, :2]) / tangents + points[:, 2:]))
 
 
 def _points(obj: bpy.types.Object) -> list[Vector]:

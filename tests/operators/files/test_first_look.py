@@ -228,3 +228,20 @@ def test_the_default_cube_gives_way_and_one_that_was_touched_does_not(scene):
         assert cube.hide_get() is not moved and cube.hide_render is not moved
         bpy.data.objects.remove(cube)
     assert show(bpy.context, obj) == []
+
+
+@pytest.mark.parametrize("name", ["panda", "talos_reduced", "ur5_robot"])
+def test_the_view_shows_the_whole_robot_and_no_more_than_half_as_much_again(scene, name):
+    obj = imported(robot(name))
+    area = next(area for area in bpy.context.screen.areas if area.type == "VIEW_3D")
+    view, region = area.spaces.active.region_3d, next(each for each in area.regions if each.type == "WINDOW")
+    corners = [
+        child.matrix_world @ vertex.co
+        for child in obj.children_recursive
+        if child.type == "MESH" and child.visible_get()
+        for vertex in child.data.vertices
+    ]
+    x, y, z = ((np.array(corners) - view.view_location) @ np.array(view.view_rotation.to_matrix())).T
+    half = (view.view_distance - z) * 36.0 / area.spaces.active.lens  # of the wider side, at that depth
+    narrow = region.height / region.width
+    assert 0.6 < max(np.abs(x / half).max(), np.abs(y / (half * narrow)).max()) < 0.9  # 1 at the edge of the view
