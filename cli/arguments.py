@@ -146,13 +146,16 @@ def report_file(text: str) -> str:
     return "-" if text == "-" or _is_standard_output(text) else output_file(text)
 
 
-def check_report_file(arguments: argparse.Namespace) -> None:
-    """Raises UsageError for a report that would take the place of what else the command reads or writes."""
-    report = getattr(arguments, "json", None)
-    for name in ("file", "output", "srdf", "q", "q0"):
-        other = getattr(arguments, name, None)
-        if report and other and os.path.realpath(report) == os.path.realpath(other.replace("\0", "")):
-            raise UsageError(f"--json {report}: this is {'FILE' if name == 'file' else '--' + name}")
+def check_written_files(arguments: argparse.Namespace) -> None:
+    """Raises UsageError for a file that would take the place of another one that the command reads or writes; a robot
+    and a motion may take that of the one before."""
+    read = "srdf", "q", "q0", "q1", "moves"
+    for written, others in (("json", ("file", "output", "motion", *read)), ("output", read)):
+        path = getattr(arguments, written, None)
+        for name in others if path else ():
+            other = getattr(arguments, name, None)
+            if other and os.path.realpath(str(path)) == os.path.realpath(other.replace("\0", "")):
+                raise UsageError(f"--{written} {path}: this is {'FILE' if name == 'file' else '--' + name}")
 
 
 def output_file(text: str) -> str:

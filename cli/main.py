@@ -140,9 +140,9 @@ def _run(argv: Sequence[str], in_blender: bool) -> int:
         arguments, unknown = build_parser(chosen).parse_known_args(words, argparse.Namespace(in_blender=in_blender))
         if unknown:
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-        from .arguments import check_report_file  # the command has imported it
+        from .arguments import check_written_files  # the command has imported it
 
-        check_report_file(arguments)
+        check_written_files(arguments)
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)

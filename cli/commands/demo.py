@@ -7,7 +7,7 @@ import argparse
 import os
 
 from ...robokin.units import counted
-from ..arguments import add_json, check_report_file, output_blend
+from ..arguments import add_json, check_written_files, output_blend
 from ..errors import UsageError
 from ..report import frame_rows, show_report
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> bool:
             raise UnknownNameError("example", arguments.example, EXAMPLES)
         if not arguments.output:
             arguments.output = f"{arguments.example}.blend"
-            check_report_file(arguments)
+            check_written_files(arguments)
             if os.path.exists(arguments.output):
                 raise UsageError(f"{arguments.output!r} is there already: name the file to write with -o")
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

@@ -286,11 +286,10 @@ def _motion(
     model: RobotModel, times: object, values: dict[str, Array], path: Path, others: list[str], line: int | None
 ) -> Read:
     """Values (F, nq) per joint; those of mimic joints must agree with the joint they follow, when it is given."""
-    if others and not values:
+    if not values and (others or model.nq):
         valid = ", ".join(joint.name for joint in model.joints if joint.nq)
-        raise FileFormatError(
-            path, line, f"{others[0]!r} is no joint of {model.name!r}, nor is another (valid: {valid})"
-        )
+        what = f"{others[0]!r} is no joint of {model.name!r}, nor is another" if others else "has no values of a joint"
+        raise FileFormatError(path, line, f"{what} (valid: {valid})")
     count = len(times) if isinstance(times, list | np.ndarray) else 0
     q = np.tile(model.neutral(), (count, 1))
     for name, array in values.items():

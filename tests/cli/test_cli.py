@@ -105,6 +105,26 @@ def test_a_report_that_cannot_be_written_is_bad_input(capsys, tmp_path) -> None:
     assert run(capsys, "info", robot("panda"), "--json", tmp_path / "a" / "b").refused("--json")
 
 
+@pytest.mark.parametrize(
+    ("command", "read", "written"),
+    [
+        (["move", "PANDA", "--velocity", "1"], "--moves", "--output"),
+        (["move", "PANDA", "-o", "OTHER"], "--moves", "--json"),
+        (["move", "PANDA", "--moves", "OTHER"], "--q0", "--output"),
+        (["plan", "PANDA", "--q0", "{}"], "--q1", "--output"),
+        (["plan", "PANDA", "-o", "OTHER"], "--q1", "--json"),
+        (["retime", "PANDA", "-o", "OTHER"], "--motion", "--json"),
+    ],
+)
+def test_what_a_command_reads_is_not_what_it_writes(command, read, written, capsys, tmp_path) -> None:
+    names = {"PANDA": str(robot("panda")), "OTHER": str(tmp_path / "other.json")}
+    path = tmp_path / "own.json"
+    path.write_text('{"moves": [{"joints": {}}]}')
+    arguments = [names.get(word, word) for word in command]
+    assert run(capsys, *arguments, read, path, written, path).refused(f"{written} {path}: this is {read}")
+    assert path.read_text() == '{"moves": [{"joints": {}}]}' and len(list(tmp_path.iterdir())) == 1
+
+
 def test_as_a_program(tmp_path) -> None:
     """The console script in a process of its own: no Blender is loaded for a .urdf, exit codes reach the shell."""
 
