@@ -73,8 +73,8 @@ void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare);
 /* *pose: of the q that it has, brought back to the tasks, as well met as `before`. Returns 0 when that fails. */
 int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare);
 
-/* The weighted sum of the potentials; *size: of their sizes. g[n], unless null: the gradient along x, of those that have
-   no edge. */
+/* The weighted sum of the potentials; *size: of their sizes; null: those that have an edge are left out. g[n], unless null:
+   the gradient along x, of those that have no edge. */
 int64_t rk_cost_workspace(const rk_step *step);
 double rk_cost(const rk_poses *s, const rk_pose *pose, double *size, double *g);
 

@@ -155,8 +155,7 @@ void rk_press(const rk_poses *s, rk_look *look, const rk_program *program, doubl
 }
 
 void rk_lagrangian(const rk_poses *s, const rk_look *look, const rk_pose *pose, double *out) {
-  double size;
-  rk_cost(s, pose, &size, out);
+  rk_cost(s, pose, 0, out);
   for (int32_t i = 0; i < s->n; i++) out[i] += look->multiplier[i];
   for (int32_t e = 0; e < s->n_edges; e++) rk_follow_edge(s, pose, look->edges + e, 0, out);
   for (int32_t i = 0; i < s->n_rows; i++)

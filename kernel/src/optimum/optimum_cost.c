@@ -26,8 +26,7 @@ static void add_others(const rk_poses *s, const rk_pose *pose, double *sum, doub
 
 double rk_cost(const rk_poses *s, const rk_pose *pose, double *size, double *g) {
   const rk_step *step = s->step;
-  double sum = 0.0;
-  *size = 0.0;
+  double sum = 0.0, sizes = 0.0;
   for (int32_t k = 0; g && k < s->n; k++) g[k] = 0.0;
   for (int32_t c = 0; c < step->n_criteria; c++) {
     const rk_criterion *criterion = step->criteria + c;
@@ -41,12 +40,13 @@ double rk_cost(const rk_poses *s, const rk_pose *pose, double *size, double *g) 
                                    s->cost_work, g);
     else if (criterion->kind == RK_MANIPULABILITY)
       cost = rk_add_manipulability(step, s->optimum->stack->data, pose->nodes, 0, 0, share, s->cost_work, g);
-    else
+    else if (size)
       cost = rk_add_manipulability(step, s->optimum->stack->data, pose->nodes, 1, criterion->rank, share, s->cost_work, 0);
     sum += share * cost;
-    *size += share * __builtin_fabs(cost);
+    sizes += share * __builtin_fabs(cost);
   }
-  add_others(s, pose, &sum, size, g);
+  add_others(s, pose, &sum, &sizes, g);
+  if (size) *size = sizes;
   for (int32_t k = 0; g && k < s->n; k++) g[k] *= step->scale[k];
   return sum;
 }
