@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.configuration import random_configuration
 from ...robokin.spatial import se3
 from ..qp.bounded_step import bounded_step
 from .arm import ArmTip
@@ -18,6 +19,7 @@ from .result import MethodRun
 # long steps leave the place a little.
 PLACE, PLACE_FIRST = np.repeat((1.0, 0.0), 3), (np.repeat((1e3, 1.0), 3), np.repeat((1e8, 1.0), 3))
 HELD = 0.8  # of what is missing: where a step leaves more, limits or a singularity hold the arm
+STARTS = 8  # postures drawn by chance, from which a rotation that is not met is looked for too
 STALLED, PATIENCE = 0.99, 5  # steps that do not lessen what is missing by 1 %
 
 
@@ -29,7 +31,8 @@ class NewtonRaphson:
     is the least-squares step inside the limits: a servo stops at the end of its range, and the others go on. Where that
     holds the arm, it goes to the other posture of the pose, beyond a singularity.
     A rotation that is not met in `max_iterations`, or comes no nearer, relaxes: the place is kept, and the rotation
-    comes as near as it can from there, in steps of its own that are not counted.
+    comes as near as it does by descents from there, from the start and from postures drawn by chance. Their steps are
+    not counted.
     """
 
     eps_w: float = 0.01
@@ -53,8 +56,7 @@ class NewtonRaphson:
                 beyond = self._beyond_singularity(arm, q, twist, missing, T_target)
                 if beyond is not None:
                     stopped, least = stopped or path[:], [np.inf]
-                    pieces = max(math.ceil(abs(beyond - q).max() / self.max_step - 1e-9), 1)
-                    path += list(np.linspace(q, beyond, pieces + 1)[1 : self.max_iterations + 2 - len(path)])
+                    path += self._pieces(q, beyond)[1 : self.max_iterations + 2 - len(path)]
                     q = path[-1]
                     continue
             q = arm.clamped(q + self._step(arm, q, twist, self.max_step))
@@ -95,15 +97,20 @@ class NewtonRaphson:
         return bounded_step(damped, J.T @ twist, lower, upper)[0]
 
     def _relaxed(self, arm: ArmTip, path: list[Array], T_target: Array) -> MethodRun:
-        """The place, and of the rotations that the joints allow there the nearest."""
-        placed = damped_descent(arm, path[-1], T_target, PLACE, max_iterations=200)
-        if np.linalg.norm(arm.error(placed[-1], T_target)[:3]) >= self.eps_v:  # from the start it may be better
-            placed = damped_descent(arm, path[0], T_target, PLACE, max_iterations=200)
-        path = path[:-1] + placed if placed[0] is path[-1] else path + placed
-        for W in PLACE_FIRST:
-            path += damped_descent(arm, path[-1], T_target, W, max_iterations=200)[1:]
-        error = arm.error(path[-1], T_target)
-        away, turned = np.linalg.norm(error[:3]), np.linalg.norm(error[3:])
+        """The place, and of the rotations that the joints allow there the nearest that descents come to: from where the
+        steps ended, from the start, and from postures drawn by chance."""
+        rng, chosen, least, away, turned = np.random.default_rng(0), path, np.inf, np.inf, np.inf
+        for start in (path[-1], path[0], *(random_configuration(arm.model, rng) for _ in range(STARTS))):
+            found = damped_descent(arm, start, T_target, PLACE, max_iterations=200)
+            for W in PLACE_FIRST:
+                found += damped_descent(arm, found[-1], T_target, W, max_iterations=200)[1:]
+            error = arm.error(found[-1], T_target)
+            place, rotation = np.linalg.norm(error[:3]), np.linalg.norm(error[3:])
+            missed = rotation if place < self.eps_v else np.pi + place / self.eps_v
+            if missed < least - self.eps_w:
+                chosen, least, away, turned = found, missed, place, rotation
+        leads = [] if chosen[0] is path[-1] else self._pieces(path[-1], chosen[0])[1:]
+        path = [*path, *leads, *chosen[1:]]
         if away >= self.eps_v:
             return MethodRun(path, T_target, False, f"the place is missed by {away:.3g} m")
         if turned >= self.eps_w:
@@ -111,3 +118,8 @@ class NewtonRaphson:
                 path, T_target, False, f"the rotation relaxed to the nearest feasible one, {turned:.3g} rad off"
             )
         return MethodRun(path, T_target, True, "")
+
+    def _pieces(self, q: Array, there: Array) -> list[Array]:
+        """From q straight to a posture, both included, in steps that are short enough, at least one."""
+        count = max(math.ceil(abs(there - q).max() / self.max_step - 1e-9), 1)
+        return list(np.linspace(q, there, count + 1))

@@ -59,9 +59,10 @@ def traverse_steps(
     """Lead the tip of a robot through `poses` (F, 4, 4), one each dt [s].
 
     q0: (nq,) the posture in which it begins is the nearest to this one; None: any.
-    past: "slow-down": along the path exactly, nowhere faster than asked, from rest to rest; "deviate": in time, by at
-    most `position` [m] and `orientation` [rad] beside the path; "keep-posture": in time and along the path, in the
-    branch that it begins in; "change-posture": in time and along the path, from whatever posture allows it.
+    past: "slow-down": along the path exactly, from rest to rest, no faster than asked but for single frames beside a
+    singularity (up to a fifth) and its ends; "deviate": in time, by at most `position` [m] and `orientation` [rad]
+    beside the path; "keep-posture": in time and along the path, in the branch that it begins in; "change-posture": in
+    time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
     An arm of up to six joints with a closed form takes the best of its few postures at each pose. Any other robot moves
     in itself to come past, from the nearest posture that was found to allow it; with balls or a floating base it can

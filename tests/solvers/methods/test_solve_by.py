@@ -142,6 +142,17 @@ def test_a_rotation_that_is_not_feasible_relaxes_to_the_nearest():
     assert relaxed > 20
 
 
+def test_a_rotation_that_is_not_feasible_leaves_the_place_from_any_start():
+    """Where the steps end limits may hold the arm in a posture from which the place is not reached."""
+    model, rng = library_robot("desk_arm"), np.random.default_rng(7)
+    for _ in range(20):
+        q0, end = (random_configuration(model, rng) for _ in range(2))
+        T = forward_kinematics(model, end)["tool"] @ se3.exp(np.concatenate((np.zeros(3), rng.normal(size=3) * 0.5)))
+        result = solve_by("newton_raphson", model, "tool", T, q0)
+        assert result.errors[-1, 0] < 1e-4 and model.limits.contain(result.path).all()
+        assert result.converged or "relaxed to the nearest feasible one" in result.reason
+
+
 def test_robocomps_targets_weights_locks_and_stages():
     model, rng = library_robot("puma560"), np.random.default_rng(2)
     q0, T = reachable(model, rng)
