@@ -313,16 +313,16 @@ class DiscreteMotion:
         each = abs(self.steps) * scale / limits.max_step, abs(self.changes) * scale / limits.max_step_change
         return np.max(np.hstack(each), axis=1, initial=0.0)
 
+    @cached_property
     def excess(self) -> float:
         """The largest violation of limits, relative to each; of positions in L or radians."""
-        grid, limits = self.grid, self.grid.limits
-        model, dt = grid.model, grid.dt
+        grid, model = self.grid, self.grid.model
         outside = np.maximum(model.lower - self.q, self.q - model.upper).max(initial=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = np.nan_to_num(abs(self.v[1:]) / model.velocity - 1.0, posinf=0.0).max(initial=0.0)
             rate = np.nan_to_num(abs(self.a[1:]) / model.acceleration - 1.0, posinf=0.0).max(initial=0.0)
-        cones = [not swing_twist.contains(cone, self.q[:, cone.q : cone.q + 4]).all() for cone in limits.cones]
-        return float(max(outside, speed, rate, 1.0 if any(cones) else 0.0)) if dt else 0.0
+        cones = [not swing_twist.contains(cone, self.q[:, cone.q : cone.q + 4]).all() for cone in grid.limits.cones]
+        return float(max(outside, speed, rate, 1.0 if any(cones) else 0.0)) if grid.dt else 0.0
 
 
 def differenced(blocks: Array) -> Array:

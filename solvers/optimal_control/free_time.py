@@ -114,7 +114,7 @@ def slow_enough(start: DiscreteMotion, constraints: MotionRows) -> DiscreteMotio
             return start
         here = here.stretched(np.log(SLOWER))
         now = unmet(here)
-        if FIRST not in now and now <= before and here.excess() <= start.excess():
+        if FIRST not in now and now <= before and here.excess <= start.excess:
             return here
     return start
 

@@ -130,6 +130,6 @@ def better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> Mo
     ):
         return best
     # Limits are never broken, nor more than in a start that breaks them.
-    if now.trajectory.excess() > before.trajectory.excess():
+    if now.trajectory.excess > before.trajectory.excess:
         return best
     return now

@@ -198,12 +198,14 @@ def _interior(
 
 def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tuple[Array, Array, float, bool]]:
     """The best point where the sides that are active are equations, or as it was; its residual; and whether that is as
-    little as rounding lets it be, so that further steps find nothing better.
+    little as rounding lets it be, so that further steps find nothing better. None is farther outside: what is gained
+    elsewhere pays for no side.
 
     Sides that pull are left, those that are passed are taken, until that is right (a primal-dual active set method:
     Hintermueller, Ito and Kunisch, SIAM J. Optim. 13(3), 2003)."""
     Cx = p.along(x)
-    best = x, z, _error(p, x, z)
+    error, outside = _error(p, x, z)
+    best, loosest = (x, z, error), max(outside, NEAR)
     at_low, at_high = p.has_lower & (z > ACTIVE * (Cx - p.low)), p.has_upper & (-z > ACTIVE * (p.high - Cx))
     is_exact, vain = False, 0
     for _ in range(SETS):
@@ -221,9 +223,9 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tup
             if sizes[0] <= RESTED or (sizes[0] >= FALLING * moved and sizes[1] >= FALLING * pushed):
                 break
             moved, pushed = sizes
-        error = _error(p, x, z)
+        error, outside = _error(p, x, z)
         vain = 0 if error <= FALLING * best[2] else vain + 1
-        if error <= best[2]:
+        if error <= best[2] and outside <= loosest:
             best = x, z, error
         Cx, before = p.along(x), (at_low, at_high)
         at_low = p.has_lower & np.where(at_low, z > 0.0, Cx < p.low)
@@ -236,8 +238,9 @@ def _polished(p: BandedProgram, x: Array, z: Array) -> Generator[None, None, tup
     return *best, is_exact
 
 
-def _error(p: BandedProgram, x: Array, z: Array) -> float:
-    """The largest residual of a solution, relative: stationarity, feasibility, signs and complementarity."""
+def _error(p: BandedProgram, x: Array, z: Array) -> tuple[float, float]:
+    """The largest residual of a solution, relative: stationarity, feasibility, signs and complementarity; and that of
+    feasibility."""
     Cx, Hx, force = p.along(x), p.times(x), p.pushed(z)
     size_g = max(p.size_g, abs(force).max(initial=0.0), abs(Hx).max(initial=0.0))
     size_z = max(p.size_g, abs(z).max(initial=0.0))
@@ -247,4 +250,4 @@ def _error(p: BandedProgram, x: Array, z: Array) -> float:
     to_low, to_high = np.where(p.has_lower, Cx - p.lower, np.inf), np.where(p.has_upper, p.upper - Cx, np.inf)
     low = np.where(p.equal, 0.0, np.minimum(abs(to_low) / room_low, np.maximum(z, 0.0) / size_z))
     high = np.where(p.equal, 0.0, np.minimum(abs(to_high) / room_high, np.maximum(-z, 0.0) / size_z))
-    return float(max(dual, outside, low.max(initial=0.0), high.max(initial=0.0)))
+    return float(max(dual, outside, low.max(initial=0.0), high.max(initial=0.0))), float(outside)

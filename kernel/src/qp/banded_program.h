@@ -19,7 +19,7 @@ static const double RK_DELTA = 1e-5; /* by which equations give way, at first */
 typedef struct rk_banded_solver {
   const rk_banded_program *p;
   int64_t size, banded, reach, rows, entries;
-  double scale, size_g, corner, pivot, delta, left, before;
+  double scale, size_g, corner, pivot, delta, left, before, outside;
   double *H, *L, *g, *value, *length, *low, *high, *room_low, *room_high, *border, *across, *eliminated;
   int32_t *has, *at;
   double *x, *y, *sl, *su, *zl, *zu;
@@ -58,7 +58,7 @@ void rk_banded_solve(const rk_banded_solver *s, double *b);
 /* L of H + C' diag(weight) C, made positive definite by a little where it is not; 0 where that does not help. */
 int32_t rk_banded_factor(rk_banded_solver *s);
 
-/* The largest of what x and z lack as a solution, relative. */
+/* The largest of what x and z lack as a solution, relative; `outside` of sides alone. */
 double rk_banded_error(rk_banded_solver *s, const double *x, const double *z);
 
 /* Which sides are active, as ry wants them: as `at` says of each row (1 lower, 2 upper side). */

@@ -12,13 +12,14 @@ static const double CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e
 static const double SOLVED[] = {1e-9, 1e-13};
 enum { REFINEMENTS = 2, SETS = 8, VAIN = 3, FURTHER = 8, TOLERANCES = 2, STALLED = RK_QP_RUNNING + 1 };
 
-/* Where the method is. set: sides taken as active that were tried. vain: those in a row that gained little. least: what the best point lacks, negative where
+/* Where the method is. set: sides taken as active that were tried. vain: those in a row that gained little.
+   loosest: by how much the best point may be outside. least: what it lacks, negative where
    there is none. is_exact: that is as little as rounding lets it be, further steps find nothing better. */
 typedef struct search {
   rk_banded_solver solver;
   enum { GUESSING, MOVING, SETTLING, DONE } phase;
   int32_t turn, steps, last, status, set, vain, is_exact; /* last: steps before this turn */
-  double least;
+  double least, loosest;
 } search;
 
 static double dot(const double *a, const double *b, int64_t count) {
@@ -200,6 +201,7 @@ static void begin_polish(search *at) {
   memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
   memcpy(s->dx, s->x, sizeof(double) * (size_t)s->size);
   at->least = rk_banded_error(s, s->x, s->z);
+  at->loosest = rk_larger(s->outside, NEAR);
   at->is_exact = at->set = at->vain = 0;
   for (int64_t i = 0; i < s->rows; i++) {
     s->at[i] = s->has[i] & 1 && s->z[i] > ACTIVE * (s->Cx[i] - s->low[i]) ? 1 : 0;
@@ -218,7 +220,7 @@ static int32_t polish(search *at) {
   rk_banded_settle(s);
   const double error = rk_banded_error(s, s->dx, s->dy);
   at->vain = error <= FALLING * at->least ? 0 : at->vain + 1;
-  if (error <= at->least) {
+  if (error <= at->least && s->outside <= at->loosest) {
     at->least = error;
     memcpy(s->best, s->dx, sizeof(double) * (size_t)s->size);
     memcpy(s->z, s->dy, sizeof(double) * (size_t)s->rows);

@@ -16,16 +16,17 @@ double rk_banded_error(rk_banded_solver *s, const double *x, const double *z) {
   const double size_g = rk_larger(s->size_g, rk_larger(rk_largest(s->force, s->size), rk_largest(s->Hx, s->size)));
   const double size_z = rk_larger(s->size_g, rk_largest(z, s->rows));
   double most = 0.0;
+  s->outside = 0.0;
   for (int64_t i = 0; i < s->size; i++) most = rk_larger(most, fabs(s->Hx[i] + s->g[i] - s->force[i]) / size_g);
   for (int64_t i = 0; i < s->rows; i++) {
     const double to_low = (s->Cx[i] - s->low[i]) / s->room_low[i];
     const double to_high = (s->high[i] - s->Cx[i]) / s->room_high[i];
-    most = rk_larger(most, rk_larger(-to_low, -to_high));
+    s->outside = rk_larger(s->outside, rk_larger(-to_low, -to_high));
     if (s->has[i] & 4) continue;
     if (z[i] > 0.0) most = rk_larger(most, fmin(s->has[i] & 1 ? fabs(to_low) : INFINITY, z[i] / size_z));
     if (z[i] < 0.0) most = rk_larger(most, fmin(s->has[i] & 2 ? fabs(to_high) : INFINITY, -z[i] / size_z));
   }
-  return most;
+  return rk_larger(most, s->outside);
 }
 
 void rk_banded_activate(rk_banded_solver *s) {

@@ -79,7 +79,7 @@ def test_frames_beside_where_they_are_nearest_come_there():
     there = settled(constraints, beside)
     least, before, after = (norm(constraints, each) for each in (at, beside, there))
     assert (after <= before).all() and (after - least).max() < 1e-3 * (before - least).max()
-    assert there.excess() <= beside.excess()
+    assert there.excess <= beside.excess
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])

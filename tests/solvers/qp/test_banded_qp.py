@@ -184,3 +184,18 @@ def test_a_gradient_of_any_size_leads_to_the_minimum(backend, count, times):
             assert (lack <= 1e-8 * (1.0 + abs(C) @ abs(x))).all(), seed
         else:  # Clarabel does not find it either
             assert str(by_clarabel(dense, times * g, C, lower, upper).status) != "Solved", seed
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_no_side_is_passed_for_a_minimum_that_is_nearer(backend):
+    """Beside a minimum, with a tiny gradient: active sides that are tried and not right are passed, by 1e-8 here, where
+    the point of the interior-point method keeps all and its multipliers are rougher."""
+    H, g, rows, lower, upper, _, C = random_program(2719, True)
+    there = finish(solve_banded_qp(H, g, rows, lower, upper, backend))
+    sides = np.minimum(lower - C @ there.x.ravel(), 0.0), np.maximum(upper - C @ there.x.ravel(), 0.0)
+    is_equal = lower == upper
+    low, high = (np.where(is_equal, 0.0, side) for side in sides)
+    tiny = 1e-8 * np.random.default_rng(2719).normal(size=g.shape)
+    found = finish(solve_banded_qp(H, tiny, rows, low, high, backend))
+    Cx = C @ found.x.ravel()
+    assert np.maximum(low - Cx, Cx - high).max() <= 2e-9
