@@ -24,9 +24,10 @@ ARM = 4  # degrees of freedom of an arm on a trunk, or with a hand, at least
 FLOOR = 0.03  # singular values below it are all the same
 MARGIN = 0.15  # of a joint's range from its ends, which are avoided
 SIMPLE = 0.05  # how much a radian away from the neutral pose counts
-FORWARD = 0.5  # how much a tool before the robot, and none beside it, counts
+FORWARD = 0.5  # how much a tool before its arm, and none beside the robot, counts
 BESIDE = 2.0  # how much the tool of an arm on a trunk counts that is beside its shoulder
 RAISED = 3.0  # how much the height of an arm counts that stands on its own, in the middle of its links
+HANGING = 0.75  # how much the height of an arm on a trunk counts, in the middle of its links, which is to be low
 BELOW = 20.0  # how much links count that come nearer to the ground than CLEAR, or below it
 CLEAR = 0.1  # of the robot's size
 
@@ -107,6 +108,8 @@ class _Limb:
         self._up = up_axis(model)
         owner = {i: (joint, slot) for joint, slot in zip(model.joints, model.slots, strict=True) for i in _own(slot)}
         self._at = [_coordinate(owner[i][1], i) for i in self.freedoms]
+        turning = [i for i in self.freedoms if not model.is_length[i]] or self.freedoms
+        self._first = owner[turning[0]][0].child  # what slides below it carries all along, and brings nothing forward
         placed = forward_kinematics(model, q)
         points = np.array([placed[link.name][:3, 3] for link in model.links])
         self._size = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
@@ -114,7 +117,7 @@ class _Limb:
         self._raised, self._beside, self._side = RAISED, FORWARD, 0.0
         if on_trunk:
             shoulder = (owner[i][0].child for i in self.freedoms[:SHOULDER])
-            self._raised, self._beside = 0.0, BESIDE
+            self._raised, self._beside = -HANGING, BESIDE
             self._side = max((self._before(placed, link)[3 - self._up] for link in shoulder), key=abs)
         moved = {owner[i][0].child for i in self.freedoms[1:]}
         self._links = [*moved, tool]
@@ -138,14 +141,14 @@ class _Limb:
         crowded = np.maximum(MARGIN - np.minimum(share, 1.0 - share), 0.0) / MARGIN
         away = difference(model, self._neutral, q)[self.freedoms] / np.where(self._lengths, size, 1.0)
         placed = forward_kinematics(model, q)
-        tool = self._before(placed, self.tool)
+        tool, first = self._before(placed, self.tool), self._before(placed, self._first)
         heights = np.array(self._heights(q, self._links)) - self._ground
         deep = np.maximum(CLEAR - heights / size, 0.0)
         return (
             float(np.log(strong + FLOOR).sum())
             - float(crowded @ crowded)
             - SIMPLE * float(away @ away)
-            + FORWARD * tool[0] / size
+            + FORWARD * (tool[0] - first[0]) / size
             - self._beside * abs(tool[3 - self._up] - self._side) / size
             + self._raised * float(heights.mean()) / size
             - BELOW * float(deep.max())

@@ -82,13 +82,13 @@ def steps():
     yield from page("TASKS", "ROBOKIN_PT_tasks", "ROBOKIN_PT_task_axes", "ROBOKIN_PT_solve")
     view.call(bpy.ops.robokin.target_add)
     target, region = bpy.context.object, view.area.spaces.active.region_3d
-    tool, seen = target.location.copy(), (region.view_location.copy(), region.view_distance)
+    tool = target.location.copy()
     target.location += type(tool)((0.25, 0.55, 0.35))
     region.view_location, region.view_distance = (0.35, 0.6, 0.5), 2.1  # the robot, the target and both labels
     yield 1.0
     yield from picture("out-of-reach", VIEW)
     found["out of reach"] = readouts.live(robot).text
-    region.view_location, region.view_distance = seen
+    region.view_location, region.view_distance = (0.2, 0.4, 0.45), 1.8  # the elbow turns outward
     target.location = tool + type(tool)((0.0, 0.15, -0.15))
     robot.robokin.tasks[0].kind = "POSITION"
     view.select(robot)

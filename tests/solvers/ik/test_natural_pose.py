@@ -146,12 +146,35 @@ def test_two_arms_are_each_other_s_mirror_image_and_do_not_meet(name):
     assert right * left < 0.0 and abs(right - left) > 0.2
 
 
+@pytest.mark.parametrize(
+    ("name", "shoulder", "elbow", "hand"),
+    [
+        ("puppet", "left_upper_arm", "left_forearm", "left_hand"),
+        ("humanoid", "left_upper_arm", "left_forearm", "left_hand"),
+        ("romeo", "LShoulderPitchLink", "LElbowRollLink", "l_wrist"),
+        ("talos_full_v2", "arm_left_1_link", "arm_left_4_link", "arm_left_7_link"),
+        ("g1_29dof_rev_1_0", "left_shoulder_roll_link", "left_elbow_link", "left_wrist_yaw_link"),
+    ],
+)
+def test_a_humanoid_s_elbow_and_hand_are_below_its_shoulder(name, shoulder, elbow, hand):
+    model = library_robot(name) if name in LIBRARY else load_urdf(robot(name))
+    placed = forward_kinematics(model, natural_configuration(model))
+    assert max(placed[elbow][2, 3], placed[hand][2, 3]) < placed[shoulder][2, 3]
+
+
 def test_a_slide_without_an_end_stays():
     links = [Link(name) for name in ("base", "sled", "upper", "lower")]
     joints = [Joint("rail", "prismatic", "base", "sled"), Joint("a", "continuous", "sled", "upper")]
     model = RobotModel("r", links, [*joints, Joint("b", "continuous", "upper", "lower", axis=(0, 1, 0))])
     q = natural_configuration(model)
     assert q[0] == 0.0
+
+
+def test_what_carries_an_arm_on_a_long_slide_stays_where_it_is():
+    arm = load_urdf(robot("ur5_robot"))
+    rail = Joint("rail", "prismatic", "ground", arm.root_link.name, axis=(1, 0, 0), lower=-20.0, upper=20.0)
+    model = RobotModel("on rail", [Link("ground"), *arm.links], [rail, *arm.joints[1:]])
+    assert abs(natural_configuration(model)[0]) < 0.5
 
 
 @pytest.mark.parametrize("kind", ["planar", "cylindrical"])
