@@ -13,6 +13,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 
 import checkout
 import numpy as np
@@ -22,10 +24,14 @@ from robot_files import ROBOTS
 checkout.load()
 
 from robokin_addon.robokin import RobotModel, center_of_mass, clamp, forward_kinematics, integrate  # noqa: E402
+from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere  # noqa: E402
+from robokin_addon.robokin.model.geometry import Geometry  # noqa: E402
 from robokin_addon.solvers import (  # noqa: E402
     AxisTask,
     CenterOfMassTask,
+    ClearanceTask,
     LaserTask,
+    LoopClosureTask,
     MeshSurface,
     OnCurveTask,
     OrientationTask,
@@ -197,6 +203,38 @@ def beam_on_a_curve(model, q, rng, tips, _):
     return [*holding_tasks(model, q, tips), PoseTask(tips[0], T), spot], [Manipulability(), JointSprings()]
 
 
+@cache
+def in_balls(model: RobotModel) -> RobotModel:
+    """The robot with a ball of 6 cm around the origin of each link."""
+    ball = (Geometry(Sphere(0.06)),)
+    links = [replace(link, collisions=ball) for link in model.links]
+    return RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
+
+
+def a_place_in_an_obstacle(model, q, rng, tips, _):
+    """What touches where it starts does not count."""
+    target = around(model, q, rng)[tips[0]]
+    obstacles = [Obstacle("ball", Sphere(0.15), target), Obstacle("box", Box((0.3, 0.3, 0.02)), target)]
+    touching = [each.names for each in CollisionModel(in_balls(model), obstacles).contacts(q[None])]
+    clearance = ClearanceTask(CollisionModel(in_balls(model), obstacles, touching))
+    return [*holding_tasks(model, q, tips), PositionTask(tips[0], target[:3, 3]), clearance], [JointSprings()]
+
+
+def a_loop_in_conflict(model, q, rng, tips, link):
+    """The first tip is closed to a link beside it, and asked for elsewhere."""
+    here, there = around(model, q, rng), around(model, q, rng)
+    loop = LoopClosureTask(tips[0], link, other_offset=np.linalg.inv(here[link]) @ here[tips[0]])
+    place = PoseTask(tips[0], there[tips[0]])
+    return [*holding_tasks(model, q, tips, 2), loop, place], [Manipulability(), JointSprings()]
+
+
+def two_places_at_one_tip(model, q, rng, tips, _):
+    here, there = around(model, q, rng)[tips[0]], around(model, q, rng)[tips[0]]
+    across = AxisTask(tips[0], (0.0, 0.0, 1.0), here[:3, 2])
+    places = [PositionTask(tips[0], each[:3, 3], priority=2) for each in (here, there)]
+    return [*holding_tasks(model, q, tips), across, *places], [RestPosture(q), SmallestSingularValue()]
+
+
 KINDS: dict[str, Draw] = {
     "out of reach": out_of_reach,
     "just out of reach": just_out_of_reach,
@@ -214,6 +252,9 @@ KINDS: dict[str, Draw] = {
     "a beam on a mesh below a place, springs": beam_on_a_mesh,
     "a beam on a curve below a pose, two criteria": beam_on_a_curve,
     "half an influence, criteria on its rows": half_an_influence_on_rows,
+    "a place in an obstacle, springs": a_place_in_an_obstacle,
+    "a loop in conflict, two criteria": a_loop_in_conflict,
+    "two places at one tip, two criteria": two_places_at_one_tip,
 }
 MOST = 10  # draws for each pose that is wanted: what can be met is not counted
 

@@ -17,11 +17,11 @@ FEW = 3  # where a level is not met: steps towards it converge slowly or not at 
 FIXED = 4  # times that coordinates of one step may stop at their bounds
 FARTHEST = 0.5  # radians or L, of a Newton step
 MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
-WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
+WORSE, ROUNDING = 1e-9, 1e-14  # relative: the error of a level that cannot be met may grow by that in all; is known to
 
 
 class ConstraintManifold:
-    """start: the first pose, with the levels that are met to their tolerance met as exactly as they can be."""
+    """start: the first pose, with its levels met as exactly as they can be."""
 
     def __init__(self, poses: PoseProblem, start: PosePoint) -> None:
         self.poses = poses
@@ -55,10 +55,11 @@ class ConstraintManifold:
         return point if self._is_as_good(point, before) else None
 
     def _met_exactly(self, start: PosePoint) -> PosePoint:
-        """None worse than at the start."""
+        """None worse than at the start, and where a level cannot be met, as near as it can be: what is off its minimum
+        bends where the minimum would not."""
         best = point = start
         for _ in range(CORRECTIONS):
-            if _is_met_exactly(best, start.met):
+            if start.is_met and _is_met_exactly(best, start.met):
                 break
             point = self._nearer(point, start.met)
             if (point.met >= start.met).all() and _is_lower(point.errors, best.errors):
@@ -108,5 +109,6 @@ def _is_met_exactly(point: PosePoint, met: Array) -> bool:
 
 def _is_lower(errors: Array, others: Array) -> bool:
     """The first level that differs decides."""
-    differ = np.flatnonzero(abs(errors - others) > WORSE * others)
+    errors, others = np.maximum(errors, MET), np.maximum(others, MET)
+    differ = np.flatnonzero(abs(errors - others) > ROUNDING * others)
     return bool(len(differ) and errors[differ[0]] < others[differ[0]])

@@ -16,7 +16,7 @@ from .subproblem import SMALL, Subproblem, rows_at
 
 STEP = 1e-4  # radians or L, of central differences
 TOUCHED = 1e-9  # inequalities nearer than this may hold a level back
-BENDS, LEAST = 1e-6, 1e-9  # of the largest second derivative, and of |e|: those not larger vanish
+BENDS = 3e-5  # of |e|, or of the largest second derivative: as an error is known to 1e-9 (WORSE), they are to its root
 
 
 def hold_unmet(poses: PoseProblem, point: PosePoint, subproblem: Subproblem) -> None:
@@ -33,7 +33,7 @@ def hold_unmet(poses: PoseProblem, point: PosePoint, subproblem: Subproblem) -> 
         gradients = [[_gradient(poses, subproblem, q, multipliers) @ Z for q in ends] for ends in sides]
         H = np.array([forward - backward for forward, backward in gradients]) / (2.0 * STEP)
         values, E = np.linalg.eigh(0.5 * (H + H.T))
-        least = max(LEAST * np.sqrt(2.0 * error), BENDS * abs(values).max())
+        least = BENDS * max(np.sqrt(2.0 * error), abs(values).max())
         subproblem.Z = Z @ E[:, values <= least]
 
 

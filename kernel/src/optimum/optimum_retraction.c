@@ -3,7 +3,7 @@
 #include "math/rk_math.h"
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
-static const double MET = 1e-20, WORSE = 1e-9;
+static const double MET = 1e-20, WORSE = 1e-9, ROUNDING = 1e-14;
 static const double RANK_TOLERANCE = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
 enum { CORRECTIONS = 8, FEW = 3, FIXED = 4 };
 
@@ -102,9 +102,10 @@ static int is_as_good(const rk_poses *s, const rk_pose *pose, const rk_pose *bef
 static int is_closer(const rk_poses *s, const rk_pose *pose, const rk_pose *best, const int32_t *met) {
   for (int32_t k = 0; k < s->n_levels; k++)
     if (met[k] && !pose->met[k]) return 0;
-  for (int32_t k = 0; k < s->n_levels; k++)
-    if (__builtin_fabs(pose->error[k] - best->error[k]) > WORSE * best->error[k])
-      return pose->error[k] < best->error[k];
+  for (int32_t k = 0; k < s->n_levels; k++) {
+    const double own = rk_max(pose->error[k], MET), least = rk_max(best->error[k], MET);
+    if (__builtin_fabs(own - least) > ROUNDING * least) return own < least;
+  }
   return 0;
 }
 
@@ -118,7 +119,8 @@ void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
   int32_t *met = s->met;
   for (int32_t k = 0; k < s->n_levels; k++) met[k] = start->met[k];
   rk_pose *point = start;
-  for (int time = 0; time < CORRECTIONS && !is_met_exactly(s, start, met); time++) {
+  const int is_whole = rk_are_met(s, start);
+  for (int time = 0; time < CORRECTIONS && !(is_whole && is_met_exactly(s, start, met)); time++) {
     rk_pose *next = point == spare ? spare + 1 : spare;
     correct(s, point, met, next);
     point = next;

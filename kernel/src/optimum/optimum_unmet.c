@@ -4,7 +4,7 @@
 #include "math/rk_math.h"
 #include "math/rk_symmetric_eigen.h"
 
-static const double STEP = 1e-4, SMALL = 1e-9, TOUCHED = 1e-9, BENDS = 1e-6, LEAST = 1e-9;
+static const double STEP = 1e-4, SMALL = 1e-9, TOUCHED = 1e-9, BENDS = 3e-5;
 
 /* multiplier[n + n_rows]: of a level's rows what they lack, with the other sign, and of what is above it what holds it. */
 static void hold_level(rk_optimum_search *s, rk_look *look, int32_t level, double *multiplier) {
@@ -70,12 +70,11 @@ void rk_hold_unmet(rk_optimum_search *s, rk_look *look) {
     hold_level(s, look, level, s->multiplier);
     bend(s, look, count, look->E, s->multiplier);
     rk_symmetric_eigen(count, s->H, s->value, s->V, s->work);
-    double least = LEAST * rk_sqrt(2.0 * look->pose.error[level]);
-    for (int32_t i = 0; i < count; i++)
-      if (BENDS * __builtin_fabs(s->value[i]) > least) least = BENDS * __builtin_fabs(s->value[i]);
+    double largest = rk_sqrt(2.0 * look->pose.error[level]);
+    for (int32_t i = 0; i < count; i++) largest = rk_max(largest, __builtin_fabs(s->value[i]));
     int32_t rows = 0;
     for (int64_t i = 0; i < count; i++) {
-      if (!(s->value[i] > least)) continue;
+      if (!(s->value[i] > BENDS * largest)) continue;
       double *row = s->poses.W + rows++ * n;
       for (int64_t k = 0; k < n; k++) row[k] = 0.0;
       for (int64_t j = 0; j < count; j++) rk_add_scaled((int32_t)n, s->V[i * count + j], look->E + j * n, row);

@@ -324,6 +324,25 @@ def test_the_least_of_two_springs_in_a_plane() -> None:
     assert np.linalg.norm(moved) > 0.05
 
 
+@pytest.mark.parametrize("seed", [3, 6, 11, 15])
+def test_two_places_at_once_are_as_well_met_as_their_middle(seed: int) -> None:
+    """The poses that are nearest to both are those that meet the place between them: the best is the same."""
+    model, rng = ROBOTS["panda"].make("fixed"), np.random.default_rng(seed)
+    start, tip = (
+        model.limits.clamp(model.limits.middle(model.neutral()) + 0.3 * rng.normal(size=7)),
+        model.link_names[-1],
+    )
+    T = forward_kinematics(model, model.limits.clamp(start + 0.3 * rng.normal(size=7)))[tip]
+    place, apart = T[:3, 3], 0.2 * rng.normal(size=3)
+    best = []
+    for places in ([place], [place + apart, place - apart]):
+        tasks = [AxisTask(tip, (0.0, 0.0, 1.0), T[:3, 2]), *(PositionTask(tip, each, priority=2) for each in places)]
+        best.append(solve_ik(model, tasks, start, criteria=[RestPosture(start)], diagnose=False))
+    assert all(found.is_optimal for found in best) and not best[1].converged
+    between, both = (found.costs["RestPosture"] for found in best)
+    assert abs(both - between) < 1e-4 * between
+
+
 def test_an_inequality_holds_at_the_optimum() -> None:
     model = load_urdf(robot("panda"))
     q = np.zeros(model.nq)
