@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,12 +18,15 @@ from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..families.chain import chain_of
 from ..postures import PostureProblem
+from ..singularities.measure import Singularities
+from ..singularities.tool import Tool
 from ..tasks import PoseTask
 from .tool_path import ToolPath
 
 TURN = 2.0 * np.pi
 APART = 0.5  # [rad, m] a step that is as long and comes to another branch is no motion ...
 LEAPING = 1e3  # ... and costs so much: any other way is better
+MEETING = 1e-5  # singular value of postures that are of two branches
 MOST = 6  # joints: with more, the postures of a pose are a continuum
 
 # Cost of going from one parameter to another: s0, s1, q0 (a, 1, nq), q1 (a, b, nq) -> (a, b).
@@ -46,6 +50,10 @@ class PosturesAlong:
         if chain is not None:
             self._turns[chain.q_index[~chain.slides]] = True
 
+    @cached_property
+    def _near(self) -> Singularities:
+        return Singularities(Tool.of(self.model, self.task))
+
     def starts(self) -> Array:
         """(k, nq) postures of the first pose, the nearest to q0 first."""
         return self._problem.solve(self.path.at(np.zeros(1)), self.q0).q
@@ -53,10 +61,13 @@ class PosturesAlong:
     def at(self, s: Array, branch: str = "") -> tuple[list[Array], Array]:
         """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
         the tip: there it is one of a continuum, and says little about the path. branch: its name, for this one
-        alone."""
+        alone; where it meets another one, whose name the posture then has, what is singular."""
         layers, names, hidden = self.named_at(s)
-        chosen = [np.array([not branch or name == branch for name in each], bool) for each in names]
-        return [layer[own] for layer, own in zip(layers, chosen, strict=True)], hidden
+        if branch:
+            for i, (layer, each) in enumerate(zip(layers, names, strict=True)):
+                own = each == branch
+                layers[i] = layer[own if own.any() or not len(layer) else self._near.over(layer)[0] < MEETING]
+        return layers, hidden
 
     def named_at(self, s: Array) -> tuple[list[Array], list[Array], Array]:
         """What `at` gives, and between both the names (k,) of the branches."""

@@ -192,6 +192,20 @@ def test_an_elbow_is_stretched_out_to_a_ten_thousandth_and_bent_again(past: str)
         assert found.added == 0 and (found.deviation <= MOST).all()
 
 
+@pytest.mark.parametrize("bend", [0.3, -0.3])
+def test_an_elbow_that_is_stretched_out_altogether_keeps_its_posture(bend: float) -> None:
+    """There the posture is that of both elbows, and has the name of one."""
+    model, q = jointed(0.05, 0.4, 0.7, 0.0, 0.55, 0.1), np.array([0.2, -0.9, 0.0, 0.3, 0.8, 0.2])
+    T = forward_kinematics(model, q)
+    out = T["l4"][:3, 3] - T["l2"][:3, 3]
+    poses = np.tile(T["tool"], (61, 1, 1))
+    poses[:, :3, 3] -= 0.12 * np.linspace(-1.0, 1.0, 61)[:, None] ** 2 * out
+    start = started(model, poses, np.add(q, [0.0, -0.5 * bend, bend, 0.0, 0.0, 0.0]))
+    found = traverse(model, PoseTask("tool", poses[0]), poses, start, DT, "keep-posture")
+    assert (abs(found.motion.v) <= 2.5 + 1e-9).all() and found.deviation[::2, 0].max() < 1e-5 and found.added == 0
+    assert (found.motion.q[[*range(25), *range(36, 61)], 2] * bend > 0.0).all()
+
+
 def test_pauses_are_kept_and_nothing_is_early() -> None:
     model = arm("kr6")
     q = np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
