@@ -21,7 +21,7 @@ from ..robot_file import load_model
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)
-    parser.add_argument("--motion", metavar="MOTION", help="motion.csv or .json, as `robokin export` writes it")
+    parser.add_argument("--motion", metavar="MOTION", help="motion.csv, .json or .yaml, as `robokin export` writes it")
     add_frames(parser)
     parser.add_argument("--duration", metavar="S", type=seconds, help="how long it takes (the fastest)")
     parser.add_argument("--as-animated", action="store_true", help="nowhere faster than it was")
