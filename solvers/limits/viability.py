@@ -58,17 +58,22 @@ def braking_distance(step: Array, max_change: Array) -> Array:
     return np.copysign(distance, step)
 
 
-def frames_to_stand(distance: Array, speed: Array | float, max_step: Array, max_change: Array) -> float:
-    """In how many steps all get so far and stand there, at most. distance: not negative. speed: of the last step."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        whole = distance + speed * speed / max_change
-        moved = (whole > 0.0) & (max_step * max_change > 0.0)
-        return float((whole / max_step + 2.0 * np.sqrt(whole / max_change))[moved].max(initial=0.0))
-
-
-def hovers(step: Array, max_change: Array) -> bool:
-    """Whether all are so slow that they could stop in two steps: they come no nearer to a goal that is far."""
-    return bool((abs(step) <= np.where(max_change < MOST, 2.0 * max_change, 0.0)).all())
+def frames_to_stand(distance: Array, step: Array, max_step: Array, max_change: Array) -> float:
+    """In how many steps all get so far and stand there, at most; what is too fast passes that place and comes back.
+    distance: not negative. step: the last one, in that direction."""
+    most = 0.0
+    for gap, last, largest, change in zip(distance, step, max_step, max_change, strict=True):
+        if np.isinf(change) or not largest > 0.0:
+            most = max(most, gap / largest if largest > 0.0 else 0.0)
+            continue
+        back = 0.0
+        if last > 0.0 and last * last > 2.0 * change * gap:
+            back, gap, last = last / change, 0.5 * last * last / change - gap, 0.0
+        fastest = np.sqrt(change * gap + 0.5 * last * last)
+        cruising = max(fastest - largest, 0.0)
+        frames = back + (2.0 * (fastest - cruising) - last) / change
+        most = max(most, frames + (cruising * (fastest + largest) / (change * largest) if cruising > 0.0 else 0.0))
+    return float(most)
 
 
 def viable_steps(

@@ -68,13 +68,13 @@ class Frame:
         for descent in (self.inside, self._freely):
             descent.rows.is_exact = True
 
-    def goals(self, is_same: bool) -> tuple[list[Array], int]:
+    def goals(self, is_same: bool) -> tuple[list[Array], int, int]:
         """The goals (nq,) of the first levels: configurations that meet them, or come as near as those above allow,
-        without limits on speed. And how many levels are met from the first on. is_same: the last goals are for these
-        targets, and are only changed for better ones."""
+        without limits on speed. And how many levels are met, and how many have their last goal, from the first on.
+        is_same: the last goals are for these targets, and are only changed for better ones."""
         free, tracking = self._freely, self._tracking
         goals: list[Array] = []
-        possible = 0
+        possible = kept = 0
         for on in range(1, free.rows.levels + 1):
             start, is_velocity = tracking.goal_start(on - 1), bool(free.rows.are_velocities[on - 1])
             last = free.look(start)
@@ -90,10 +90,11 @@ class Frame:
             met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best
+            kept += is_same
             if met and possible == on - 1:
                 possible = on
             goals.append(free.best.q)
-        return goals, possible
+        return goals, possible, kept
 
     def _is_met_as_one(self, on: int) -> bool:
         """The last level may be met where it is weighed against those above, which are met, when their rows leave it no

@@ -11,8 +11,9 @@ levels cannot all be met it is as near as those above allow, and since it is onl
 scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
 those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
 so no level takes anything from those above. What levels above have and the speed of the robot may so lead it round for
-ever: it has a patience, after which it stops; criteria then have `lasting`. A level of velocities is as fast as limits
-allow: it is asked for anew in the next frame, from where that one begins, and nothing has to be caught up with.
+ever: it has a patience, after which it stops, unless it gains something; criteria then have `lasting`. A level of
+velocities is as fast as limits allow: it is asked for anew in the next frame, from where that one begins, and nothing
+has to be caught up with.
 """
 
 from __future__ import annotations
@@ -31,25 +32,28 @@ from ..descent.frame_bounds import FrameBounds, TrackLimits
 from ..descent.level_rows import Preference
 from ..descent.steps import reachable, roll
 from ..descent.tip_rows import TipRows
-from ..limits.viability import braking_distance, frames_to_stand, hovers
+from ..limits.viability import braking_distance, frames_to_stand
 from ..tasks import FrameTask
 from ..tasks.native import same_target
 from .data import LATE, TrackOutcome, refuse_targets
 from .frame_reference import AT_GOAL, FRAME_STEPS, Frame
 
 NEARLY = 1e-3  # relative: what is as fast as may be
-# While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames.
-AGAIN, SHORTLY, MANOEUVRES = 2.0, 24.0, 240.0  # the last of bases that roll
-HOVERING = 8.0  # frames of patience that one frame costs in which no joint is fast
+IDLY, MANOEUVRES = 8.0, 48.0  # frames in which a robot may gain nothing; the second of bases that roll
+AGAIN = 2.0  # times as long as joints need may a robot move to a goal, and stop and turn back
+SHORTLY = 24.0  # frames after which one level less is kept
+BETTER = 1e-3  # relative: an error is less that is so by more
 SLOWLY = 24.0  # of the time that is left to criteria: in which the joints that they move brake
 
 
 class ReferenceTracking:
     """Tracks targets frame by frame, each call from where the last one ended. All in coordinates of the support.
 
-    state: ((1 + levels) nq + nv + 2,) to be set first: q, inside the limits; of each level the goal, where q would be
-    in time; the step that led to q; how many levels are late, from the first on that was not met and is not of
-    velocities; and the patience: in how many frames the robot comes to rest where targets stand still.
+    state: (nq + levels (nq + 2) + nv + 2,) to be set first: q, inside the limits; of each level the goal, where q would
+    be in time, and since targets stand still its least error, and the fewest frames that were left to the goal;
+    the step that led to q; how many levels are late, from the first on that was not met and is not of
+    velocities; and the patience: in how many frames the robot comes to rest where targets stand still, unless it gains
+    something.
     keeps_clear: links keep apart, which is the first level: what is in the way is named, and not who is late.
     """
 
@@ -63,14 +67,16 @@ class ReferenceTracking:
 
     @property
     def state(self) -> Array:
-        return np.concatenate((self.q, *self.goals, self.step, [float(self._late), self._patience]))
+        levels = np.column_stack((np.array(self.goals).reshape(self._levels, len(self.q)), self._errors, self._times))
+        return np.concatenate((self.q, levels.ravel(), self.step, [float(self._late), self._patience]))
 
     @state.setter
     def state(self, state: Array) -> None:
         nq, nv = self.data.tree.nq, self.data.tree.nv
         self.q, self.step = state[:nq].copy(), state[-2 - nv : -2].copy()
         self._late, self._patience = int(state[-2]), float(state[-1])
-        self.goals = list(state[nq : -2 - nv].reshape(self._levels, nq).copy())
+        levels = state[nq : -2 - nv].reshape(self._levels, nq + 2).copy()
+        self.goals, self._errors, self._times = list(levels[:, :nq]), levels[:, nq], levels[:, nq + 1]
 
     def note(self, targets: Any) -> None:
         """Targets that the place where it stands was found for; None: not known."""
@@ -120,11 +126,10 @@ class ReferenceTracking:
         self.goals = [self.q if is_velocity else goal for goal, is_velocity in pairs]
         met_before = levels - self._late
         unbraked = met_before if self.limits.braked else levels
-        is_first = self._patience == np.inf  # of those for the same targets
-        spare = MANOEUVRES if self.data.bases else SHORTLY
-        longest = AGAIN * self._frames_between(self.q, self.goals[-1], self.step) + spare if is_still else np.inf
-        spent = HOVERING if self._patience > HOVERING and hovers(self.step, self.limits.max_step_change) else 1.0
-        self._patience = min(self._patience - spent, longest) if is_still else np.inf
+        if is_still:
+            self._patience = self._next_patience(met_before)
+        else:
+            self._patience, self._errors[:], self._times[:] = np.inf, np.inf, np.inf
         preference = self.preference(targets, self.q)
         # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
         # it can.
@@ -153,16 +158,16 @@ class ReferenceTracking:
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
-        is_same, is_reached, before = is_still and self._late > 0, False, self.goals
+        is_same, is_reached = is_still and self._late > 0, False
         if rests or (is_same and (self.q == self.goals[-1]).all()):
             self.goals[-1] = self.goal_start(-1)
             goals = [self.goals[-1]] * levels
             q, is_reached = self.followed(-1, goals[-1])
             possible = _leading(here.inside.look(goals[-1]).met)
         if not (rests := rests or is_reached):
-            goals, possible = here.goals(is_same)
-            if 0.0 < self._patience < np.inf and (is_first or not self.data.bases):
-                self._patience += AGAIN * self._frames_between(before[-1], goals[-1])
+            goals, possible, kept = here.goals(is_same)
+            if is_same:  # the others are on their way to another goal
+                self._times[kept:] = np.inf
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
@@ -174,6 +179,8 @@ class ReferenceTracking:
         at_goal = levels if is_reached else 0 if rests else in_time
         if not is_met and here.inside.rows.adds_up:
             at = here.refined(at, found)
+        if is_still and not rests and self._is_nearest(np.where(at.met | are_velocities, 0.0, at.errors)):
+            self._patience = np.inf
         is_late = not is_met and possible > found
         is_beyond = not is_met and not is_late and here.goes_on(at, found, goals[found])
         if is_late or is_beyond:
@@ -228,10 +235,33 @@ class ReferenceTracking:
     def _missed(self, targets: Any) -> int:
         return NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
 
-    def _frames_between(self, start: Array, end: Array, speed: Array | float = 0.0) -> float:
-        """`frames_to_stand` of all joints. speed: (nv,) of a step, with which it begins."""
-        distance = abs(reference.difference(self.data.tree, start, end))
-        return frames_to_stand(distance, speed, self.limits.max_step, self.limits.max_step_change)
+    def _next_patience(self, met: int) -> float:
+        """The patience in a still frame: a frame costs one, and what it brings a level nearer to its goal than
+        ever gives some back. Goals of a base that rolls move with it. met: levels that were so, from the first on."""
+        fewer, nearer = self._patience - 1.0, 0.0
+        if not self._patience > 0.0:
+            return fewer
+        if self.data.bases:
+            return min(fewer, MANOEUVRES)
+        for level, goal in enumerate(self.goals[met:], met):
+            gap = reference.difference(self.data.tree, self.q, goal)
+            step = np.where(gap < 0.0, -self.step, self.step)
+            frames = frames_to_stand(abs(gap), step, self.limits.max_step, self.limits.max_step_change)
+            nearer = max(nearer, self._times[level] - frames)
+            self._times[level] = min(self._times[level], frames)
+        moves = self.step != 0.0
+        stop = (abs(self.step[moves]) / self.limits.max_step_change[moves]).max(initial=0.0)
+        longest = IDLY + AGAIN * float(stop)
+        return max(fewer, min(fewer + AGAIN * nearer, longest)) if fewer < np.inf else longest
+
+    def _is_nearest(self, errors: Array) -> bool:
+        """Whether levels are nearer than ever since targets stand still: the first one that is not as near as then is
+        nearer. errors: (levels,)"""
+        changed = np.flatnonzero((errors < self._errors * (1.0 - BETTER)) | (errors > self._errors * (1.0 + BETTER)))
+        if not len(changed) or errors[changed[0]] > self._errors[changed[0]]:
+            return False
+        self._errors[changed[0] :] = errors[changed[0] :]
+        return True
 
     def _settles(self, here: Frame) -> bool:
         """Targets have stood still for so long that the robot comes to rest: where it stops when it brakes, once all

@@ -33,19 +33,21 @@ class SupportTracking:
     @property
     def state(self) -> Array:
         nq, support, data = self.problem.model.nq, self._engine.state, self.problem.data
-        state = np.concatenate((self._q, self._q, self._coasting, support[-2:]))
+        state = np.concatenate((self._q, self._q, support[2 * data.tree.nq :][:2], self._coasting, support[-2:]))
         state[nq + data.q_index] = support[data.tree.nq : 2 * data.tree.nq]
         if not self._is_empty:
-            state[2 * nq + self._columns] = support[2 * data.tree.nq : -2]
+            state[2 * nq + 2 + self._columns] = support[2 * data.tree.nq + 2 : -2]
         return state
 
     @state.setter
     def state(self, state: Array) -> None:
         nq, at = self.problem.model.nq, self.problem.data.q_index
-        self._q, step = state[:nq].copy(), state[2 * nq : -2]
+        self._q, step = state[:nq].copy(), state[2 * nq + 2 : -2]
         self._coasting = np.where(self._free, step, 0.0)  # the last step of what no task moves
         self._coasts = bool(self._coasting.any())
-        self._engine.state = np.concatenate((state[at], state[nq + at], step[self._columns], state[-2:]))
+        self._engine.state = np.concatenate(
+            (state[at], state[nq + at], state[2 * nq :][:2], step[self._columns], state[-2:])
+        )
 
     def note(self, targets: Any) -> None:
         self._engine.note(targets)

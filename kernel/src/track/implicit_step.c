@@ -84,7 +84,7 @@ void rk_tracking_prefer(rk_tracking *t, int is_still) {
 int rk_tracking_keep(rk_tracking *t) {
   rk_search *s = &t->search;
   int met;
-  rk_tracking_look(t, t->last_goals);
+  rk_tracking_look(t, rk_last_goal(t, 0));
   rk_search_hold(s, s->levels);
   rk_tracking_stay(t, 1);
   s->preference.H = 0;

@@ -5,10 +5,8 @@
 #include "limits/rolling.h"
 #include "track/tracking.h"
 
-/* While targets stand still, a robot may move so many times as long as it takes to the last goal, and so many frames. */
-static const double AGAIN = 2.0, SHORTLY = 24.0, MANOEUVRES = 240.0; /* the last of bases that roll */
+static const double SHORTLY = 24.0; /* frames after which one level less is kept */
 static const double MOST = 1e9;  /* frames */
-static const double HOVERING = 8.0; /* frames of patience that one frame costs in which no joint is fast */
 static const double SLOWLY = 24.0; /* of the time that is left to criteria: in which the joints that they move brake */
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
@@ -29,8 +27,8 @@ static int advance(const rk_tracking *t, const double *q, int32_t met) {
   rk_copy(t->frame.last, q, m->nq);
   for (int64_t k = 0; k < t->search.levels; k++) {
     const double *goal = k < met ? q : t->goals + k * m->nq;
-    stays = stays && rk_is_near(goal, t->last_goals + k * m->nq, m->nq);
-    rk_copy(t->last_goals + k * m->nq, goal, m->nq);
+    stays = stays && rk_is_near(goal, rk_last_goal(t, k), m->nq);
+    rk_copy(rk_last_goal(t, k), goal, m->nq);
   }
   return stays;
 }
@@ -77,49 +75,26 @@ static void refine(rk_tracking *t, int32_t levels) {
   s->on = s->levels;
 }
 
-/* Frames in which every joint gets from one configuration to another and stops there; at most. speed: [nv] of a step, with which
-   it begins; null: it stands. */
-static double frames_between(const rk_tracking *t, const double *from, const double *speed, const double *to) {
-  const rk_track *track = t->track;
-  const rk_model *m = track->ik->model;
-  double most = 0.0;
-  rk_difference(m, 1, from, to, t->pace);
-  for (int32_t k = 0; k < m->nv; k++) {
-    const double change = track->change[k], distance = __builtin_fabs(t->pace[k]) + (speed ? speed[k] * speed[k] / change : 0.0);
-    if (distance > 0.0 && track->largest[k] * change > 0.0) most = rk_max(most, distance / track->largest[k] + 2.0 * rk_sqrt(distance / change));
-  }
-  return most;
-}
-
-/* Whether every joint is so slow that it could stop in two frames: it comes no nearer to a goal that is far. */
-static int hovers(const rk_tracking *t) {
-  for (int32_t k = 0; k < t->track->ik->model->nv; k++) {
-    const double change = t->track->change[k];
-    if (!(__builtin_fabs(t->frame.step[k]) <= (change < MOST ? 2.0 * change : 0.0))) return 0;
-  }
-  return 1;
-}
-
 /* Whether all levels have one goal. */
 static int have_one_goal(const rk_tracking *t) {
   const int64_t nq = t->track->ik->model->nq;
   int one = 1;
-  for (int64_t k = 1; k < t->search.levels; k++) one &= rk_is_equal(t->last_goals + k * nq, t->last_goals, nq);
+  for (int64_t k = 1; k < t->search.levels; k++) one &= rk_is_equal(rk_last_goal(t, k), rk_last_goal(t, 0), nq);
   return one;
 }
 
 /* The goal of all levels is where the robot is. */
 static void stay_here(const rk_tracking *t) {
   const int64_t nq = t->track->ik->model->nq;
-  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->last_goals + k * nq, t->frame.last, nq);
+  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(rk_last_goal(t, k), t->frame.last, nq);
 }
 
 /* Whether all levels have one goal, and what they have there where the robot is. */
 static int has_goal(rk_tracking *t, int is_late) {
   const int64_t nq = t->track->ik->model->nq, last = (t->search.levels - 1) * nq;
   if (!have_one_goal(t)) return 0;
-  if (!is_late || rk_is_equal(t->frame.last, t->last_goals, nq)) return rk_is_equal(t->frame.last, t->last_goals, nq);
-  rk_copy(t->goals + last, t->last_goals + last, nq);
+  if (!is_late || rk_is_equal(t->frame.last, rk_last_goal(t, 0), nq)) return rk_is_equal(t->frame.last, rk_last_goal(t, 0), nq);
+  rk_copy(t->goals + last, rk_last_goal(t, 0), nq);
   rk_copy(t->q, t->frame.last, nq);
   return rk_tracking_is_as_good(t, t->search.levels);
 }
@@ -145,11 +120,11 @@ static int settle(rk_tracking *t, double patience) {
   const int32_t levels = t->search.levels, fewer = (int32_t)rk_min(1.0 - patience / SHORTLY, (double)levels);
   if (have_one_goal(t)) return 1;
   t->placed = 0;
-  for (int64_t k = 0; k < levels; k++) rk_copy(t->goals + k * nq, t->last_goals + k * nq, nq);
+  for (int64_t k = 0; k < levels; k++) rk_copy(t->goals + k * nq, rk_last_goal(t, k), nq);
   brake(t);
   rk_copy(t->q, t->pulled, nq);
-  const double *rest = fewer < levels && rk_tracking_is_as_good(t, levels - fewer) ? t->q : fewer == levels ? t->last_goals : 0;
-  for (int64_t k = 0; k < levels && rest; k++) rk_copy(t->last_goals + k * nq, rest, nq);
+  const double *rest = fewer < levels && rk_tracking_is_as_good(t, levels - fewer) ? t->q : fewer == levels ? rk_last_goal(t, 0) : 0;
+  for (int64_t k = 0; k < levels && rest; k++) rk_copy(rk_last_goal(t, k), rest, nq);
   return rest != 0;
 }
 
@@ -157,10 +132,11 @@ static int settle(rk_tracking *t, double patience) {
    from the first on. */
 static int32_t go_to_rest(rk_tracking *t, int *reached) {
   const rk_ik *ik = t->track->ik;
-  const int64_t nq = ik->model->nq, at = (t->search.levels - 1) * nq;
+  const int64_t nq = ik->model->nq;
+  double *goal = rk_last_goal(t, t->search.levels - 1);
   rk_tracking_return_to_goal(t, t->search.levels - 1);
-  rk_copy(t->last_goals + at, t->frame.moved, nq);
-  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->goals + k * nq, t->last_goals + at, nq);
+  rk_copy(goal, t->frame.moved, nq);
+  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->goals + k * nq, goal, nq);
   rk_tracking_look(t, t->goals);
   *reached = rk_tracking_is_reached(t, t->search.levels - 1);
   rk_copy(t->q, t->pulled, nq);
@@ -192,13 +168,13 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   if (ik->stack) rk_stack_begin(s, t->frame.last);
   if ((ik->stack && ik->stack->changes) || s->levels == 0) is_still = 0;
   for (int32_t k = 0; k < s->levels; k++) /* velocities are asked for anew */
-    if (rk_is_velocity(s, k)) rk_copy(t->last_goals + (int64_t)k * m->nq, t->frame.last, m->nq);
-  const double *last_goal = t->last_goals + (int64_t)(s->levels - 1) * m->nq, *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
-  const int is_first = *patience == __builtin_inf(); /* of those for the same targets */
-  const double spare = ik->n_bases ? MANOEUVRES : SHORTLY;
-  const double spent = *patience > HOVERING && hovers(t) ? HOVERING : 1.0;
-  *patience = is_still ? rk_min(*patience - spent, AGAIN * frames_between(t, t->frame.last, t->frame.step, last_goal) + spare)
-                       : __builtin_inf();
+    if (rk_is_velocity(s, k)) rk_copy(rk_last_goal(t, k), t->frame.last, m->nq);
+  if (is_still) {
+    *patience = rk_tracking_patience(t, *patience, met_before);
+  } else {
+    *patience = __builtin_inf();
+    for (int32_t k = 0; k < s->levels; k++) rk_least(t, k)->error = rk_least(t, k)->time = __builtin_inf();
+  }
   rk_tracking_find_preference(t, t->frame.last);
   const rk_preference preference = s->preference;
   const double longest = preference.H ? -track->lasting : 0.0; /* of patience, for criteria */
@@ -223,7 +199,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
       *late = s->levels - met_levels(s);
       rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
       rk_copy(t->q, s->best_q, m->nq);
-      rk_copy(t->goals, t->last_goals, s->levels * (int64_t)m->nq);
+      for (int64_t k = 0; k < s->levels; k++) rk_copy(t->goals + k * m->nq, rk_last_goal(t, k), m->nq);
       advance(t, t->q, is_led && *late != 0.0 ? 0 : s->levels);
       t->placed = s->is_kept;
       return *late == 0.0 ? RK_IK_CONVERGED : missed(s);
@@ -235,11 +211,9 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   int reached = 0;
   int32_t possible = 0;
-  if (rests || (is_same && rk_is_equal(t->frame.last, last_goal, m->nq))) possible = go_to_rest(t, &reached);
+  if (rests || (is_same && rk_is_equal(t->frame.last, rk_last_goal(t, s->levels - 1), m->nq))) possible = go_to_rest(t, &reached);
   if (!(rests = rests || reached)) {
     possible = rk_tracking_find_goals(t, is_same);
-    /* the goals of a base that rolls move with it */
-    if (*patience > 0.0 && is_still && (is_first || ik->n_bases == 0)) *patience += AGAIN * frames_between(t, last_goal, 0, goal);
     /* all of them may have been tried above, though maybe not exactly, or not without criteria */
     const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
@@ -259,6 +233,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   }
   t->placed = s->is_kept;
   s->is_exact = 0;
+  if (is_still && !rests && rk_tracking_is_nearest(t)) *patience = __builtin_inf();
   rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   *late = s->levels - in_time;
   const int is_beyond = !met && possible <= found && rk_tracking_goes_on(t, found);
@@ -296,7 +271,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
     for (int64_t k = 0; k < nv; k++) t.none[k] = 0.0;
   }
-  t.frame.last = state, t.last_goals = state + nq, t.frame.step = state + (1 + levels) * nq;
+  t.frame.last = state, t.kept = state + nq, t.frame.step = t.kept + levels * (nq + 2);
   t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
   t.box.model = &t.box_model;
   t.search.rolled_from = t.frame.last;

@@ -25,7 +25,7 @@ static int unbend(rk_tracking *t) {
 void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level) {
   const rk_ik *ik = t->track->ik;
   double *moved = t->frame.moved;
-  rk_copy(moved, t->last_goals + (int64_t)level * ik->model->nq, ik->model->nq);
+  rk_copy(moved, rk_last_goal(t, level), ik->model->nq);
   for (int32_t k = 0; k < ik->n_bases; k++) {
     const rk_base *base = ik->bases + k;
     rk_copy(moved + base->q, t->frame.last + base->q, 3);
@@ -106,7 +106,7 @@ static void restore(rk_tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
   int met;
-  if (rk_is_equal(t->last_goals + (s->on - 1) * nq, t->last_goals + (s->on - 2) * nq, nq)) return;
+  if (rk_is_equal(rk_last_goal(t, s->on - 1), rk_last_goal(t, s->on - 2), nq)) return;
   rk_tracking_look(t, t->goals + (int64_t)(s->on - 2) * nq);
   s->on--;
   rk_search_hold(s, s->on);
@@ -140,6 +140,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
   const rk_ik *ik = t->track->ik;
   const int32_t nq = ik->model->nq;
   rk_search *s = &t->search;
+  const int was_same = is_same;
   int32_t possible = 0;
   s->preference.H = 0;
   for (s->on = 1; s->on <= s->levels; s->on++) {
@@ -170,6 +171,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);
+    if (was_same && !is_same) rk_least(t, k)->time = __builtin_inf(); /* on its way to another goal */
     rk_copy(t->goals + (int64_t)k * nq, s->best_q, nq);
   }
   s->on = s->levels;

@@ -11,7 +11,7 @@ static const double NEARLY = 1e-3; /* relative: what is as fast as may be */
 int rk_tracking_is_reached(rk_tracking *t, int32_t level) {
   const rk_model *m = t->track->ik->model;
   const double *goal = t->goals + (int64_t)level * m->nq;
-  rk_frame_bounds_follow(&t->frame, t->last_goals + (int64_t)level * m->nq, goal, t->pace, t->pulled);
+  rk_frame_bounds_follow(&t->frame, rk_last_goal(t, level), goal, t->pace, t->pulled);
   rk_difference(m, 1, goal, t->pulled, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
     if (!(__builtin_fabs(t->pace[k]) <= RK_AT_GOAL)) return 0;
@@ -62,7 +62,7 @@ static void pull(rk_tracking *t, int32_t level, double *q) {
   rk_search_hold(s, level);
   s->busy = t->busy;
   rk_difference(t->track->ik->model, 1, t->frame.last, q, t->x);
-  rk_frame_bounds_brake(&t->frame, t->last_goals + (int64_t)level * nq, t->goals + (int64_t)level * nq, t->x, t->pace);
+  rk_frame_bounds_brake(&t->frame, rk_last_goal(t, level), t->goals + (int64_t)level * nq, t->x, t->pace);
   for (int32_t k = 0; k < PULLS; k++) {
     s->preference = (rk_preference){k ? 0 : t->even, t->none, t->pulled};
     rk_tracking_step(t, 0.0, &met);
@@ -81,9 +81,8 @@ static void pull(rk_tracking *t, int32_t level, double *q) {
    not passed in the next one. */
 static int is_brakeable(const rk_tracking *t, const double *q, int32_t level) {
   const rk_model *m = t->track->ik->model;
-  const int64_t at = (int64_t)level * m->nq;
   rk_difference(m, 1, t->frame.last, q, t->frame.dq);
-  rk_difference(m, 1, t->last_goals + at, t->goals + at, t->pace);
+  rk_difference(m, 1, rk_last_goal(t, level), t->goals + (int64_t)level * m->nq, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
     if (!(__builtin_fabs(t->frame.dq[k] - t->pace[k]) <= t->track->change[k])) return 0;
   return 1;

@@ -18,7 +18,7 @@ typedef struct rk_tracking {
   rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
   rk_ik box;
   rk_frame_bounds frame;     /* with the state's last configuration and step */
-  double *last_goals;        /* [levels][nq] of the state */
+  double *kept;              /* [levels][nq + 2] of the state: the goal of each, its least error and its least time */
   double *pace;              /* [nv] of a goal */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
@@ -28,6 +28,19 @@ typedef struct rk_tracking {
   int32_t *busy;             /* [nv] of the search: columns of levels that are late */
   int placed;                /* the tips are placed at the last configuration */
 } rk_tracking;
+
+static inline double *rk_last_goal(const rk_tracking *t, int64_t level) {
+  return t->kept + level * (t->track->ik->model->nq + 2);
+}
+
+/* What a level missed at the nearest, and the fewest frames that were left to its goal, since targets stand still. */
+typedef struct rk_least_values {
+  double error, time;
+} rk_least_values;
+
+static inline rk_least_values *rk_least(const rk_tracking *t, int64_t level) {
+  return (rk_least_values *)(rk_last_goal(t, level) + t->track->ik->model->nq);
+}
 
 static inline int rk_is_zero(const double *a, int64_t count) {
   for (int64_t k = 0; k < count; k++)
@@ -69,6 +82,14 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
 /* Steps on levels of which the last is of velocities. A base that stands has no motion across the line that its wheels point
    along, and is kept from moving on by what it is askew to that: so from one step on that weighs the levels, too. */
 int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside);
+
+/* The patience that is left in a still frame, of which the first `met` levels were so before: a frame costs one, and what it brings
+   a level nearer to its goal than ever gives some back. Goals of a base that rolls move with it. */
+double rk_tracking_patience(const rk_tracking *t, double patience, int32_t met);
+
+/* Whether the best configuration is nearer than ever since targets stand still: the first level that is not as near as then is
+   nearer. */
+int rk_tracking_is_nearest(const rk_tracking *t);
 
 /* What criteria prefer in this frame, with their slope at q. */
 void rk_tracking_find_preference(rk_tracking *t, const double *q);

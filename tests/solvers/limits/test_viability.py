@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel
-from robokin_addon.solvers.limits.viability import StepLimits, braking_step, viable_steps
+from robokin_addon.solvers.limits.viability import StepLimits, braking_step, frames_to_stand, viable_steps
 from support.few import rest_slow
 
 STATES = 100_000
@@ -27,6 +27,27 @@ def test_braking_step_uses_the_whole_gap_and_not_more(gap, change):
     step = float(braking_step(gap, change))
     assert braking_distance(step, change) == pytest.approx(gap, abs=1e-12)
     assert braking_distance(step * (1 + 1e-6) + 1e-9, change) > gap
+
+
+@pytest.mark.parametrize("largest", [0.2, 3.0])
+@pytest.mark.parametrize("step", [0.0, 0.19, -0.15])
+@pytest.mark.parametrize("distance", [0.0, 0.1, 4.0, 50.0])
+def test_frames_to_stand_are_those_of_a_joint_that_goes_there(distance: float, step: float, largest: float) -> None:
+    """As fast as may be, braking in time. Going there, each frame takes one off what is left."""
+    change, frames, left, taken = 0.01, 0, distance, step
+    expected = frames_to_stand(*map(np.atleast_1d, (distance, step, largest, change)))
+    while abs(left) > 1e-9 or abs(taken) > 1e-9:
+        wanted = np.copysign(braking_step(abs(left), change), left)
+        taken = float(np.clip(np.clip(wanted, taken - change, taken + change), -largest, largest))
+        left, frames = left - taken, frames + 1
+    assert abs(frames - expected) < 4.0
+
+
+def test_frames_to_stand_without_limits_or_motion() -> None:
+    ones, none = np.ones(2), np.full(2, np.inf)
+    assert frames_to_stand(3.0 * ones, ones, 2.0 * ones, none) == 1.5
+    assert frames_to_stand(3.0 * ones, ones, none, none) == 0.0
+    assert frames_to_stand(3.0 * ones, ones, 0.0 * ones, ones) == 0.0
 
 
 def test_braking_step_without_limits():
