@@ -119,6 +119,7 @@ def steps():
         if kind == "CIRCLE":
             move.via.location += type(move.target.location)((0.2, 0.2, -0.1))
     yield from page("ANIMATE", "ROBOKIN_PT_moves")
+    view.area.spaces.active.region_3d.view_distance *= 1.4  # the paths too
     yield 3.0  # the preview is made while Blender is idle
     yield from picture("moves-preview", PANELS)
 

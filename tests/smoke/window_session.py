@@ -45,7 +45,7 @@ def film(name, key, place, reach, count=16):
         view.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y))
         yield 0.5
         if shutil.which("import"):
-            crop = ["-crop", "760x545+240+140", "+repage", "-resize", "440x316!"]
+            crop = ["-crop", "880x632+150+145", "+repage", "-resize", "440x316!"]
             subprocess.run(["import", "-window", "root", *crop, f"{frames}-{i:02d}.png"], check=True)
     press("ESC", *place)
     yield 0.5
