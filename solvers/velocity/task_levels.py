@@ -179,14 +179,14 @@ class TaskLevels:
         return found
 
     def closures(self, state: State, rows: Sequence[Rows] | Mapping[int, Rows]) -> list[tuple[str, Level]]:
-        """The hard level of each loop closure, and its name."""
+        """The hard level of each loop closure, and its name. What no motion closes keeps its gap, in a row of zeros."""
         found = []
         for i, loop in self.loops:
             level = self.level_of(i, state, rows[i])
-            U, s, Vt = np.linalg.svd(level.J, full_matrices=False)
-            moving = s > IDLE * s.max(initial=0.0)
-            gap = loop.correction * (U.T @ level.lower)[moving]
-            found.append((loop.name, Level(s[moving, None] * Vt[moving], gap, gap)))
+            squares, U = np.linalg.eigh(level.J @ level.J.T)
+            J, gap = U.T @ level.J, loop.correction * (U.T @ level.lower)
+            J[squares <= IDLE**2 * squares.max(initial=0.0)] = 0.0
+            found.append((loop.name, Level(J, gap, gap)))
         return found
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:

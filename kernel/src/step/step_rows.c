@@ -183,7 +183,7 @@ static void split_path(rk_step_data *data, int64_t nv, int32_t first, int count,
   }
 }
 
-/* A loop's rows as those motions that it has, from `closed` on; the others are zero. */
+/* A loop's rows as those motions that it has, from `closed` on; the others are zero, and keep their gap. */
 static void close_loop(rk_step_data *data, int32_t nv, int32_t first, int count, double correction, int32_t closed) {
   double V[36], square[6], fastest = 0.0, *A = data->J + closed * (int64_t)nv;
   for (int64_t k = 0; k < count * (int64_t)nv; k++) A[k] = data->J[first * (int64_t)nv + k];
@@ -195,7 +195,7 @@ static void close_loop(rk_step_data *data, int32_t nv, int32_t first, int count,
   for (int r = 0; r < count; r++) {
     double gap = 0.0;
     const int moves = square[r] > IDLE * IDLE * fastest;
-    for (int k = 0; moves && k < count; k++) gap += V[r * count + k] * data->low[first + k];
+    for (int k = 0; k < count; k++) gap += V[r * count + k] * data->low[first + k];
     for (int32_t k = 0; !moves && k < nv; k++) A[r * (int64_t)nv + k] = 0.0;
     data->low[closed + r] = data->high[closed + r] = correction * gap;
   }

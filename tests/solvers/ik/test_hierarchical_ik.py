@@ -18,6 +18,7 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
+from robokin_addon.robokin.spatial.se3 import translation
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -224,6 +225,24 @@ def test_loops_close_exactly_whatever_their_tolerance(crank: float) -> None:
     assert np.linalg.norm(end - pin) == pytest.approx(b, abs=1e-10)
     far = solve_ik(model, [loop, PositionTask("coupler", [3.0, 0.0, 0.0], priority=2)], q0=result.q)
     assert not far.converged and far.residuals[0]["position"] < 1e-10
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_a_loop_that_cannot_be_closed_is_as_nearly_closed_as_can_be(backend: str) -> None:
+    """Two limbs of 0.5 m and 0.3 m whose shoulders are 1 m apart point at each other."""
+    names = ("ground", "crank", "coupler", "rocker")
+    hinges = [("ground", 0.0), ("crank", 0.2), ("ground", 1.0)]
+    joints = [
+        Joint(link, "continuous", parent, link, translation([x, 0.0, 0.0]), axis=(0, 0, 1))
+        for link, (parent, x) in zip(names[1:], hinges, strict=True)
+    ]
+    model = RobotModel("two limbs", [Link(name) for name in names], joints)
+    ends = translation([0.3, 0.0, 0.0]), translation([0.3, 0.0, 0.0])
+    loop = LoopClosureTask("coupler", "rocker", *ends, orientation_weights=0)
+    problem = IKProblem(model, [loop], backend=backend)
+    for seed in range(12):
+        found = problem.solve(None, random_configuration(model, np.random.default_rng(seed)), seed, diagnose=False)
+        assert found.residuals[0]["position"] == pytest.approx(0.2, abs=1e-6)
 
 
 def test_balance_above_one_foot() -> None:
