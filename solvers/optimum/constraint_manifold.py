@@ -18,6 +18,7 @@ FIXED = 4  # times that coordinates of one step may stop at their bounds
 FARTHEST = 0.5  # radians or L, of a Newton step
 MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
 WORSE, ROUNDING = 1e-9, 1e-14  # relative: the error of a level that cannot be met may grow by that in all; is known to
+ROOM = 0.5  # of that growth: from there the level is brought back
 
 
 class ConstraintManifold:
@@ -43,16 +44,21 @@ class ConstraintManifold:
         return sum(float(own @ e) for own, e in pairs if own.shape == e.shape)
 
     def nearest(self, q: Array, before: PosePoint) -> PosePoint | None:
-        """q (nq,) brought back to the tasks, as well met as they were at `before`; None when that fails."""
+        """q (nq,) brought back to the tasks, as well met as they were at `before`; None when that fails.
+
+        By how much a level may be met worse is for rounding: steps that use it up leave no room for others."""
         point = self.poses.point(q)
         for _ in range(CORRECTIONS if before.is_met else FEW):
             if self._is_as_good(point, before):
-                return point
+                break
             after = self._nearer(point, before.met)
             if not (after.errors < point.errors).any():
-                break
+                return None
             point = after
-        return point if self._is_as_good(point, before) else None
+        if not self._is_as_good(point, before):
+            return None
+        uses_room = (point.errors > self._allowed * (1.0 - ROOM * WORSE))[~before.met].any()
+        return self._met_exactly(point) if uses_room else point
 
     def _met_exactly(self, start: PosePoint) -> PosePoint:
         """None worse than at the start, and where a level cannot be met, as near as it can be: what is off its minimum

@@ -15,7 +15,7 @@ static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
   const int64_t n = s.poses.n, most = s.poses.most;
   s.program = rk_lay_out_program(arena, &s.poses);
   for (int k = 0; k < 2; k++) s.looks[k] = rk_lay_out_look(arena, &s.poses);
-  for (int k = 0; k < 3; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
+  for (int k = 0; k < 4; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
   double **matrices[] = {&s.H, &s.V, &s.E};
   for (int k = 0; k < 3; k++) *matrices[k] = rk_take(arena, n * n);
   double **vectors[] = {&s.value, &s.weight, &s.x, &s.dq, &s.here, &s.there};
@@ -102,7 +102,7 @@ static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, cons
    gains (Maratos). */
 static int step_along_bent_edges(rk_optimum_search *s, int32_t count, double change) {
   rk_goal goal = rk_goal_of(s, s->look);
-  rk_pose *there = s->spare + 1;
+  rk_pose *there = s->spare + 2;
   double of_bent;
   if (!move(s, s->x, there)) return 0;
   for (int32_t e = 0; e < s->poses.n_edges; e++)

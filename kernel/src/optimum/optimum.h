@@ -70,7 +70,7 @@ void rk_displacement(const rk_poses *s, const double *q, const double *other, do
    worse. spare: two poses. */
 void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare);
 
-/* *pose: of the q that it has, brought back to the tasks, as well met as `before`. Returns 0 when that fails. */
+/* *pose: of the q that it has, brought back to the tasks, as well met as `before`. Returns 0 when that fails. spare: two poses. */
 int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare);
 
 /* The weighted sum of the potentials; *size: of their sizes; null: those that have an edge are left out. g[n], unless null:

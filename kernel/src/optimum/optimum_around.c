@@ -20,7 +20,7 @@ static double drawn(uint64_t *random) { return 2.0 * rk_uniform(random) - 1.0; }
 static void probe(around *a, double size) {
   rk_optimum_search *s = a->s;
   const int32_t n = s->poses.n;
-  rk_pose *pose = s->spare + 1, *best = s->spare + 2;
+  rk_pose *pose = s->spare + 2, *best = s->spare + 3;
   const double length = rk_sqrt(rk_dot(n, s->dq, s->dq));
   double unused;
   if (length == 0.0) return;
@@ -112,7 +112,7 @@ int rk_look_around(rk_optimum_search *s, uint64_t *random) {
   if (may_turn(s)) probe_what_is_allowed(&a);
   if (!a.found) return 0;
   const rk_pose own = s->look->pose;
-  s->look->pose = s->spare[2], s->spare[2] = own;
+  s->look->pose = s->spare[3], s->spare[3] = own;
   rk_keep_to(&s->poses, s->poses.whole);
   return 1;
 }

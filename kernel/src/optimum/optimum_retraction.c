@@ -3,7 +3,7 @@
 #include "math/rk_math.h"
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
-static const double MET = 1e-20, WORSE = 1e-9, ROUNDING = 1e-14;
+static const double MET = 1e-20, WORSE = 1e-9, ROUNDING = 1e-14, ROOM = 0.5;
 static const double RANK_TOLERANCE = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
 enum { CORRECTIONS = 8, FEW = 3, FIXED = 4 };
 
@@ -115,7 +115,8 @@ int rk_are_met(const rk_poses *s, const rk_pose *pose) {
   return 1;
 }
 
-void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
+/* start: with its levels met as exactly as they can be; none worse. spare: two poses. */
+static void centre(const rk_poses *s, rk_pose *start, rk_pose *spare) {
   int32_t *met = s->met;
   for (int32_t k = 0; k < s->n_levels; k++) met[k] = start->met[k];
   rk_pose *point = start;
@@ -128,10 +129,21 @@ void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
     swap(start, point);
     point = start;
   }
+}
+
+void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
+  centre(s, start, spare);
   for (int32_t k = 0; k < s->n_levels; k++) {
     const double error = start->error[k];
     s->allowed[k] = !start->met[k] ? error * (1.0 + WORSE) : error > MET ? error : MET;
   }
+}
+
+/* Whether a level uses up by how much it may be met worse, which is for rounding: no other step would have room. */
+static int uses_room(const rk_poses *s, const rk_pose *pose, const rk_pose *before) {
+  for (int32_t k = 0; k < s->n_levels; k++)
+    if (!before->met[k] && pose->error[k] > s->allowed[k] * (1.0 - ROOM * WORSE)) return 1;
+  return 0;
 }
 
 int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare) {
@@ -142,7 +154,9 @@ int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose 
     if (!is_less(s, spare, pose, 0)) return 0;
     swap(pose, spare);
   }
-  return is_as_good(s, pose, before);
+  if (!is_as_good(s, pose, before)) return 0;
+  if (uses_room(s, pose, before)) centre(s, pose, spare);
+  return 1;
 }
 
 double rk_slack(const rk_poses *s, const rk_look *look) {

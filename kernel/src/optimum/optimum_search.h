@@ -8,7 +8,7 @@ typedef struct rk_optimum_search {
   rk_poses poses;
   rk_program program;
   rk_look looks[2], *look;  /* where it is */
-  rk_pose spare[3];
+  rk_pose spare[4]; /* the first two of the retraction */
   double *multiplier;       /* [n + n_rows] of what holds a level that is not met */
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */

@@ -235,7 +235,7 @@ def _conflict(robot: tuple[str, str], seed: int) -> OptimumProblem:
 @pytest.mark.parametrize(
     ("robot", "seeds", "count", "backends"),
     [
-        (("panda", "fixed"), range(16), 10, ("native", "numpy")),
+        (("panda", "fixed"), range(16), 13, ("native", "numpy")),
         (("solo12", "fixed"), range(12), 4, ("native", "numpy")),
         (("talos_reduced", "fixed"), range(12), 3, ("native",)),
     ],
