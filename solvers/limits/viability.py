@@ -63,8 +63,10 @@ def frames_to_stand(distance: Array, step: Array, max_step: Array, max_change: A
     distance: not negative. step: the last one, in that direction."""
     most = 0.0
     for gap, last, largest, change in zip(distance, step, max_step, max_change, strict=True):
-        if np.isinf(change) or not largest > 0.0:
-            most = max(most, gap / largest if largest > 0.0 else 0.0)
+        if not largest > 0.0:
+            continue
+        if np.isinf(change):
+            most = max(most, gap / largest)
             continue
         back = 0.0
         if last > 0.0 and last * last > 2.0 * change * gap:
