@@ -16,7 +16,16 @@ from weakref import WeakValueDictionary
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, Changes, Channel, binding, clamp_pose, mend_drivers, settle_records
+from ...properties.bridge import (
+    Binding,
+    Changes,
+    Channel,
+    binding,
+    clamp_pose,
+    last_binding,
+    mend_drivers,
+    settle_records,
+)
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
 from ...properties.handlers import add_handler, going_on, remove_handler, stay_awake
@@ -58,7 +67,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, chang
 
 def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:
     """Raises RobokinError."""
-    robot = binding(obj)
+    robot = last_binding(obj) if dragging and _last else binding(obj)  # a running transform changes no record
     if _known.get(obj.session_uid) is not robot:
         if settle_records(obj):
             robot = binding(obj)
