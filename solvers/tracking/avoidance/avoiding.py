@@ -56,8 +56,9 @@ class AvoidingTracker(Tracker):
     What moves is evaded some frames before it is there: where the next frames are not known it is taken to go on. A
     step that meets the tasks may end beyond it; then the clearance alone leads the shortest way out.
 
-    While the robot presses on what blocked it, hardly moves and misses its tasks there, some frames are followed with
-    the clearance at once; without it again where limits on speed are why the tasks are missed.
+    While the robot is beside what blocked it and meets its tasks there, or misses them and hardly moves, some frames
+    are followed with the clearance at once: it would be in the way in each second one. They are followed without it
+    again where tasks begin to be missed, or limits on speed are why they are.
     """
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
@@ -178,7 +179,8 @@ class AvoidingTracker(Tracker):
         with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
         near = None if pressed is None else self._led(self._near, *with_clearance)
         tracker = self._free if near is None else self._near
-        if pressed is None or near is None or near.codes[0] == LATE:
+        misses = near is not None and self._near.missed(near.residuals[0], np.append(own, 1.0))[:-1].any()
+        if near is None or (misses and (near.codes[0] == LATE or self._collision is None)):
             found = self._led(self._free, others, influence, down_to, around)
             look = self._look(q, self._step(q, found.q[0]), kept, halfway, obstacles, later)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
@@ -220,7 +222,7 @@ class AvoidingTracker(Tracker):
         self._stand(there, self._step(q, there) / self.dt, late=0)
         self.memory, self._kept, self._collision = memory, look.kept, collision
         self._obstacles = obstacles
-        if pressed is not None and remaining and self._presses(pressed, code, look.kept, self._step(q, there)):
+        if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept, self._step(q, there)):
             self._pressed, self._remaining = pressed, remaining
             self._why = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
@@ -256,10 +258,11 @@ class AvoidingTracker(Tracker):
         assert why is not None
         return COLLIDED, Diagnosis.collision(why, f"on the way there {why.sentence()}")
 
-    def _presses(self, pair: int, code: int, kept: Array, step: Array) -> bool:
-        """Whether a frame that misses its tasks ends where its clearance holds a pair, by its number, after a step
-        (nv,) that is hardly one."""
-        return code == COLLIDED and bool(kept[pair] < self._stop.reach and abs(step).max() < STUCK)
+    def _stays_beside(self, pair: int, code: int, kept: Array, step: Array) -> bool:
+        """Whether a frame ends where its clearance holds a pair, by its number, and meets its tasks there, or misses
+        them after a step (nv,) that is hardly one."""
+        stands = code == COLLIDED and bool(abs(step).max() < STUCK)
+        return bool(kept[pair] < self._stop.reach) and (code == CONVERGED or stands)
 
     def _led(
         self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float, around: Array | None

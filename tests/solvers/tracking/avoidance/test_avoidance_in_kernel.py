@@ -226,6 +226,32 @@ def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
     np.testing.assert_array_equal(whole.q, np.concatenate([each.q for each in found]))
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_what_meets_its_tasks_beside_an_obstacle_stays_there(backend: str) -> None:
+    """Without the clearance the slide would go as far as the hand in each frame, and be led out again in the next."""
+    ball = '<link name="slide"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>'
+    model = read_urdf_text(GANTRY.replace("0 1 0", "1 0 0").replace('<link name="slide"/>', ball))
+    wall = Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
+    collisions = CollisionModel(model, [wall], [("slide", "hand"), ("hand", "wall")])
+    tracker = tracker_of(model, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(collisions)], 1 / 24, backend)
+    assert isinstance(tracker, AvoidingTracker)
+    tracker.stand(np.zeros(2))
+    targets = tracker.check_targets([[[x, 0.0, 0.0], None] for x in np.linspace(0.0, 1.2, 81)])
+    assert tracker.run(targets[:60]).converged.all()
+    free: list[int] = []
+    run = tracker._free.run
+
+    def counted(targets: Any, *others: Any) -> TrackResult:
+        free.append(len(targets))
+        return run(targets, *others)
+
+    tracker._free.run = counted  # type: ignore[method-assign]
+    motion = tracker.run(targets[60:])
+    assert motion.converged.all()
+    np.testing.assert_allclose(motion.q[:, 0], 0.341, atol=1e-3)
+    assert sum(free) <= 3
+
+
 def test_a_distance_that_is_not_found_is_an_error() -> None:
     collisions, q, _ = random_scene(np.random.default_rng(3))
     levels = TaskLevels(collisions.model, [ClearanceTask(collisions)])
