@@ -49,8 +49,30 @@ static void check_dependent(uint64_t *seed) {
     for (int32_t j = 0; j < i; j++) CHECK_NEAR(rk_dot(m, A + i * m, A + j * m), 0.0, 1e-14 * most, "a product of two columns");
 }
 
+/* From the vectors of a matrix nearby: as from none, and nothing is left to turn where it is the same. */
+static void check_again(uint64_t *seed) {
+  const int32_t n = 2 + (int32_t)uniform(seed, 0.0, MOST - 1.0), m = n + (int32_t)uniform(seed, 0.0, MOST - n + 1.0);
+  double A[MOST * MOST], B[MOST * MOST], old[MOST * MOST], V[MOST * MOST], near[MOST * MOST], square[MOST];
+  for (int32_t k = 0; k < n * m; k++) A[k] = uniform(seed, -1.0, 1.0), B[k] = A[k] + uniform(seed, -1e-5, 1e-5);
+  rk_orthogonalise(n, m, A, near, square);
+  memcpy(A, B, sizeof A);
+  rk_orthogonalise_again(n, m, near, old, A, V, square);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < n; j++) {
+      const double *a = A + i * m, *b = A + j * m;
+      CHECK_NEAR(rk_dot(m, a, b) / sqrt(rk_dot(m, a, a) * rk_dot(m, b, b)), i == j ? 1.0 : 0.0, 1e-13, "the cosine of two columns");
+      CHECK_NEAR(rk_dot(n, V + i * n, V + j * n), i == j ? 1.0 : 0.0, 1e-13, "a product of two singular vectors");
+    }
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = 0; k < m; k++) {
+      double sum = 0.0;
+      for (int32_t j = 0; j < n; j++) sum += V[i * n + j] * B[j * m + k];
+      CHECK_NEAR(A[i * m + k], sum, 1e-13, "the matrix in the basis of its singular vectors");
+    }
+}
+
 int main(void) {
   uint64_t seed = 5;
-  for (int i = 0; i < CASES; i++) check(&seed), check_dependent(&seed);
+  for (int i = 0; i < CASES; i++) check(&seed), check_dependent(&seed), check_again(&seed);
   return report("jacobi_svd");
 }

@@ -149,7 +149,7 @@ class NativeOptimum:
             or (
                 "",
                 f"after {found.iterations} steps the cost still falls",
-                f"the cost is nearly flat: {PATIENCE} steps lowered it by {found.change:.1g}",
+                f"{PATIENCE} steps lowered the cost by {found.change:.1g} only",
                 "no step found lowers the cost",
                 f"there was something better around each of {ROUNDS} poses",
             )[found.code]

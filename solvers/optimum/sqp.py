@@ -36,7 +36,9 @@ GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where
 ITERATIONS = 200  # in all; long flat valleys take more than 100
 UNMET_ITERATIONS = 80  # where a level is not met, whose poses are known to less: most that find an optimum take 40
 MOST_POSES = 8000  # in all, which is what takes time: where an optimum is found, hardly any takes 3000
-PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less, of its curvature, are given up
+# So many steps that halve no residual are given up, where they lower the cost by less than this share of its curvature,
+# or of what one whole step promises: the steps that are left would not bring it there.
+PATIENCE, STALE, JAMMED = 12, 1e-7, 1e-3
 
 # Second derivatives.
 STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
@@ -46,6 +48,7 @@ STRIDE = 1.0  # radians or L: farther along one direction no second derivative s
 DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
 SHORTER, STRIDES = 0.25, 5  # of steps along edges: each of the one before, and how many
 HALVINGS, CORNERS = 14, 3  # of a step, to 1e-4 of it: smaller is rounding; of one over corners of curves
+LONGER = 3  # halvings less than those from which no way led back to the tasks: with so many the next step starts
 SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the pose is at
 REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
 
@@ -66,7 +69,7 @@ class StaticOptimum:
     def __init__(self, poses: PoseProblem, criteria: Sequence[Criterion]) -> None:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
-        self.iterations, self._most, self._stride = 0, ITERATIONS, STRIDE
+        self.iterations, self._most, self._stride, self._halvings = 0, ITERATIONS, STRIDE, 0
         self._most_placed = poses.placed + MOST_POSES
         self._curvatures = Curvatures()
 
@@ -101,15 +104,16 @@ class StaticOptimum:
 
     def _descend(self, point: PosePoint) -> Generator[float, None, tuple[PoseLook, str]]:
         """Where no step leads farther down, and why that is the last one."""
-        look, last = self._look(point), (np.inf, np.inf)
+        look, last, promised, first = self._look(point), (np.inf, np.inf), 0.0, 0
         for step in range(self._most):
             if look.residual <= STATIONARY:
                 break
             if self._is_over:
                 return look, f"after {self.iterations} steps the cost still falls"
             if step % PATIENCE == 0:
-                if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._curvatures.usual:
-                    return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
+                lowered = last[1] - look.cost
+                if look.residual > 0.5 * last[0] and lowered < max(STALE * self._curvatures.usual, JAMMED * promised):
+                    return look, f"{PATIENCE} steps lowered the cost by {lowered:.1g} only"
                 last = look.residual, look.cost
             self.iterations += 1
             yield self.iterations / self._most
@@ -119,7 +123,10 @@ class StaticOptimum:
             if look.residual <= ACCEPTED and -change <= UNSEEN * self.objective.rounding(look.point.state):
                 return look, ""
             after = self._step_over_corners(look, values, E) if self.poses.pieces else None
-            after = after or self._step_along_edges(look, values, E) or self._search_line(look, x, change)
+            after = after or self._step_along_edges(look, values, E)
+            promised = 0.0 if after else -change
+            after = after or self._search_line(look, x, change, first)
+            first = max(self._blocked - LONGER, 0) if promised else 0
             after = after or self._flat_step(look, x)
             after = after or self._search_line(look, SHORT * look.descent, -SHORT * float(look.descent @ look.descent))
             if after is None:
@@ -169,11 +176,15 @@ class StaticOptimum:
         q = self.poses.moved(look.point.q, x)
         return self.poses.pieces.brought_back(lambda: self._surface.nearest(q, look.point))
 
-    def _search_line(self, look: PoseLook, x: Array, change: float, tries: int = HALVINGS) -> PoseLook | None:
-        for halving in range(tries):
-            share = 0.5**halving
+    def _search_line(
+        self, look: PoseLook, x: Array, change: float, first: int = 0, last: int = HALVINGS
+    ) -> PoseLook | None:
+        self._blocked = first
+        for halvings in range(first, last):
+            share = 0.5**halvings
             after = self._moved(look, share * x)
             if after is None:
+                self._blocked = halvings + 1
                 continue
             cost = self.objective.value(after.state)
             if self._rise(look, after, cost) < DECREASE * share * min(change, 0.0):
@@ -193,7 +204,7 @@ class StaticOptimum:
         if not look.subproblem.leaves_pieces(x):
             return None
         self.poses.pieces.leave()
-        after = self._search_line(look, x, change, CORNERS)
+        after = self._search_line(look, x, change, last=CORNERS)
         if after is None:
             self.poses.pieces.keep()
         return after
@@ -225,7 +236,7 @@ class StaticOptimum:
         # With x, not with what the way back to the tasks made of it: the edges are those of where x leads.
         bent = [LargestEigenvalue(then.A - own.derivative @ x, own.derivative, own.frames) for own, then in pairs]
         x, _, _ = look.subproblem.best(Gradients(look.gradients.smooth, bent, look.gradients.chosen), B)
-        return self._search_line(look, x, change, 1)
+        return self._search_line(look, x, change, last=1)
 
     def _flat_step(self, look: PoseLook, x: Array) -> PoseLook | None:
         """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""

@@ -26,10 +26,21 @@ int64_t rk_first_rows_workspace(const rk_step *step);
 void rk_add_change_of_rows(const rk_step *step, const rk_step_data *data, const double *nodes, const double *B,
                            double share, double *work, double *g);
 
+/* Singular vectors of such rows at a pose, from which those of poses nearby are found sooner; rows 0: none so far. */
+typedef struct rk_near_vectors {
+  double *U;
+  int32_t rows;
+} rk_near_vectors;
+
+/* A[rows][nv] = U'J of such rows, orthogonal, and U[rows][rows] as rows. near: filled in where it has none; null: without.
+   s[rows], B[rows][nv]: scratch. Returns how many rows. */
+int32_t rk_first_vectors(const rk_step *step, const rk_step_data *data, const double *nodes, rk_near_vectors *near,
+                         double *work, double *s, double *B, double *A, double *U);
+
 /* -1/2 log det JJ' of the rows of the tasks of the first level, or minus its smallest singular value:
-   solvers/criteria/manipulability.py. */
+   solvers/criteria/manipulability.py. near: as in rk_first_vectors. */
 double rk_add_manipulability(const rk_step *step, const rk_step_data *data, const double *nodes, int smallest,
-                             int32_t rank, double share, double *work, double *g);
+                             int32_t rank, double share, rk_near_vectors *near, double *work, double *g);
 int64_t rk_manipulability_workspace(const rk_step *step);
 
 /* H[nv][nv] and g[nv] of 1/2 x'Hx + g'x of all criteria at data->q, dimensionless, x the displacement of a step.

@@ -65,12 +65,22 @@ static double value_and_slope(int32_t rows, int32_t nv, int smallest, int32_t ra
   return value;
 }
 
+int32_t rk_first_vectors(const rk_step *step, const rk_step_data *data, const double *nodes, rk_near_vectors *near,
+                         double *work, double *s, double *B, double *A, double *U) {
+  const int32_t rows = rk_first_rows(step, data, nodes, work, A);
+  if (near && near->rows == rows)
+    rk_orthogonalise_again(rows, step->model->nv, near->U, B, A, U, s);
+  else
+    rk_orthogonalise(rows, step->model->nv, A, U, s);
+  if (near && near->rows == 0) near->rows = rows, rk_copy(near->U, U, (int64_t)rows * rows);
+  return rows;
+}
+
 double rk_add_manipulability(const rk_step *step, const rk_step_data *data, const double *nodes, int smallest,
-                             int32_t rank, double share, double *work, double *g) {
+                             int32_t rank, double share, rk_near_vectors *near, double *work, double *g) {
   const int64_t nv = step->model->nv, most = rk_most_first_rows(step);
   double *A = work + rk_first_rows_workspace(step), *B = A + most * nv, *U = B + most * nv, *s = U + most * most;
-  const int32_t rows = rk_first_rows(step, data, nodes, work, A);
-  rk_orthogonalise(rows, (int32_t)nv, A, U, s);
+  const int32_t rows = rk_first_vectors(step, data, nodes, near, work, s, B, A, U);
   const double value = value_and_slope(rows, (int32_t)nv, smallest, rank, A, U, s, B);
   if (g) rk_add_change_of_rows(step, data, nodes, B, -share, work, g);
   return value;

@@ -3,10 +3,10 @@
 #include "optimum/optimum_search.h"
 #include "math/rk_math.h"
 
-static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
+static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7, JAMMED = 1e-3;
 static const double MOST_POSES = 8000.0;
 static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
-enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, STRIDES = 5, CORNERS = 3, ROUNDS = 8 };
+enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, LONGER = 3, STRIDES = 5, CORNERS = 3, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
@@ -66,15 +66,20 @@ static double exact_cost_here(const rk_optimum_search *s) {
   return s->look->cost - rk_excess_cost(&s->poses, s->look, &s->look->pose);
 }
 
-/* The first of `tries` halvings of x that lowers the cost as the slope promises is taken and looked at. */
-static int search_line(rk_optimum_search *s, const double *x, double change, int tries) {
+/* The first halving of x, from `first` to before `last`, that lowers the cost as the slope promises is taken and looked at;
+   s->blocked: the last one from which no way leads back to the tasks, and 1 more. */
+static int search_line(rk_optimum_search *s, const double *x, double change, int first, int last) {
   const int32_t n = s->poses.n;
   rk_look *after = other(s);
   if (change > 0.0) change = 0.0;
-  double share = 1.0;
-  for (int k = 0; k < tries; k++, share *= 0.5) {
+  s->blocked = first;
+  for (int k = first; k < last; k++) {
+    const double share = 1.0 / (double)(1 << k);
     for (int32_t i = 0; i < n; i++) s->dq[i] = share * x[i];
-    if (!move(s, s->dq, &after->pose)) continue;
+    if (!move(s, s->dq, &after->pose)) {
+      s->blocked = k + 1;
+      continue;
+    }
     if (!(exact_cost(s, &after->pose) < exact_cost_here(s) + DECREASE * share * change)) continue;
     look_after(s, after);
     s->look = after;
@@ -109,7 +114,7 @@ static int step_along_bent_edges(rk_optimum_search *s, int32_t count, double cha
     if (!bend_edge(s, e, there, s->x)) return 0;
   goal.A = s->bent;
   rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->here, &of_bent, 0);
-  return search_line(s, s->here, change, 1);
+  return search_line(s, s->here, change, 0, 1);
 }
 
 /* x: the Newton step. Returns its change of the cost, to first order. */
@@ -164,7 +169,7 @@ static int step_over_corners(rk_optimum_search *s, int32_t count) {
   }
   if (!leaves) return 0;
   rk_keep_to(&s->poses, s->poses.whole);
-  if (search_line(s, s->x, change, CORNERS)) return 1;
+  if (search_line(s, s->x, change, 0, CORNERS)) return 1;
   rk_keep_to(&s->poses, s->poses.straight);
   return 0;
 }
@@ -174,12 +179,16 @@ static int step_down(rk_optimum_search *s) {
   const int32_t n = s->poses.n, count = rk_newton_directions(s);
   const rk_look *look = s->look;
   const double change = newton_step(s, count, STRIDE);
+  const int first = s->first;
+  s->promised = 0.0, s->first = 0;
   if (look->residual <= ACCEPTED && -change <= UNSEEN * look->noise) return 0;
   if (step_over_corners(s, count) || step_along_edges(s, count)) return 1;
-  newton_step(s, count, STRIDE);
-  if (search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
+  s->promised = -newton_step(s, count, STRIDE);
+  const int found = search_line(s, s->x, change, first, HALVINGS);
+  if (s->blocked > LONGER) s->first = s->blocked - LONGER;
+  if (found || step_along_flat(s)) return 1;
   for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->descent[k];
-  if (search_line(s, s->x, -SHORT * rk_dot(n, look->descent, look->descent), HALVINGS)) return 1;
+  if (search_line(s, s->x, -SHORT * rk_dot(n, look->descent, look->descent), 0, HALVINGS)) return 1;
   /* Where the best step promises less than the rounding of the cost, the slope is none. */
   if (look->residual < __builtin_inf() && -change <= look->noise) s->look->residual = 0.0;
   return 0;
@@ -190,12 +199,14 @@ static int is_over(const rk_optimum_search *s) { return s->iterations >= s->most
 /* To where no step leads farther down; the code of why that is the last one. */
 static int32_t descend(rk_optimum_search *s) {
   double last_residual = __builtin_inf(), last_cost = __builtin_inf();
+  s->first = 0;
   for (int step = 0;; step++) {
     if (s->look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
     if (is_over(s)) return RK_OPTIMUM_FALLING;
     if (step % PATIENCE == 0) {
       s->change = last_cost - s->look->cost;
-      if (s->look->residual > 0.5 * last_residual && s->change < STALE * s->usual) return RK_OPTIMUM_FLAT;
+      const double least = rk_max(STALE * s->usual, JAMMED * s->promised);
+      if (s->look->residual > 0.5 * last_residual && s->change < least) return RK_OPTIMUM_FLAT;
       last_residual = s->look->residual, last_cost = s->look->cost;
     }
     s->iterations++;

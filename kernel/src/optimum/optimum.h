@@ -4,6 +4,7 @@
 #ifndef RK_OPTIMUM_H
 #define RK_OPTIMUM_H
 
+#include "criteria/criteria.h"
 #include "math/rk_arena.h"
 #include "math/rk_reflectors.h"
 #include "robokin_optimum.h"
@@ -36,6 +37,7 @@ typedef struct rk_poses {
   double *W;
   int32_t *rows, *order;       /* [n + n_rows] */
   double *scratch, *hierarchy, *cost_work, *edge_vectors;
+  rk_near_vectors *near;       /* of the first level's rows at the pose that was looked at last */
   double *placed;              /* [1] how many poses so far */
 } rk_poses;
 

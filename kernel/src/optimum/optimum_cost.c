@@ -1,5 +1,4 @@
 /* What is to be small at a pose. Twin of solvers/criteria/objective.py. */
-#include "criteria/criteria.h"
 #include "optimum/optimum.h"
 
 static int is_potential(const rk_criterion *criterion) {
@@ -39,9 +38,9 @@ double rk_cost(const rk_poses *s, const rk_pose *pose, double *size, double *g) 
       cost = rk_add_gravity_torque(s->model, pose->nodes, criterion->gravity, criterion->stiffness, share,
                                    s->cost_work, g);
     else if (criterion->kind == RK_MANIPULABILITY)
-      cost = rk_add_manipulability(step, s->optimum->stack->data, pose->nodes, 0, 0, share, s->cost_work, g);
+      cost = rk_add_manipulability(step, s->optimum->stack->data, pose->nodes, 0, 0, share, s->near, s->cost_work, g);
     else if (size)
-      cost = rk_add_manipulability(step, s->optimum->stack->data, pose->nodes, 1, criterion->rank, share, s->cost_work, 0);
+      cost = rk_add_manipulability(step, s->optimum->stack->data, pose->nodes, 1, criterion->rank, share, s->near, s->cost_work, 0);
     sum += share * cost;
     sizes += share * __builtin_fabs(cost);
   }

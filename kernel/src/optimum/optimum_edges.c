@@ -1,8 +1,6 @@
 /* Potentials that are the largest eigenvalue of a symmetric matrix: minus the smallest singular value. Twin of
    solvers/criteria/largest_eigenvalue.py and smallest_singular_value.py, which explain it. */
-#include "criteria/criteria.h"
 #include "optimum/optimum.h"
-#include "math/rk_jacobi_svd.h"
 #include "math/rk_math.h"
 #include "math/rk_symmetric_eigen.h"
 
@@ -46,8 +44,7 @@ static vectors vectors_at(const rk_poses *s, const rk_pose *pose, int32_t rank) 
   const rk_step *step = s->step;
   rk_arena arena = {s->cost_work, 0};
   vectors own = lay_out(&arena, step);
-  own.rows = rk_first_rows(step, s->optimum->stack->data, pose->nodes, own.rows_work, own.A);
-  rk_orthogonalise(own.rows, own.n, own.A, own.U, own.s);
+  own.rows = rk_first_vectors(step, s->optimum->stack->data, pose->nodes, s->near, own.rows_work, own.s, own.B, own.A, own.U);
   int32_t moving = 0;
   for (int32_t i = 0; i < own.rows; i++) {
     const double *row = own.A + (int64_t)i * own.n;

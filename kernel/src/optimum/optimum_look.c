@@ -13,6 +13,7 @@ static double length_of(int32_t n, const double *x) { return rk_sqrt(rk_dot(n, x
 static void take_edges(rk_optimum_search *s, rk_look *look, double last) {
   const int32_t n = s->poses.n;
   const double gap = REACHED * last < NEAR ? REACHED * last : NEAR, ground = GROUND * s->usual;
+  s->poses.near->rows = 0;
   for (int32_t k = 0; k < n; k++) s->there[k] = look->slope[k];
   for (rk_edge *edge = look->edges; edge < look->edges + s->poses.n_edges; edge++) {
     rk_take_edge(&s->poses, &look->pose, gap, edge);

@@ -1,7 +1,6 @@
 /* Poses of an optimum: their rows and errors, and motions inside the limits. Twin of solvers/optimum/pose_problem.py, which explains
    it. */
 #include "limits/cone.h"
-#include "criteria/criteria.h"
 #include "optimum/optimum.h"
 #include "math/rk_math.h"
 #include "step/step_rows.h"
@@ -50,7 +49,11 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.cost_work = rk_take(arena, rk_cost_workspace(step));
   s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
   s.placed = rk_take(arena, 1);
+  const int64_t first = rk_most_first_rows(step);
+  s.near = (rk_near_vectors *)rk_take(arena, (int64_t)sizeof(rk_near_vectors) / 8);
+  double *U = rk_take(arena, first * first);
   if (!arena->base) return s;
+  s.near->U = U, s.near->rows = 0;
   *s.placed = 0.0;
   rk_rows_forget(step, s.scratch);
   for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = s.n_pieces + 3 * k;

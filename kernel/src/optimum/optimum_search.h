@@ -13,6 +13,8 @@ typedef struct rk_optimum_search {
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */
   double stride;            /* of the next step along edges */
+  int first, blocked;       /* halvings: of the next Newton step; of the last step, from which no way led back to the tasks */
+  double promised;          /* by how much the last step, of its whole length, would have lowered the cost; 0 along edges */
   int iterations, most;     /* at most so many */
   double *H, *V, *E;        /* [n][n] */
   double *value, *weight, *x, *dq, *here, *there; /* [n] */

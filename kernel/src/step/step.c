@@ -95,7 +95,7 @@ static void combine(const stepping *s) {
       case RK_MANIPULABILITY:
       case RK_SMALLEST_SINGULAR_VALUE:
         cost = rk_add_manipulability(step, s->data, s->nodes, criterion->kind == RK_SMALLEST_SINGULAR_VALUE, criterion->rank,
-                                     share, s->scratch, s->g);
+                                     share, 0, s->scratch, s->g);
         break;
       case RK_GRAVITY_TORQUE:
         cost = rk_add_gravity_torque(step->model, s->nodes, criterion->gravity, criterion->stiffness, share,

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics, load_urdf
-from robokin_addon.solvers import AimTask, PositionTask, solve_ik
-from robokin_addon.solvers.criteria import Manipulability
+from robokin_addon.solvers import AimTask, IKProblem, LoopClosureTask, PositionTask, solve_ik
+from robokin_addon.solvers.criteria import GravityTorque, Manipulability
 from robokin_addon.solvers.optimum import sqp
+from robokin_addon.solvers.optimum.choice import optimum_of
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
+from robokin_addon.solvers.progress import finish
 from support.robots import robot
 
 TIP = "panda_link8"
@@ -35,3 +37,22 @@ def test_a_search_ends_after_so_many_poses(monkeypatch: pytest.MonkeyPatch) -> N
     found = solve_ik(model, tasks, READY, criteria=[Manipulability()], diagnose=False, backend="numpy")
     assert found.is_optimal is False and "the cost still falls" in found.reason
     assert len(counted) < 60
+
+
+@pytest.mark.parametrize("seed", [2, 14])
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_steps_that_a_loop_lets_be_short_only_are_few(backend: str, seed: int) -> None:
+    """A loop and a place that is not met keep a step from being long, and the next ones, too: each starts about where
+    the last one ended, and after a dozen that gain next to nothing the rest are not taken."""
+    model, rng = load_urdf(robot("panda")), np.random.default_rng(seed)
+    T = forward_kinematics(model, model.limits.clamp(READY + 0.5 * rng.normal(size=model.nq)))
+    loop = LoopClosureTask(TIP, "panda_link4", other_offset=np.linalg.inv(T["panda_link4"]) @ T[TIP])
+    tasks = [loop, PositionTask(TIP, T[TIP][:3, 3] + rng.normal(size=3))]
+    problem = IKProblem(model, tasks, backend=backend)
+    start = problem.solve(q0=READY, diagnose=False).q
+    levels = problem.search.levels
+    poses = PoseProblem(levels, levels.targets, model.limits)
+    before = poses.placed
+    found = finish(optimum_of(poses, [GravityTorque()]).find(poses.point(start)))
+    assert 0 < found.iterations <= 40 and model.limits.contain(found.point.q).all()
+    assert poses.placed - before < 1000
