@@ -131,17 +131,25 @@ def solve_moving(
     last: LastUnknown | None = None,
 ) -> Generator[None, None, BandedQPResult | None]:
     """`solve_banded_qp` where coordinates (F, n) bool stay as they are, of which rows ask nothing. Frames of which all
-    coordinates stay are no part of the program, nor are rows without sides: it takes the less time."""
+    coordinates stay are no part of the program, nor are coordinates that nothing moves in any frame, nor rows without
+    sides: it takes the less time."""
     still = np.zeros(g.shape, bool) if still is None else still
     (frames, n), moves = still.shape, ~still.all(axis=1)
     moving, bounded = np.flatnonzero(moves), ~(np.isneginf(lower) & np.isposinf(upper))
+    H, coordinate = _of_moving(H, still), rows.column % n
+    sides = rows.among(bounded), lower[bounded], upper[bounded]
+    pulled = _pulled(H, g, *sides) if last is None else np.ones(n, bool)
+    at_rest = np.zeros(len(rows), bool)
+    at_rest[rows.row] = ~pulled[coordinate]
+    bounded, own = bounded & ~at_rest, np.flatnonzero(pulled)
     if last is not None:
         last = replace(last, border=last.border[moving], across=last.across[bounded])
-    own = np.cumsum(moves)[rows.column // n] - 1  # which of the frames that move
-    part = SparseRows(rows.start, (own * n + rows.column % n).astype(np.int32), rows.value).among(bounded)
+    place = (np.cumsum(moves)[:, None] - 1) * len(own) + np.cumsum(pulled) - 1  # of those that move and are pulled
+    part = SparseRows(rows.start, place.ravel()[rows.column].astype(np.int32), rows.value).among(bounded)
+    cells = np.ix_(moving, own)
     search = solve_banded_qp(
-        _of_moving(H, still),
-        g[moving],
+        np.ascontiguousarray(H[:, :, own[:, None], own]),
+        g[cells],
         part,
         lower[bounded],
         upper[bounded],
@@ -153,8 +161,22 @@ def solve_moving(
     if found is None:
         return None
     x, multipliers = np.zeros((frames, n)), np.zeros(len(rows))
-    x[moving], multipliers[bounded] = found.x, found.multipliers
+    x[cells], multipliers[bounded] = found.x, found.multipliers
+    x[still] = 0.0
     return replace(found, x=x, multipliers=multipliers)
+
+
+def _pulled(H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array) -> Array:
+    """(n,) bool, coordinates that something moves in a frame: a gradient, a row that asks for it, or another one."""
+    n = g.shape[1]
+    pulled, coupled = g.any(axis=0), H.any(axis=(0, 1))
+    np.fill_diagonal(coupled, False)
+    coordinate, first = rows.column % n, np.zeros(len(rows), int)
+    first[rows.row[::-1]] = coordinate[::-1]
+    met = first[rows.row]
+    coupled[coordinate[coordinate != met], met[coordinate != met]] = True
+    pulled[coordinate[((lower > 0.0) | (upper < 0.0))[rows.row]]] = True
+    return pulled | coupled.any(axis=0) | coupled.any(axis=1)
 
 
 def _of_moving(H: Array, still: Array) -> Array:

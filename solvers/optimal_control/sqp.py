@@ -20,6 +20,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..qp.banded import BandedQPResult
 from ..qp.banded_qp import LastUnknown
+from ..qp.dense import QPStatus
 from .costs import MotionCost
 from .discretization import DiscreteMotion
 from .free_time import LONGEST as LONGEST_IN_TIME
@@ -296,8 +297,8 @@ def _moved_back(
         known = guess if len(guess) == len(rows) else np.zeros(len(rows))
         g = -push * rows.transposed(known, here.gradient.size).reshape(here.gradient.shape)
         back = yield from _given_up(solve_moving(H, g, rows, lower, upper, at.grid.backend_name, known, still), most)
-        if back is None:
-            break
+        if back is None or back.status is not QPStatus.OPTIMAL:
+            break  # what is no solution may pass limits
         moved = at.moved(back.x)
         there = constraints.at(moved)
         remaining = total_residual(moved, there)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from .banded_qp import BandedQP
+from .banded_reduced import NOTHING, FreeDirections
 from .sparse_rows import SparseRows
 
 Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 of its column, what is left of its entry
@@ -15,7 +16,7 @@ Factor = tuple[Array, Array, float]  # L, and what the last unknown adds: K^-1 o
 DELTA, LEAST_DELTA, FIRMER = 1e-5, 1e-10, 0.1
 SLOW = 0.1  # a share of what equations are off by: a step that leaves more makes them firmer
 # Added to H of size 1, as much as rounding makes it need: the first FEW, or all where sides are steep.
-RHOS = (1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
+RHOS = (1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 10.0)
 FEW = 2
 STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
 REFINEMENTS = 2  # of each step, unless it leaves less than this share
@@ -58,37 +59,60 @@ def substitute(L: Array, b: Array) -> Array:
     return x
 
 
+def _times(H: Array, x: Array) -> Array:
+    """(F, n) H x."""
+    out = np.zeros(x.shape)
+    for s in range(min(H.shape[1], len(x))):
+        blocks = H[s:, s]
+        out[s:] += np.einsum("kij,kj->ki", blocks, x[: len(x) - s])
+        if s:
+            out[: len(x) - s] += np.einsum("kji,kj->ki", blocks, x[s:])
+    return out
+
+
 class BandedProgram:
-    """The program with rows of length 1 and H of size 1."""
+    """The program of what equations of one frame leave free, with rows of length 1 and H of size 1. kept: the rows that
+    it has of those given."""
 
     def __init__(self, given: BandedQP) -> None:
         H, g, rows, last = given.H, given.g, given.rows, given.last
-        self.shape, self.banded, self.last = g.shape, g.size, last
+        self.given, self.shape, self.banded, self.last = given, g.shape, g.size, last
         self.size = g.size + (last is not None)
         length = np.sqrt(np.bincount(rows.row, rows.value**2, len(rows)))
         self.length = np.where(length > 0.0, length, 1.0)
-        self.rows = SparseRows(rows.start, rows.column, rows.value / self.length[rows.row])
-        self.lower, self.upper = given.lower / self.length, given.upper / self.length
+        rows = SparseRows(rows.start, rows.column, rows.value / self.length[rows.row])
+        lower, upper = given.lower / self.length, given.upper / self.length
         most, least = float(abs(H).max(initial=0.0)), float(abs(g).max(initial=0.0))
         if last is not None:
             most = max(most, float(abs(last.border).max(initial=0.0)), abs(last.corner))
             least = max(least, abs(last.slope))
         self.scale = most if most > 1e-300 else max(least, 1e-300)
-        self.H, self.g = H / self.scale, g.ravel() / self.scale
-        self.border, self.corner, self.across = np.zeros(g.size), 0.0, np.zeros(len(rows))
-        if last is not None:
-            self.border, self.corner = last.border.ravel() / self.scale, last.corner / self.scale
-            self.across, self.g = last.across / self.length, np.append(self.g, last.slope / self.scale)
+        self.size_g = max(least / self.scale, 1e-12)
+        H, across = H / self.scale, np.zeros(len(rows)) if last is None else last.across / self.length
         for k in range(len(H)):
-            self.H[k, k + 1 :] = 0.0
-        self.equal = self.lower == self.upper
+            H[k, k + 1 :] = 0.0
+        self.free = free = FreeDirections(rows, lower, upper, across, g.shape)
+        shift, (part, terms) = rows.times(free.origin.ravel()), free.reduced(rows)
+        room = 1.0 + SparseRows(rows.start, rows.column, abs(rows.value)).times(abs(free.origin.ravel()))
+        is_empty = (np.diff(part.start) == 0) & (across == 0.0)
+        is_kept = ~free.solved & ~(is_empty & (np.maximum(lower - shift, shift - upper) <= NOTHING * room))
+        self.kept, self.room = np.flatnonzero(is_kept), room[is_kept]
+        self.rows, self.across = part.among(is_kept), across[is_kept]
+        self.terms = SparseRows(part.start, part.column, terms).among(is_kept)
+        self.lower, self.upper = (lower - shift)[self.kept], (upper - shift)[self.kept]
+        self.H, self.border, self.corner = free.hessian(H), np.zeros(g.size), 0.0
+        self.g = free.components(_times(H, free.origin) + g / self.scale).ravel()
+        if last is not None:
+            self.border, self.corner = free.components(last.border / self.scale).ravel(), last.corner / self.scale
+            slope = last.slope + float((last.border * free.origin).sum())
+            self.g = np.append(self.g, slope / self.scale)
+        self.equal = given.lower[self.kept] == given.upper[self.kept]
         self.has_lower = np.isfinite(self.lower) & ~self.equal
         self.has_upper = np.isfinite(self.upper) & ~self.equal
         self.sides = int(self.has_lower.sum() + self.has_upper.sum())
         # The sides that count, 0 for others.
         self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
         self.high = np.where(self.has_upper, self.upper, 0.0)
-        self.size_g = max(float(abs(self.g).max(initial=0.0)), 1e-12)
         self.pairs = self._pairs()
         self.delta = DELTA
 
@@ -114,15 +138,25 @@ class BandedProgram:
 
     def times(self, x: Array) -> Array:
         """(N,) H x."""
-        own, x, out = x, x[: self.banded].reshape(self.shape), np.zeros(self.shape)
-        for s in range(self.H.shape[1]):
-            blocks = self.H[s:, s]
-            out[s:] += np.einsum("kij,kj->ki", blocks, x[: len(x) - s])
-            if s:
-                out[: len(x) - s] += np.einsum("kji,kj->ki", blocks, x[s:])
+        own, out = x, _times(self.H, x[: self.banded].reshape(self.shape))
         if self.last is None:
             return out.ravel()
         return np.append(out.ravel() + self.border * own[-1], self.border @ own[:-1] + self.corner * own[-1])
+
+    def guessed(self, multipliers: Array) -> Array:
+        """Multipliers of the rows of this program, from those (m,) of all."""
+        return -(multipliers * self.length / self.scale)[self.kept]
+
+    def expanded(self, u: Array, z: Array) -> tuple[Array, Array]:
+        """x (F n,) and the last unknown, multipliers (m,) of all rows."""
+        given, last = self.given, self.last
+        x, multipliers = self.free.place(u[: self.banded]), np.zeros(len(self.length))
+        multipliers[self.kept] = -z * self.scale / self.length[self.kept]
+        force = _times(given.H, x.reshape(self.shape)) + given.g
+        force += 0.0 if last is None else last.border * u[-1]
+        force = force.ravel() + given.rows.transposed(multipliers, self.banded)
+        multipliers += self.free.balance(-force) / self.length
+        return np.append(x, u[self.banded :]), multipliers
 
     def along(self, x: Array) -> Array:
         """(m,) C x."""
@@ -132,7 +166,7 @@ class BandedProgram:
     def rooms(self, x: Array) -> tuple[Array, Array]:
         """(m,) what the residual of each lower and upper side is relative to: its own size, so that no side loosens
         others, and the terms of the sum C x, which rounding is relative to."""
-        terms = 1.0 + np.bincount(self.rows.row, abs(self.rows.value * x[self.rows.column]), len(self.rows))
+        terms = self.room + self.terms.times(abs(x))
         terms += 0.0 if self.last is None else abs(self.across * x[-1])
         low = terms + abs(self.low)
         return low, np.where(self.has_upper, terms + abs(self.high), low)

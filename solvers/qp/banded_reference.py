@@ -49,9 +49,9 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> Generator[None, Non
     program = BandedProgram(given)
     point, count = _Point(program), 0
     try:
-        x, z, _, is_exact = yield from _polished(program, point.x, -guess * program.length / program.scale)
+        x, z, _, is_exact = yield from _polished(program, point.x, program.guessed(guess))
         if is_exact:
-            return OPTIMAL, x, -z * program.scale / program.length, 0
+            return OPTIMAL, *program.expanded(x, z), 0
     except NotConvexError:
         pass  # the guess was wrong
     try:
@@ -70,7 +70,7 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> Generator[None, Non
         status = NOT_CONVEX
     if status == NOT_CONVEX:
         return NOT_CONVEX, np.zeros(program.size), np.zeros(len(given.rows)), count
-    return status, x, -z * program.scale / program.length, count
+    return status, *program.expanded(x, z), count
 
 
 class _Point:

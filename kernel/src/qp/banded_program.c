@@ -5,34 +5,14 @@
 
 #include "banded_cholesky.h"
 
-static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7, 1e-5};
-enum { REGULARISATIONS = 5, FEW = 2 };
-
-void rk_banded_take(rk_banded_solver *s, const rk_banded_program *p, rk_arena *arena) {
-  s->p = p;
-  s->banded = (int64_t)p->frames * p->n;
-  s->size = s->banded + (p->border ? 1 : 0);
-  s->reach = (int64_t)p->width * p->n + RK_BAND_PAD;
-  s->rows = p->rows;
-  s->entries = p->rows ? p->start[p->rows] : 0;
-  s->H = rk_take(arena, s->banded * s->reach);
-  s->L = rk_take(arena, s->banded * s->reach);
-  double **of_unknowns[] = {&s->g, &s->x, &s->Hx, &s->force, &s->rx, &s->dx, &s->lack, &s->best, &s->border, &s->eliminated};
-  for (size_t i = 0; i < sizeof of_unknowns / sizeof *of_unknowns; i++) *of_unknowns[i] = rk_take(arena, s->size);
-  double **of_rows[] = {&s->length, &s->low, &s->high, &s->y,   &s->sl,  &s->su,  &s->zl,    &s->zu,
-                        &s->Cx,     &s->ry,  &s->rl,   &s->ru,  &s->dy,  &s->dsl, &s->dsu,   &s->dzl,
-                        &s->dzu,    &s->cl,  &s->cu,  &s->pl,  &s->pu,   &s->weight, &s->other, &s->kept, &s->z, &s->across, &s->room_low, &s->room_high};
-  for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = rk_take(arena, s->rows);
-  s->value = rk_take(arena, s->entries);
-  s->has = rk_take_integers(arena, s->rows);
-  s->at = rk_take_integers(arena, s->rows);
-}
+static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 10.0};
+enum { REGULARISATIONS = 8, FEW = 2 };
 
 void rk_banded_times(const rk_banded_solver *s, const double *x, double *out) {
   const rk_banded_program *p = s->p;
   for (int64_t i = 0; i < s->rows; i++) {
     double sum = 0.0;
-    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) sum += s->value[k] * x[p->column[k]];
+    for (int32_t k = s->start[i]; k < s->start[i + 1]; k++) sum += s->value[k] * x[s->column[k]];
     out[i] = sum + s->across[i] * (p->border ? x[s->banded] : 0.0);
   }
 }
@@ -41,11 +21,10 @@ void rk_banded_look(rk_banded_solver *s, const double *x) {
   const rk_banded_program *p = s->p;
   for (int64_t i = 0; i < s->rows; i++) {
     const double last = s->across[i] * (p->border ? x[s->banded] : 0.0);
-    double sum = last, terms = 1.0 + fabs(last);
-    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) {
-      const double term = s->value[k] * x[p->column[k]];
-      sum += term;
-      terms += fabs(term);
+    double sum = last, terms = s->room[i] + fabs(last);
+    for (int32_t k = s->start[i]; k < s->start[i + 1]; k++) {
+      sum += s->value[k] * x[s->column[k]];
+      terms += s->terms[k] * fabs(x[s->column[k]]);
     }
     s->Cx[i] = sum;
     s->room_low[i] = s->has[i] & 5 ? terms + fabs(s->low[i]) : terms;
@@ -57,7 +36,7 @@ void rk_banded_add_transposed(const rk_banded_solver *s, const double *z, double
   const rk_banded_program *p = s->p;
   for (int64_t i = 0; i < s->rows; i++)
     if (z[i] != 0.0)
-      for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) out[p->column[k]] += s->value[k] * z[i];
+      for (int32_t k = s->start[i]; k < s->start[i + 1]; k++) out[s->column[k]] += s->value[k] * z[i];
   if (!p->border) return;
   for (int64_t i = 0; i < s->rows; i++) out[s->banded] += s->across[i] * z[i];
 }
@@ -79,13 +58,12 @@ void rk_banded_hessian_times(const rk_banded_solver *s, const double *x, double 
 
 /* What the last unknown adds to the factor: K^-1 b of its column b, and what is left of its own entry. */
 static int32_t factor_last(rk_banded_solver *s, double rho) {
-  const rk_banded_program *p = s->p;
   double own = s->corner + rho;
   memcpy(s->eliminated, s->border, sizeof(double) * (size_t)s->banded);
   for (int64_t i = 0; i < s->rows; i++) {
     const double push = s->weight[i] * s->across[i];
     if (push == 0.0) continue;
-    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) s->eliminated[p->column[k]] += s->value[k] * push;
+    for (int32_t k = s->start[i]; k < s->start[i + 1]; k++) s->eliminated[s->column[k]] += s->value[k] * push;
     own += push * s->across[i];
   }
   memcpy(s->lack, s->eliminated, sizeof(double) * (size_t)s->banded);
@@ -104,53 +82,23 @@ void rk_banded_solve(const rk_banded_solver *s, double *b) {
 
 /* L of H + rho + C' diag(weight) C; 0 where that is not positive definite. */
 static int32_t factor_with(rk_banded_solver *s, double rho) {
-  const rk_banded_program *p = s->p;
   memcpy(s->L, s->H, sizeof(double) * (size_t)(s->banded * s->reach));
   for (int64_t i = 0; i < s->banded; i++) *rk_band_at(s->L, s->reach, i, i) += rho;
   for (int64_t i = 0; i < s->rows; i++) {
     if (s->weight[i] == 0.0) continue;
-    for (int32_t a = p->start[i]; a < p->start[i + 1]; a++) {
-      double *row = s->L + p->column[a] * s->reach + (s->reach - 1 - p->column[a]);
+    for (int32_t a = s->start[i]; a < s->start[i + 1]; a++) {
+      double *row = s->L + s->column[a] * s->reach + (s->reach - 1 - s->column[a]);
       const double own = s->weight[i] * s->value[a];
-      for (int32_t b = p->start[i]; b <= a; b++) row[p->column[b]] += own * s->value[b];
+      for (int32_t b = s->start[i]; b <= a; b++) row[s->column[b]] += own * s->value[b];
     }
   }
-  return rk_band_factor(s->L, s->banded, s->reach) && (!p->border || factor_last(s, rho));
+  return rk_band_factor(s->L, s->banded, s->reach) && (!s->p->border || factor_last(s, rho));
 }
 
 int32_t rk_banded_factor(rk_banded_solver *s) {
-  const int32_t most = rk_largest(s->weight, s->rows) > RK_STEEP ? REGULARISATIONS : FEW;
+  const double steepest = rk_largest(s->weight, s->rows);
+  const int32_t most = steepest > RK_STEEP ? REGULARISATIONS : FEW;
   for (int32_t i = 0; i < most; i++)
     if (factor_with(s, RHOS[i])) return 1;
   return 0;
-}
-
-void rk_banded_scale(rk_banded_solver *s) {
-  const rk_banded_program *p = s->p;
-  const int64_t n = p->n, width = p->width;
-  double most = 0.0;
-  for (int64_t i = 0; i < (int64_t)p->frames * width * n * n; i++) most = rk_larger(most, fabs(p->H[i]));
-  for (int64_t i = 0; p->border && i < s->banded; i++) most = rk_larger(most, fabs(p->border[i]));
-  if (p->border) most = rk_larger(most, fabs(p->corner));
-  s->scale = most > 1e-300 ? most : rk_larger(rk_largest(p->g, s->size), 1e-300);
-  memset(s->H, 0, sizeof(double) * (size_t)(s->banded * s->reach));
-  s->corner = p->border ? p->corner / s->scale : 0.0;
-  for (int64_t i = 0; i < s->size; i++) s->border[i] = p->border && i < s->banded ? p->border[i] / s->scale : 0.0;
-  for (int64_t k = 0; k < p->frames; k++)
-    for (int64_t b = 0; b < width && b <= k; b++)
-      for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < (b ? n : i + 1); j++)
-          *rk_band_at(s->H, s->reach, k * n + i, (k - b) * n + j) = p->H[((k * width + b) * n + i) * n + j] / s->scale;
-  for (int64_t i = 0; i < s->size; i++) s->g[i] = p->g[i] / s->scale;
-  s->size_g = rk_larger(rk_largest(s->g, s->size), 1e-12);
-  for (int64_t i = 0; i < s->rows; i++) {
-    double square = 0.0;
-    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) square += p->value[k] * p->value[k];
-    s->length[i] = square > 0.0 ? sqrt(square) : 1.0;
-    for (int32_t k = p->start[i]; k < p->start[i + 1]; k++) s->value[k] = p->value[k] / s->length[i];
-    s->across[i] = p->border ? p->across[i] / s->length[i] : 0.0;
-    s->low[i] = p->low[i] / s->length[i];
-    s->high[i] = p->high[i] / s->length[i];
-    s->has[i] = s->low[i] == s->high[i] ? 4 : (isfinite(s->low[i]) ? 1 : 0) + (isfinite(s->high[i]) ? 2 : 0);
-  }
 }

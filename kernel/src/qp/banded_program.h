@@ -12,6 +12,10 @@ static const double RK_DELTA = 1e-5; /* by which equations give way, at first */
 
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
+   Of each frame: reflector, factor, end: the basis whose first `rank` vectors the equations `solved` take; triangle, along:
+   these equations and the point that they ask for in it; free: the directions that they leave. first: the first unknown of
+   each frame. origin[frames n]: the point, for 0. whole, block: to reckon with. index: which row given each row is. terms,
+   room: what the rounding of an entry, or of a row where all unknowns are 0, is relative to.
    at: 1 lower, 2 upper side is active. size: unknowns, of which `banded` come in frames and one may be the last; eliminated,
    pivot: what the last one adds to the factor L. room_low, room_high: what the residual of a side is relative to. delta: by which
    equations give way; left: the largest of what a step leaves of their lack;
@@ -20,7 +24,9 @@ typedef struct rk_banded_solver {
   const rk_banded_program *p;
   int64_t size, banded, reach, rows, entries;
   double scale, size_g, corner, pivot, delta, left, before, outside;
-  double *H, *L, *g, *value, *length, *low, *high, *room_low, *room_high, *border, *across, *eliminated;
+  double *reflector, *factor, *triangle, *along, *free, *origin, *whole, *block;
+  int32_t *end, *solved, *rank, *first, *index, *start, *column;
+  double *H, *L, *g, *value, *terms, *room, *length, *low, *high, *room_low, *room_high, *border, *across, *eliminated;
   int32_t *has, *at;
   double *x, *y, *sl, *su, *zl, *zu;
   double *Cx, *Hx, *force, *rx, *ry, *rl, *ru, *weight;
@@ -37,8 +43,11 @@ static inline double rk_largest(const double *x, int64_t count) {
 
 void rk_banded_take(rk_banded_solver *s, const rk_banded_program *p, rk_arena *arena);
 
-/* The program with rows of length 1 and H of size 1. */
+/* The program of what equations of one frame leave free, with rows of length 1 and H of size 1. */
 void rk_banded_scale(rk_banded_solver *s);
+
+/* x[frames n] and the last, and the multipliers of all rows, from `best` and z. */
+void rk_banded_expand(rk_banded_solver *s, double *x, double *multipliers);
 
 /* out[rows] = C x */
 void rk_banded_times(const rk_banded_solver *s, const double *x, double *out);

@@ -262,7 +262,7 @@ void rk_banded_qp_begin(const rk_banded_program *program, const double *multipli
   at->turn = at->steps = 0;
   memset(s->x, 0, sizeof(double) * (size_t)s->size);
   for (int64_t i = 0; i < s->rows; i++) {
-    s->y[i] = -multipliers[i] * s->length[i] / s->scale;
+    s->y[i] = -multipliers[s->index[i]] * s->length[s->index[i]] / s->scale;
     s->zl[i] = s->zu[i] = 0.0;
   }
   begin_polish(at);
@@ -292,14 +292,12 @@ static void go_on(search *at, int32_t most) {
 
 int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *work, double *x, double *multipliers,
                      int32_t *steps) {
-  rk_arena arena = {work, 0};
-  search *at = placed(program, &arena);
-  const rk_banded_solver *s = &at->solver;
+  search *at = (search *)(void *)work;
+  rk_banded_solver *s = &at->solver;
+  s->p = program;
   go_on(at, most);
   if (at->phase != DONE) return RK_QP_RUNNING;
-  const int32_t is_known = at->status != RK_QP_NOT_CONVEX;
-  for (int64_t i = 0; i < s->size; i++) x[i] = is_known ? s->best[i] : 0.0;
-  for (int64_t i = 0; i < s->rows; i++) multipliers[i] = is_known ? -s->z[i] * s->scale / s->length[i] : 0.0;
+  if (at->status != RK_QP_NOT_CONVEX) rk_banded_expand(s, x, multipliers);
   *steps = at->steps;
   return at->status;
 }

@@ -141,6 +141,37 @@ def test_what_stays_is_no_part_of_the_program(is_all, monkeypatch):
     assert is_all or abs(known_push).max() > 0.1
 
 
+def test_coordinates_that_nothing_moves_are_no_part_of_the_program(monkeypatch):
+    """No gradient, no row and no other coordinate pulls them: without them it takes the less time."""
+    rng, (frames, n) = np.random.default_rng(7), (6, 4)
+    part = rng.normal(size=(n, n))
+    part[:, 1] = part[1] = 0.0
+    H = np.tile(part @ part.T + np.eye(n), (frames, 1, 1, 1))
+    g = rng.normal(size=(frames, n))
+    g[:, 1] = 0.0
+    bounds = SparseRows.of(np.ones((frames * n, 1)), np.arange(frames * n), frames * n)
+    pair = SparseRows.of(np.array([[1.0, 0.0, 1.0]]), np.array([n]), frames * n)
+    rows, lower, upper = SparseRows.joined([bounds, pair]), np.full(frames * n + 1, -0.2), np.full(frames * n + 1, 0.1)
+    shapes = []
+
+    def solve(H, *arguments):
+        shapes.append(H.shape)
+        return (yield from solve_banded_qp(H, *arguments))
+
+    monkeypatch.setattr(program, "solve_banded_qp", solve)
+    given = H, g, rows, lower, upper, "auto", np.zeros(len(rows))
+    found, known = finish(solve_moving(*given, None)), finish(solve_banded_qp(*given))
+    assert np.allclose(found.x, known.x, atol=1e-12) and np.allclose(found.multipliers, known.multipliers, atol=1e-9)
+    lower[4 * n + 1] = 0.05  # one frame of it is asked for more
+    found, known = finish(solve_moving(*given, None)), finish(solve_banded_qp(*given))
+    assert np.allclose(found.x, known.x, atol=1e-12) and found.x[4, 1] == pytest.approx(0.05)
+    H[:, 0, 1, 2] = H[:, 0, 2, 1] = 0.3  # another one pulls
+    lower[4 * n + 1] = -0.2
+    found, known = finish(solve_moving(*given, None)), finish(solve_banded_qp(*given))
+    assert np.allclose(found.x, known.x, atol=1e-12) and found.x[:, 1].any()
+    assert [shape[2] for shape in shapes] == [3, 4, 4]
+
+
 def test_of_a_level_below_what_those_above_leave_counts():
     """The tool is met; the posture below it, which no joint can come to, has come as near as the tool leaves it."""
     model = library_robot("panda")

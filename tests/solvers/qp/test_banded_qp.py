@@ -199,3 +199,46 @@ def test_no_side_is_passed_for_a_minimum_that_is_nearer(backend):
     found = finish(solve_banded_qp(H, tiny, rows, low, high, backend))
     Cx = C @ found.x.ravel()
     assert np.maximum(low - Cx, Cx - high).max() <= 2e-9
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize(("seed", "degenerate"), [(795, False), (310, False), (17, True), (974, True), (664, True)])
+def test_sides_that_are_steep_end_no_method_before_its_time(backend, seed, degenerate):
+    """A gradient of 1e6 times H presses hard on sides: Newton's matrix needs more to stay definite to rounding."""
+    H, g, rows, lower, upper, dense, C = random_program(seed, degenerate)
+    own = finish(solve_banded_qp(H, 1e6 * g, rows, lower, upper, backend))
+    assert own is not None and own.status is QPStatus.OPTIMAL
+    x, pushed = own.x.ravel(), C.T @ own.multipliers
+    assert abs(dense @ x + 1e6 * g.ravel() + pushed).max() <= 1e-8 * abs(pushed).max()
+    assert (np.maximum(lower - C @ x, C @ x - upper) <= 1e-8 * (1.0 + abs(C) @ abs(x))).all()
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_equations_of_one_frame_come_true_to_rounding(backend):
+    """They are solved for: that they are in each other's way, or in that of sides, takes none of it."""
+    rng = np.random.default_rng(5)
+    frames, n = 12, 4
+    part = rng.normal(size=(frames * n, frames * n))
+    dense = part.T @ part * (abs(np.subtract.outer(np.arange(frames * n) // n, np.arange(frames * n) // n)) <= 1)
+    dense += frames * n * np.eye(frames * n)
+    H = np.zeros((frames, 2, n, n))
+    for k in range(frames):
+        for s in range(min(1, k) + 1):
+            H[k, s] = dense[k * n : (k + 1) * n, (k - s) * n : (k - s + 1) * n]
+    A = rng.normal(size=(frames, 3, n))
+    A[::2, 2] = A[::2, 0] - 2.0 * A[::2, 1]  # what follows from others
+    b = np.einsum("kij,kj->ki", A, rng.uniform(-0.4, 0.4, (frames, n)))
+    equations = SparseRows.of(A.reshape(-1, n), np.repeat(np.arange(frames) * n, 3), frames * n)
+    bounds = SparseRows.of(np.ones((frames * n, 1)), np.arange(frames * n), frames * n)
+    lower, upper = (np.append(b.ravel(), np.full(frames * n, side)) for side in (-0.4, 0.4))
+    g = 30.0 * rng.normal(size=(frames, n))
+    own = finish(solve_banded_qp(H, g, SparseRows.joined([equations, bounds]), lower, upper, backend))
+    assert own is not None and own.status is QPStatus.OPTIMAL
+    C = np.vstack([np.zeros((3 * frames, frames * n)), np.eye(frames * n)])
+    for i in range(3 * frames):
+        C[i, i // 3 * n : (i // 3 + 1) * n] = A[i // 3, i % 3]
+    x = own.x.ravel()
+    assert abs(C @ x - lower)[: 3 * frames].max() <= 1e-14
+    assert abs(dense @ x + g.ravel() + C.T @ own.multipliers).max() <= 1e-9
+    assert (np.isclose(abs(x), 0.4)).sum() > 3
+    assert abs(x - by_clarabel(dense, g, C, lower, upper).x).max() <= 1e-8
