@@ -29,8 +29,8 @@ RK_API int64_t rk_track_workspace(const rk_track *track);
    of velocities); patience (frames after which the robot comes to rest where targets stand still, unless it gains something);
    all of the support. Two calls give the bits of one over all their frames.
    q[count][nq] of the support; residuals[count][tasks][2]; codes[count]; iterations[count]; behind[count][nv]: 1 for
-   columns that are not at the goal while late. still[count] (or null): 1 where the targets are those of the frame before.
-   Ends at a frame with a target that is not a finite rigid placement;
+   columns that are not at the goal while late. still[count] (or null): 1 where the targets are those of the frame before, plus
+   2 where obstacles are. Ends at a frame with a target that is not a finite rigid placement;
    returns the number of frames done. */
 RK_API int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, const rk_robot_row *robot_rows,
                             const int8_t *still, double *state, double *work, double *q, double *residuals, int32_t *codes,

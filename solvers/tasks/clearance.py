@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -80,6 +81,11 @@ class ClearanceTask(Task):
         lower[: len(nearest)] = wanted - values[nearest]
         J[: len(nearest)] = approach(self.collisions, state, nearest, found[0])
         return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))
+
+
+def clearances_of(tasks: Sequence[Task]) -> list[int]:
+    """Which of some tasks keep links apart, by their numbers: they are the first level."""
+    return [i for i, task in enumerate(tasks) if isinstance(task, ClearanceTask)]
 
 
 def approach(collisions: CollisionModel, state: State, pairs: Array, found: Array) -> Array:

@@ -15,8 +15,9 @@ from ..descent.descent import LevelRows
 from ..descent.frame_bounds import TrackLimits
 from ..descent.level_rows import Preference, StackRows
 from ..limits.viability import StepLimits
-from ..tasks.clearance import ClearanceTask
+from ..tasks.clearance import clearances_of
 from ..tasks.influence import Remaining
+from ..tasks.native import same_target
 from ..velocity.task_levels import TaskLevels
 from .data import TrackOutcome
 from .reference import ReferenceTracking
@@ -37,7 +38,8 @@ class LevelTracking(ReferenceTracking):
         self._influence: Sequence[float] = np.ones(len(levels.tasks)).tolist()
         self._remaining: Mapping[int, Remaining] = {}
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
-        self.keeps_clear = any(isinstance(task, ClearanceTask) for task in levels.tasks)
+        self._clearances = clearances_of(levels.tasks)
+        self.keeps_clear = bool(self._clearances)
         self._scale = levels.scale
         super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
 
@@ -55,6 +57,9 @@ class LevelTracking(ReferenceTracking):
 
     def rows(self, targets: Any, data: IKData) -> LevelRows:
         return StackRows(self.levels, data, targets, self._influence, self._remaining, self.dt, self.q)
+
+    def _obstacles_stay(self, before: Any, targets: Any) -> bool:
+        return all(same_target(before[i], targets[i]) for i in self._clearances)
 
     def _reachable(self, targets: Any) -> bool:
         return True  # what follows asks the tasks

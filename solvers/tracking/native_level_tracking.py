@@ -19,6 +19,7 @@ from ..descent.frame_bounds import TrackLimits
 from ..descent.native_problem import ProblemStruct
 from ..descent.native_stack import NativeStack, StackStruct, stack_library
 from ..limits.viability import StepLimits
+from ..tasks.clearance import clearances_of
 from ..tasks.influence import Remaining
 from ..tasks.native import same_target
 from ..velocity.task_levels import TaskLevels
@@ -39,6 +40,7 @@ class NativeLevelTracking:
         stack_library()
         self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
         self._whole = np.ones(len(levels.tasks)).tolist()
+        self._clearances = clearances_of(levels.tasks)
         self._stack = NativeStack(levels, criteria, self._whole, limits.dt, fading)
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         lasting = time_to_optimum(criteria) / limits.dt
@@ -103,16 +105,21 @@ class NativeLevelTracking:
         self._last = frame, self._stack.step.compared(tips)[0][0].copy(), rows.copy()
 
     def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
-        """(frames,) int8, 1 where the targets are those of the frame before."""
+        """(frames,) int8, 1 where the targets are those of the frame before, plus 2 where obstacles are."""
         targets, by_content = self._stack.step.compared(targets)
         last, here = self._last, (frames[0], targets[0], rows[0])
         is_known = last is not None and last[1].shape == here[1].shape and len(last[2]) == len(here[2])
         before, tips, of_robot = last if last is not None and is_known else here
         same = (_are_same(tips, targets) & _are_same(of_robot, rows)).astype(np.int8)
+        obstacles = np.full_like(same, 2 * bool(self._clearances))
         for i in by_content:
-            same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
-        same[0] &= is_known
-        return same
+            alike = np.array([same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])])
+            same &= alike
+            if i in self._clearances:
+                obstacles *= alike
+        still = same + obstacles
+        still[0] *= is_known
+        return still
 
 
 def _are_same(before: Array, frames: Array) -> Array:

@@ -112,11 +112,16 @@ class ReferenceTracking:
         before, self._before = self._before, targets
         return before is not None and all(map(same_target, before, targets))
 
+    def _obstacles_stay(self, before: Any, targets: Any) -> bool:
+        """Whether obstacles are where they were in the frame before, of these targets."""
+        return False
+
     @property
     def bounds(self) -> FrameBounds:
         return FrameBounds.of(self.data, self.limits, self.q, self.step)
 
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
+        is_firm = self.keeps_clear and self._before is not None and self._obstacles_stay(self._before, targets)
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = Frame(self, targets)
         levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
@@ -165,7 +170,8 @@ class ReferenceTracking:
             q, is_reached = self.followed(-1, goals[-1])
             possible = _leading(here.inside.look(goals[-1]).met)
         if not (rests := rests or is_reached):
-            goals, possible, kept = here.goals(is_same)
+            is_found = is_firm and not here.inside.rows.changes and met_before == 0 and not self.data.bases
+            goals, possible, kept = here.goals(is_same, is_found)
             if is_same:  # the others are on their way to another goal
                 self._times[kept:] = np.inf
             # All of them may have been tried above, though maybe not exactly, or not without criteria.

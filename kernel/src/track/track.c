@@ -156,17 +156,18 @@ static void be_led(rk_tracking *t, double *patience) {
   if (!is_as_good || turns_back(t)) *patience = spent - 0.5 * left;
 }
 
-static int32_t frame(rk_tracking *t, int is_still, double *late, double *patience, double *residuals, int8_t *behind) {
+static int32_t frame(rk_tracking *t, int still, double *late, double *patience, double *residuals, int8_t *behind) {
   const rk_track *track = t->track;
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
   rk_search *s = &t->search;
   const int32_t met_before = s->levels - (int32_t)*late, unbraked = track->braked ? met_before : s->levels;
+  int is_still = still & 1;
   s->iterations = 0;
   s->on = s->levels;
   rk_frame_bounds_find(&t->frame);
   if (ik->stack) rk_stack_begin(s, t->frame.last);
-  if ((ik->stack && ik->stack->changes) || s->levels == 0) is_still = 0;
+  if ((ik->stack && ik->stack->changes) || s->levels == 0) is_still = still = 0;
   for (int32_t k = 0; k < s->levels; k++) /* velocities are asked for anew */
     if (rk_is_velocity(s, k)) rk_copy(rk_last_goal(t, k), t->frame.last, m->nq);
   if (is_still) {
@@ -213,7 +214,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *patienc
   int32_t possible = 0;
   if (rests || (is_same && rk_is_equal(t->frame.last, rk_last_goal(t, s->levels - 1), m->nq))) possible = go_to_rest(t, &reached);
   if (!(rests = rests || reached)) {
-    possible = rk_tracking_find_goals(t, is_same);
+    possible = rk_tracking_find_goals(t, is_same, still & 2 && met_before == 0 && rk_keeps_clear(t) && ik->n_bases == 0);
     /* all of them may have been tried above, though maybe not exactly, or not without criteria */
     const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
@@ -284,7 +285,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
       ik->stack->data->robot_rows = robot_rows + i * ik->stack->data->n_robot_rows;
     }
     if (!rk_search_rigid(&t.search)) return i;
-    codes[i] = frame(&t, still && still[i], t.frame.step + nv, t.frame.step + nv + 1, residuals + 2 * i * t.search.tasks, behind + i * nv);
+    codes[i] = frame(&t, still ? still[i] : 0, t.frame.step + nv, t.frame.step + nv + 1, residuals + 2 * i * t.search.tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
     rk_copy(q + i * nq, t.frame.last, nq);
   }

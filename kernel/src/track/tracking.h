@@ -106,8 +106,9 @@ void rk_tracking_look(rk_tracking *t, const double *q);
 
 /* The goals of the first levels: configurations that meet them, or come as near as those above allow, without limits on speed.
    Returns how many levels are met from the first on. is_same: the last goals are for these targets, and are only changed for
-   better ones. */
-int32_t rk_tracking_find_goals(rk_tracking *t, int is_same);
+   better ones. is_found: the first level, which is not met, is that of links that keep apart, and its last goal was found
+   among these obstacles, which searching on would only creep away from. */
+int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found);
 
 /* frame.moved = the last goal of a level, with the bases where they are: only from there they can roll. */
 void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level);

@@ -106,7 +106,8 @@ def test_a_pair_that_nothing_leads_apart_holds_no_joint_still(seed: int, backend
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_a_pair_that_nothing_leads_apart_costs_a_blocked_frame_few_steps(backend: str) -> None:
-    """The clearance is never met: that was looked for beside each frame's goal, as of a limb that stands straight."""
+    """The clearance is never met: that was looked for beside each frame's goal, as of a limb that stands straight, and
+    in each frame anew, though nothing but the other targets had moved."""
     finger = GANTRY
     for name, parent, z in (("palm", "hand", 0.5), ("tip", "palm", -0.377)):
         finger = finger.replace(
@@ -124,7 +125,8 @@ def test_a_pair_that_nothing_leads_apart_costs_a_blocked_frame_few_steps(backend
     near = motion.collisions[5]
     assert near is not None and near.links == ("hand", "tip")
     assert near.reason == "hand is 0.003 m from tip"
-    assert np.median(motion.iterations) < 30
+    assert np.median(motion.iterations) < 12
+    assert sorted(motion.iterations)[5] < 5
 
 
 def test_steps_are_those_of_the_twin() -> None:
