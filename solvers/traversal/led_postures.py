@@ -90,14 +90,14 @@ def led_from(
         for k, times in enumerate((1, *slower)):
             share = (number + k / (1 + len(slower))) / len(first)
             try:
-                q, missed = yield from nearest_in_time(along, start, times * dt, share)
+                motions, missed = yield from nearest_in_time(along, start, times * dt, share)
             except TooLong:
                 if not routes:
                     raise
                 return LedPostures(along, routes, first[:0])
             farthest = max(farthest, int(missed.argmax()))
             if not missed.any():
-                routes.append(q)
+                routes.append(motions[-1])
                 break
         if len(routes) == most:
             break
@@ -118,20 +118,21 @@ def refuse_unreached(along: PosturesAlong, start: Array, bound: Array, why: str)
 
 def nearest_in_time(
     along: PosturesAlong, start: Array, dt: float, share: float
-) -> Generator[float, None, tuple[Array, Array]]:
-    """Yield the share now and then; return (F, nq) from the posture `start` (nq,) in frames of dt [s], inside the
-    limits and on the path or, where that was not found, as near to it as can be: the more its distance from there
-    costs, the nearer it comes. (F,) bool, which frames miss it."""
+) -> Generator[float, None, tuple[list[Array], Array]]:
+    """Yield the share now and then; return motions (F, nq) from the posture `start` (nq,) in frames of dt [s], inside
+    the limits and on the path or, where none was found, near it: the more its distance from there costs, the nearer
+    they come. (F,) bool, which frames the last one misses."""
     near: Array | None = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
     q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
+    motions = [q]
     if missed.any():
         near = None
         for weight in WEIGHTS:
             near, _ = yield from mapped(_led(along, start, dt, near, weight), lambda _: share)
+            motions.append(near)
         q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
-        if missed.any() and near is not None:
-            q = near
-    return q, missed
+        motions.append(q)
+    return motions, missed
 
 
 def _led(
@@ -139,10 +140,11 @@ def _led(
 ) -> Generator[int, None, tuple[Array, Array]]:
     """`nearest_in_time` of the motion that is made better, near (F, nq). weight: what the distance from the path costs;
     0: the path is held. Raises TooLong."""
-    poses = [list(frame) for frame in _poses(along)]
-    tracked = start_near(along.model, [along.task], poses, start, dt, None, 0, "auto", near)
+    poses, all_frames = [list(frame) for frame in _poses(along)], np.ones((along.path.frames, 1))
+    shares = None if near is None or not weight else 0.0 * all_frames  # the motion as it is, wherever its tool goes
+    tracked = start_near(along.model, [along.task], poses, start, dt, None, 0, "auto", near, shares)
     yield 0
-    part = TrackedFrames([along.task], tracked, np.ones((len(poses), 1)), poses, soft=[weight])
+    part = TrackedFrames([along.task], tracked, all_frames, poses, soft=[weight])
 
     def spent(steps: int) -> int:
         along.sought += len(poses)

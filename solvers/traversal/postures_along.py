@@ -126,52 +126,35 @@ def cheapest_sequence(
     layers: Sequence[Array],
     first: Array,
     cost: StepCost,
-    skips: Sequence[int] = (1,),
-    skippable: Array | None = None,
     names: Sequence[Array] | None = None,
     apart: float = APART,
 ) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the path from the postures `first` (k, nq) at s[0], through one of each
-    of the layers, or skipping some: by so many, in which the joints go straight. skippable: (n,) bool, up to which
-    some may be skipped; None: all. names: (k,) of the branches in each layer, which are not leapt between, by more
-    than `apart` [rad, m]; None: they may be. Raises TaskError where the tool cannot come to the end."""
-    costs, own, parents = [np.zeros(len(first))], [first], [np.full((len(first), 2), -1)]
+    of the layers. names: (k,) of the branches in each layer, which are not leapt between, by more than `apart` [rad,
+    m]; None: they may be. Raises TaskError where the tool cannot come to the end."""
+    costs, own, parents = [np.zeros(len(first))], [first], [np.full(len(first), -1)]
     known = None if names is None else [along.nearest(layers[0], first, names[0]), *names[1:]]
     for i in range(1, len(s)):
-        count = len(layers[i])
-        best, q, parent = np.full(count, np.inf), layers[i].copy(), np.full((count, 2), -1)
-        for skip in skips if skippable is None or skippable[i] else (1,):
-            at = i - skip
-            if at < 0 or not count or not len(own[at]):
-                continue
-            here = along.unwound(np.broadcast_to(layers[i], (len(own[at]), *layers[i].shape)), own[at][:, None])
-            total = costs[at][:, None] + cost(s[at], s[i], own[at][:, None], here)
-            if known is not None:
-                is_far = abs(here - own[at][:, None]).max(axis=-1) > apart
-                total += LEAPING * (is_far & (known[at][:, None] != known[i]))
-            chosen = total.argmin(axis=0)
-            least = total[chosen, np.arange(count)]
-            better = least < best
-            best[better], parent[better] = least[better], np.stack((np.full(count, at), chosen), axis=1)[better]
-            q[better] = here[chosen, np.arange(count)][better]
-        costs.append(best)
-        own.append(q)
-        parents.append(parent)
+        if not len(layers[i]):
+            raise no_way_on(along, s[i - 1], s[i], "no posture meets its target")
+        before = own[-1][:, None]
+        here = along.unwound(np.broadcast_to(layers[i], (len(own[-1]), *layers[i].shape)), before)
+        totals = costs[-1][:, None] + cost(s[i - 1], s[i], before, here)
+        if known is not None:
+            is_far = abs(here - before).max(axis=-1) > apart
+            totals += LEAPING * (is_far & (known[i - 1][:, None] != known[i]))
+        chosen, each = totals.argmin(axis=0), np.arange(len(layers[i]))
+        costs.append(totals[chosen, each])
+        own.append(here[chosen, each])
+        parents.append(chosen)
         yield i / len(s)
-    if not len(costs[-1]) or not np.isfinite(costs[-1]).any():
-        last = max(i for i, each in enumerate(costs) if np.isfinite(each).any())
-        why = "no posture meets its target" if not len(layers[last + 1]) else "no posture that does is near enough"
-        raise no_way_on(along, s[last], s[last + 1], why)
-    at, which = len(s) - 1, int(costs[-1].argmin())
-    rows = []
-    while at >= 0:
-        rows.append((s[at], own[at][which], costs[at][which]))
-        at, which = (int(x) for x in parents[at][which])
-    rows.reverse()
-    total = np.array([row[2] for row in rows])
-    return PostureSequence(
-        np.array([row[0] for row in rows]), np.array([row[1] for row in rows]), np.diff(total, prepend=0.0)
-    )
+    at = np.zeros(len(s), int)
+    at[-1] = costs[-1].argmin()
+    for i in range(len(s) - 1, 0, -1):
+        at[i - 1] = parents[i][at[i]]
+    total = np.array([one[k] for one, k in zip(costs, at, strict=True)])
+    q = np.array([one[k] for one, k in zip(own, at, strict=True)])
+    return PostureSequence(np.array(s), q, np.diff(total, prepend=0.0))
 
 
 def no_way_on(along: PosturesAlong, s0: float, s1: float, why: str) -> TaskError:

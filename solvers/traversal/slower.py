@@ -59,5 +59,5 @@ def slower_sequence(
     where = sequence.s[int(np.argmax(steps > LEAP))]
     raise TaskError(
         f"{along.task.name}: at frame {where:.4g} of its path the joints would have to leap, as a limit is in the "
-        "way of turning on: start in another posture, or deviate"
+        "way of turning on, from every posture that was tried: deviate, or take another path"
     )

@@ -15,7 +15,7 @@ from ..motion.motion import Motion
 from ..progress import at_once, scaled
 from ..tasks import PoseTask
 from ..trajectories.motion_limits import MotionLimits
-from .beside import at_frames, away_in_time, deviating, inside_limits, kept_in_time, with_halves
+from .beside import away_in_time, deviating, inside_limits, kept_in_time, with_halves
 from .led_postures import ROUTES, SLOWER, STARTS, led_from
 from .postures_along import PosturesAlong, PostureSequence
 from .schedule import scheduled
@@ -58,15 +58,16 @@ def traverse_steps(
 ) -> Generator[float, None, Traversal]:
     """Lead the tip of a robot through `poses` (F, 4, 4), one each dt [s].
 
-    q0: (nq,) the posture in which it begins is the nearest to this one; None: any.
+    q0: (nq,) it begins in the posture that is the nearest to this one, where that allows it; None: to the middle of
+    the joints' limits.
     past: "slow-down": along the path exactly, from rest to rest, no faster than asked but for single frames beside a
     singularity (up to a fifth) and its ends; "deviate": in time, by at most `position` [m] and `orientation` [rad]
     beside the path; "keep-posture": in time and along the path, in the branch that it begins in; "change-posture": in
     time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
     An arm of up to six joints with a closed form takes the best of its few postures at each pose. Any other robot moves
-    in itself to come past, from the nearest posture that was found to allow it; with balls or a floating base it can
-    only deviate.
+    in itself to come past; with balls or a floating base it can only deviate. Where the nearest posture allows neither
+    to slow down nor to deviate, the path begins in another one that was found to.
     Raises TaskError where no such path was found, for a task that leaves an axis free, and for a robot without joints
     that move.
     """
@@ -78,18 +79,18 @@ def traverse_steps(
     if along.has_balls and past != Past.DEVIATE:
         raise TaskError(f"{task.name}: {model.name!r} has balls or a floating base, and can only deviate, not {past}")
     first = along.unwound(along.starts(), start)
-    first = first if along.are_few else first[:STARTS]
     if not len(first):
         raise TaskError(f"{task.name}: the first pose of its path cannot be reached")
-    if along.are_few and q0 is not None and past != Past.CHANGE_POSTURE:
-        first = first[[int(abs(first - start).max(axis=1).argmin())]]
+    if along.are_few:
+        first = first[np.argsort(abs(first - start).max(axis=1), kind="stable")]
+    first = first[:STARTS]
     accelerations = {"acceleration": _within_a_frame(model, dt)}
     limits = MotionLimits.of(model, accelerations)
     frames = len(targets)
     halves = np.arange(2 * frames - 1) / 2.0
     bound = (position, orientation)
     if past == Past.DEVIATE:
-        q = yield from deviating(along, first, limits.velocity, dt, bound)
+        q = yield from deviating(along, first, dt, bound)
     else:
         if past == Past.SLOW_DOWN and frames > 1:
             along, sequence = yield from _slower(along, first, limits.velocity, dt)
@@ -108,7 +109,7 @@ def traverse_steps(
             led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
             steps = led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
             sequence = yield from scaled(steps, done, 1.0)
-            q = inside_limits(along, at_frames(sequence, frames), dt, None)
+            q = inside_limits(model, sequence.q, dt)
     off = deviation(along.path.at(halves), along.tips(q))
     motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])
     share = abs(motion.v) / limits.velocity
@@ -132,11 +133,16 @@ traverse = at_once(traverse_steps, Traversal)
 def _slower(
     along: PosturesAlong, first: Array, velocity: Array, dt: float
 ) -> Generator[float, None, tuple[PosturesAlong, PostureSequence]]:
-    """Yield the share done now and then; return `slower_sequence` and what it is of: an arm that moves in itself takes
-    the first route on which the tool need not leap."""
-    if along.are_few:
-        return along, (yield from slower_sequence(along, first, velocity, dt))
+    """Yield the share done now and then; return `slower_sequence` and what it is of: from the first posture, or else
+    from the best of the others; an arm that moves in itself takes the first route on which the tool need not leap."""
     done = 0.0
+    if along.are_few:
+        try:
+            return along, (yield from scaled(slower_sequence(along, first[:1], velocity, dt), 0.0, 0.5))
+        except TaskError:
+            if len(first) == 1:
+                raise
+        return along, (yield from scaled(slower_sequence(along, first[1:], velocity, dt), 0.5, 1.0))
     while True:
         half, end = 0.25 + 0.75 * done, 0.5 + 0.5 * done  # each try is half of what is left
         led = yield from scaled(led_from(along, first, dt, SLOWER, 1), done, half)

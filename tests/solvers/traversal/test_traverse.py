@@ -206,6 +206,20 @@ def test_an_elbow_that_is_stretched_out_altogether_keeps_its_posture(bend: float
     assert (found.motion.q[[*range(25), *range(36, 61)], 2] * bend > 0.0).all()
 
 
+@pytest.mark.parametrize(
+    ("past", "offset", "turned"), [("deviate", 1e-3, 0.0), ("deviate", 5e-3, np.pi), ("slow-down", -5e-3, np.pi)]
+)
+def test_where_a_limit_stops_a_turn_it_goes_beside_it_or_begins_in_another_posture(past, offset, turned) -> None:
+    """Joint 4 can turn as far as the wrist asks for from one of its postures alone."""
+    free, q = arm("kr6"), np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
+    poses = line(free, q, np.array([0.0, 1.0, 0.2]), offset * np.array([0.0, -0.2, 1.0]))
+    start = started(free, poses, q)
+    turning = replace(free.joints[4], lower=(start[3] - 3.5,), upper=(start[3] + 0.3,))
+    model = RobotModel(free.name, free.links, [*free.joints[1:4], turning, *free.joints[5:]], free.root)
+    found = led(model, poses, start, past)
+    assert abs(found.motion.q[0] - start).max() == pytest.approx(turned, abs=1e-6)
+
+
 def test_pauses_are_kept_and_nothing_is_early() -> None:
     model = arm("kr6")
     q = np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
