@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Generator
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +75,10 @@ def traverse_steps(
     targets = _checked(task, poses, dt, past, position, orientation)
     if not model.nv:
         raise TaskError(f"{task.name}: {model.name!r} has no joints that move")
+    accelerations = {"acceleration": _within_a_frame(model, dt)}
+    limits = MotionLimits.of(model, accelerations)
+    model = copy(model)
+    model.velocity = limits.velocity
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
     along = PosturesAlong(model, task, ToolPath(targets), start)
     if along.has_balls and past != Past.DEVIATE:
@@ -84,8 +89,6 @@ def traverse_steps(
     if along.are_few:
         first = first[np.argsort(abs(first - start).max(axis=1), kind="stable")]
     first = first[:STARTS]
-    accelerations = {"acceleration": _within_a_frame(model, dt)}
-    limits = MotionLimits.of(model, accelerations)
     frames = len(targets)
     halves = np.arange(2 * frames - 1) / 2.0
     bound = (position, orientation)
