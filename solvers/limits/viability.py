@@ -143,9 +143,9 @@ class StepLimits:
         """The step nearest to `step` (nv,) after which the state (q, step) is viable: what a start velocity becomes."""
         position = np.where(self.coordinate >= 0, q[self.coordinate], 0.0) if len(q) else np.zeros(0)
         with np.errstate(invalid="ignore"):
-            low = -braking_step(position - self.lower, self.max_step_change) - self.max_step_change
-            high = braking_step(self.upper - position, self.max_step_change) + self.max_step_change
-        kept = np.clip(np.clip(step, low, high), -self.max_step, self.max_step)
+            gaps = np.stack((position - self.lower, self.upper - position))
+            low, high = braking_step(gaps, self.max_step_change) + self.max_step_change
+        kept = np.minimum(np.maximum(np.minimum(np.maximum(step, -low), high), -self.max_step), self.max_step)
         for cone in self.cones:
             own = slice(cone.v, cone.v + 3)
             if kept[own].any():  # what is at rest may rest

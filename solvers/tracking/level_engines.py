@@ -172,4 +172,5 @@ class LevelEngines:
 def state_at(q: Array, levels: int, step: Array, late: float, patience: float = np.inf) -> Array:
     """The state at q (nq,), reached by step (nv,), where so many levels have their goal; late: how many of them are
     lost.   patience: see `ReferenceTracking`."""
-    return np.concatenate((q, np.tile([*q, np.inf, np.inf], levels), step, [late, patience]))
+    goal = np.concatenate((q, [np.inf, np.inf]))
+    return np.concatenate((q, *[goal] * levels, step, [late, patience]))

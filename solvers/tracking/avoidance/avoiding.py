@@ -21,6 +21,7 @@ from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
 from ..data import COLLIDED, LATE, TrackOutcome
 from ..level_engines import state_at
+from ..memory import MotionMemory
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import CHUNK, Tracker
 from .moving import HALFWAY, HORIZON, coming, passed
@@ -29,6 +30,7 @@ from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
 STUCK = 1e-3  # [rad, m] of a coordinate: in a frame the robot hardly moves
+SAME = 1e-14  # [rad, m] of a step
 AT_ONCE = 7  # frames that are followed with the clearance at once, before one is tried without it again
 SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
 
@@ -154,9 +156,9 @@ class AvoidingTracker(Tracker):
                 return None
             self._follow_with(tracker, aims[:count])
             outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
-        self._stand(outcome.q[-1], steps[count - 1] / self.dt, late=0)
-        self.memory, self._kept, self._collision = tracker.memory, kept, collisions[-1]
-        self._obstacles = targets[count - 1][self.at]
+        _go_on(self, outcome.q[-1], steps[count - 1], tracker.memory)
+        self._kept, self._collision, self._obstacles = kept, collisions[-1], targets[count - 1][self.at]
+        self._pressed, self._remaining = None, 0
         result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
         return replace(result, collisions=collisions[1:])
 
@@ -219,10 +221,10 @@ class AvoidingTracker(Tracker):
             residuals[0, self._others] = found.residuals[0, : len(others)]
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
-        self._stand(there, self._step(q, there) / self.dt, late=0)
-        self.memory, self._kept, self._collision = memory, look.kept, collision
-        self._obstacles = obstacles
-        if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept, self._step(q, there)):
+        _go_on(self, there, step := self._step(q, there), memory)
+        self._kept, self._collision, self._obstacles = look.kept, collision, obstacles
+        self._pressed, self._remaining = None, 0
+        if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept, step):
             self._pressed, self._remaining = pressed, remaining
             self._why = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
@@ -286,14 +288,13 @@ class AvoidingTracker(Tracker):
 
     def _lead(self, tracker: Tracker) -> None:
         """Another tracker is to stand where this one does."""
-        q, v = self.q, self.v
-        if not np.array_equal(tracker.q, q) or not np.allclose(tracker.v, v, rtol=0.0, atol=1e-12):
-            nq, nv = self.model.nq, self.model.nv
+        nq, nv, q, step = self.model.nq, self.model.nv, self.q, self._state[-2 - self.model.nv : -2]
+        if (q != tracker.q).any() or abs(step - tracker._state[-2 - nv : -2]).max(initial=0.0) > SAME:
             without = {  # of as many levels as that tracker has
                 task: state_at(state[:nq], tracker._count, state[-2 - nv : -2], 0.0)
                 for task, state in self.memory.without.items()
             }
-            tracker.stand(q, v, replace(self.memory, without=without))
+            _go_on(tracker, q, step, replace(self.memory, without=without))
 
     def _step(self, q: Array, there: Array) -> Array:
         return get_backend(self.backend).difference(self.model.tree, q, there)
@@ -324,3 +325,8 @@ class AvoidingTracker(Tracker):
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.
         return max(looks, key=lambda look: look.room)
+
+
+def _go_on(tracker: Tracker, q: Array, step: Array, memory: MotionMemory) -> None:
+    """A tracker goes on from where a frame of another one ended: q (nq,), after a step (nv,)."""
+    tracker.go_back((state_at(q, tracker._count, step, 0.0), q, None, memory))
