@@ -79,9 +79,12 @@ class _Point:
     def __init__(self, p: BandedProgram) -> None:
         self.p, low, up = p, p.has_lower, p.has_upper
         # Slacks begin near the rows' own room: a step may use it at once. Where the gradient leads farther than 1, they
-        # and their multipliers begin as large as it.
-        slope = largest(p.g)
-        far, start = max(1.0, slope), max(1.0, slope) * max(1e-4, slope)
+        # and their multipliers begin as large as it. These push as hard as the gradient, or as the sides that x is to
+        # come to need: else their products with slacks vanish long before x is there, and steps are short.
+        pull = max(1e-4, largest(p.g))
+        far = max(1.0, pull)
+        beyond = np.where(p.equal, abs(p.low), np.maximum(np.where(low, p.low, 0.0), np.where(up, -p.high, 0.0)))
+        start = far * max(pull, float(beyond.max(initial=0.0)))
         room = far * np.where(low & up, np.minimum(0.5 * (p.high - p.low), 1.0), 1.0)
         self.x, self.y = np.zeros(p.size), np.zeros(len(low))
         self.sl, self.su = np.where(low, np.maximum(-p.low, room), 1.0), np.where(up, np.maximum(p.high, room), 1.0)

@@ -113,7 +113,14 @@ static void move(double *x, const double *dx, double t, int64_t count) {
 }
 
 static void begin(rk_banded_solver *s) {
-  const double slope = rk_largest(s->g, s->size), far = rk_larger(1.0, slope), start = far * rk_larger(1e-4, slope);
+  /* What moves the point: the gradient, or sides that it is to come to. */
+  double pull = rk_larger(1e-4, rk_largest(s->g, s->size));
+  const double far = rk_larger(1.0, pull);
+  for (int64_t i = 0; i < s->rows; i++) {
+    if (s->has[i] & 5) pull = rk_larger(pull, s->has[i] & 4 ? fabs(s->low[i]) : s->low[i]);
+    if (s->has[i] & 2) pull = rk_larger(pull, -s->high[i]);
+  }
+  const double start = far * pull;
   s->delta = RK_DELTA;
   s->before = INFINITY;
   memset(s->x, 0, sizeof(double) * (size_t)s->size);

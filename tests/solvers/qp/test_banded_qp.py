@@ -242,3 +242,14 @@ def test_equations_of_one_frame_come_true_to_rounding(backend):
     assert abs(dense @ x + g.ravel() + C.T @ own.multipliers).max() <= 1e-9
     assert (np.isclose(abs(x), 0.4)).sum() > 3
     assert abs(x - by_clarabel(dense, g, C, lower, upper).x).max() <= 1e-8
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize(("seed", "degenerate"), [(183, False), (923, True)])
+def test_sides_that_a_tiny_gradient_does_not_tell_of_are_come_to_in_few_steps(backend, seed, degenerate):
+    """What is to push there begins as large as the way is long: a hundred short steps led nowhere."""
+    H, g, rows, lower, upper, dense, C = random_program(seed, degenerate)
+    own = finish(solve_banded_qp(H, 1e-9 * g, rows, lower, upper, backend))
+    assert own is not None and own.status is QPStatus.OPTIMAL and own.iterations <= 20
+    theirs = np.array(by_clarabel(dense, 1e-9 * g, C, lower, upper).x)
+    assert abs(own.x.ravel() - theirs).max() <= 1e-8 * max(1.0, abs(theirs).max())
