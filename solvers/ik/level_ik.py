@@ -90,7 +90,7 @@ class LevelIK:
         best, iterations, tried = self._search_from(poses, start, seed, attempts, gaps)
         alone = None if best.met[:1].all() else self._first_level(poses.influence)
         if alone is None:
-            return best, iterations, tried
+            return self._closed(poses, best), iterations, tried
         search, indices = alone
         targets = np.array([poses.targets[i] for i in indices])
         code, q, _, more, number = search.solve(targets, start, seed)
@@ -103,7 +103,7 @@ class LevelIK:
     ) -> tuple[PosePoint, int, int]:
         here = poses.point(start)
         if here.is_met:
-            return self._closed(poses, here), 0, 1
+            return here, 0, 1
         shares = [task.influence for task in self.tasks] if poses.influence is None else list(poses.influence)
         reachable = poses.levels_without(np.flatnonzero(gaps))
         postures = poses.postures(start)
@@ -111,8 +111,7 @@ class LevelIK:
         _, q, _, iterations, tried = search.solve(
             poses.targets, start, seed, reachable, postures, attempts, poses.remaining, is_trial
         )
-        best = poses.point(self.limits.clamp(q))
-        return self._closed(poses, best), iterations, tried
+        return poses.point(self.limits.clamp(q)), iterations, tried
 
     def start(self, q0: object) -> Array:
         """(nq,) inside the limits. Raises ConfigurationError."""

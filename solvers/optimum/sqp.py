@@ -35,7 +35,9 @@ ACCEPTED, STATIONARY = 1e-6, 1e-9
 GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
 ITERATIONS = 200  # in all; long flat valleys take more than 100
 UNMET_ITERATIONS = 80  # where a level is not met, whose poses are known to less: most that find an optimum take 40
-MOST_POSES = 8000  # in all, which is what takes time: where an optimum is found, hardly any takes 3000
+# Poses in all, which is what takes time: so many, and as many for each freedom: a step differentiates along all. An arm
+# that finds an optimum hardly takes 1500.
+MOST_POSES, FEW_POSES, POSES_EACH = 8000, 2000, 125
 # So many steps that halve no residual are given up, where they lower the cost by less than this share of its curvature,
 # or of what one whole step promises: the steps that are left would not bring it there.
 PATIENCE, STALE, JAMMED = 12, 1e-7, 1e-3
@@ -70,7 +72,7 @@ class StaticOptimum:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
         self.iterations, self._most, self._stride, self._halvings = 0, ITERATIONS, STRIDE, 0
-        self._most_placed = poses.placed + MOST_POSES
+        self._most_placed = poses.placed + min(MOST_POSES, FEW_POSES + POSES_EACH * len(poses.scale))
         self._curvatures = Curvatures()
 
     def find(self, start: PosePoint) -> Generator[float, None, Optimum]:

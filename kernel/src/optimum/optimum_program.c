@@ -146,12 +146,12 @@ static int add_missing_cuts(solving *v, const double *x) {
   return added;
 }
 
-static int project(rk_projection *p) {
-  for (int k = 0; k < 2; k++) {
-    p->tolerance = ROUNDING[k];
-    if (rk_project(p) == RK_QP_OPTIMAL) return 1;
-  }
-  return 0;
+/* carried: as in rk_project_with; what is active goes on from there. */
+static int project(rk_projection *p, int32_t carried) {
+  p->tolerance = ROUNDING[0];
+  if ((carried ? rk_project_with(p, carried, 0) : rk_project(p)) == RK_QP_OPTIMAL) return 1;
+  p->tolerance = ROUNDING[1];
+  return rk_project(p) == RK_QP_OPTIMAL;
 }
 
 /* What the program presses on: multipliers of inequalities, and the gradient of each edge that is chosen. */
@@ -217,16 +217,19 @@ int rk_best_motion(const rk_poses *s, const rk_look *look, const rk_program *pro
   if (!count) return 1;
   for (int32_t e = 0; e < goal->n_edges; e++) v.edges += is_sharp(goal->edges + e);
   start(&v, weight, !pressing);
-  for (int time = 0; time < CUTS; time++) {
-    for (int32_t k = 0; k < v.p.n; k++) v.p.y0[k] = program->y0[k];
-    if (!project(&v.p)) break;
+  for (int32_t k = 0; k < v.p.n; k++) v.p.y0[k] = program->y0[k];
+  for (int32_t time = 0, carried = 0; time < CUTS; time++) {
+    if (!project(&v.p, carried)) break;
+    const int32_t solved = v.p.p, went_on = carried > 0;
     found = 1;
     for (int32_t i = 0; i < n; i++) x[i] = 0.0;
     for (int32_t k = 0; k < count; k++) rk_add_scaled(n, v.p.y[k] / program->root[k], E + (int64_t)k * n, x);
     *change = rk_dot(n, goal->slope, x);
     for (int32_t k = count; k < v.p.n; k++) *change += v.size * v.p.y[k] / program->root[k];
     if (pressing) press_on(&v, pressing->multiplier, pressing->edges);
-    if (!add_missing_cuts(&v, x)) break;
+    /* Once more from none in the end: of cuts that are nearly alike those are active then that press the most. */
+    carried = add_missing_cuts(&v, x) ? solved : 0;
+    if (!carried && !went_on) break;
   }
   return found;
 }

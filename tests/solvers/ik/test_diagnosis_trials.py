@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robokin_addon.solvers import IKProblem
+from robokin_addon.robokin import forward_kinematics, library_robot
+from robokin_addon.solvers import IKProblem, LoopClosureTask, PositionTask
 from robokin_addon.solvers.ik.diagnosis import BUDGET, LOOKS
 from robokin_addon.solvers.ik.level_ik import ITERATIONS, TRIALS, LevelIK
+from robokin_addon.solvers.results import Status
 from support.engine.stacks import FRAMES, engine_stack
 
 SEEDS = range(12)
@@ -62,3 +64,23 @@ def test_a_diagnosis_of_levels_takes_few_steps(monkeypatch: pytest.MonkeyPatch) 
             taken.append(sum(steps))
     assert len(taken) > 4
     assert max(taken) < 1200 and np.mean(taken) < 600, taken
+
+
+def test_trials_do_not_close_loops_to_the_last_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is only asked whether all can be met; what a solve returns has its loops closed as nearly as can be."""
+    model = library_robot("mobile_arm")
+    q, closed = model.limits.middle(model.neutral()), []
+    T = forward_kinematics(model, q)
+    loop = LoopClosureTask("tool", "link_1", other_offset=np.linalg.inv(T["link_1"]) @ T["tool"])
+    place = PositionTask("tool", T["tool"][:3, 3] + (0.1, 0.2, -0.1))
+    problem = IKProblem(model, [loop, place, PositionTask("link_3", T["link_3"][:3, 3] + 0.1, priority=2)])
+
+    def counted(self: LevelIK, *arguments: Any, of: Any = LevelIK._closed) -> Any:
+        closed.append(arguments)
+        return of(self, *arguments)
+
+    monkeypatch.setattr(LevelIK, "_closed", counted)
+    result = problem.solve(q0=q, diagnose=False)
+    assert len(closed) == 1 and not result.converged
+    result.diagnose()
+    assert len(closed) == 1 and result.status != Status.OUT_OF_REACH

@@ -19,11 +19,14 @@ TIP = "panda_link8"
 READY = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8, 0.0])
 
 
-def test_a_search_ends_after_so_many_poses(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limits", [{"MOST_POSES": 5}, {"FEW_POSES": 5, "POSES_EACH": 0}])
+def test_a_search_ends_after_so_many_poses(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as in the kernel."""
     kernel = Path(__file__).parents[3] / "kernel" / "src" / "optimum" / "optimum.c"
-    assert f"MOST_POSES = {sqp.MOST_POSES}.0" in kernel.read_text()
-    monkeypatch.setattr(sqp, "MOST_POSES", 5)
+    for name in ("MOST_POSES", "FEW_POSES", "POSES_EACH"):
+        assert f"{name} = {getattr(sqp, name)}.0" in kernel.read_text()
+    for name, count in limits.items():
+        monkeypatch.setattr(sqp, name, count)
     counted = []
 
     def point(self: PoseProblem, q: np.ndarray, of: object = PoseProblem.point) -> object:
