@@ -53,6 +53,12 @@ def by_levels(constraints: MotionRows, here: DiscreteMotion) -> Iterator[tuple[i
                 shown = shown if gives_way else here
                 yield count, shown
         constraints.last = math.inf
+        if level == FIRST and constraints.is_missed(here, level):
+            # From far away limits are often not reached. A robot that stands still keeps them, and goes on from there.
+            standing = DiscreteMotion(here.grid, np.tile(here.q[0], (len(here), 1)))
+            if not constraints.is_missed(standing, level) and standing.excess <= here.excess:
+                here, gives_way = standing, True
+                yield 0, shown
     yield 0, settled(constraints, here)
 
 
