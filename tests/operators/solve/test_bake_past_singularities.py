@@ -132,6 +132,6 @@ def test_the_command_line(robot, capsys, tmp_path) -> None:
     assert 1e-4 < max(part["orientation"] for part in off) <= np.radians(0.3)
     assert run(capsys, "bake", path, "-o", tmp_path / "out.blend").code == 2  # those of the file
     assert run(capsys, "bake", path, "--singularities", "follow", "-o", tmp_path / "out.blend").code == 1
-    for position, angle in ("4", "0.05"), ("0.1", "2"):
+    for position, angle in ("4", "0.005"), ("0.1", "2"):
         refused = run(capsys, "bake", path, *deviate[:3], position, angle, "-o", tmp_path / "out.blend")
         assert refused.code == 2 and "no such path past the singularity" in refused.err
