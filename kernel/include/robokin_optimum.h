@@ -26,13 +26,11 @@ enum rk_optimum_code {
   RK_OPTIMUM_FALLING = 1, /* after all steps the cost still falls */
   RK_OPTIMUM_FLAT = 2,    /* the last steps lowered the cost by `change` only */
   RK_OPTIMUM_STUCK = 3,   /* no step lowers the cost */
-  RK_OPTIMUM_AROUND = 4,  /* there was always something better around */
-  RK_OPTIMUM_UNMET = 5    /* the error of a level that is not met is less nearby */
+  RK_OPTIMUM_AROUND = 4   /* there was always something better around */
 };
 
 /* stationary: KKT residual, what the tasks and limits leave of the gradient, relative to it; infinite: not known.
-   code: an rk_optimum_code, RK_OPTIMUM_FOUND exactly when `stationary` is at most 1e-6, nothing better is around, and
-   no level that is not met has less error there. */
+   code: an rk_optimum_code, RK_OPTIMUM_FOUND exactly when `stationary` is at most 1e-6 and nothing better is around. */
 typedef struct rk_optimum_outcome {
   double cost, stationary, change;
   int32_t code, iterations;

@@ -11,18 +11,13 @@ from ..qp.hierarchy import RANK_TOLERANCE
 from ..velocity.task_levels import stacked
 from .pose_point import PosePoint
 from .pose_problem import PoseProblem, residual
-from .unmet_levels import TOUCHED, least_error_step
 
 CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
-EXACT = 16  # steps to where tasks are met as exactly as can be: of levels that are not met most need five
 FEW = 3  # where a level is not met: steps towards it converge slowly or not at all, and a shorter way costs less
-TRIES, SHORTER = 4, 0.25  # of a step towards the least error: each of the one before
 FIXED = 4  # times that coordinates of one step may stop at their bounds
 FARTHEST = 0.5  # radians or L, of a Newton step
 MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
-WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
-ROUNDING = 1e-11  # of an error: what differs by less is equal
-LEAST = 1e-8  # of an error: what could be less by that is not at its least
+WORSE, ROUNDING = 1e-9, 1e-14  # relative: the error of a level that cannot be met may grow by that in all; is known to
 ROOM = 0.5  # of that growth: from there the level is brought back
 
 
@@ -31,7 +26,7 @@ class ConstraintManifold:
 
     def __init__(self, poses: PoseProblem, start: PosePoint) -> None:
         self.poses = poses
-        self.start = self._met_exactly(start, EXACT)
+        self.start = self._met_exactly(start)
         errors = self.start.errors
         self._allowed = np.where(self.start.met, np.maximum(errors, MET), errors * (1.0 + WORSE))
 
@@ -63,54 +58,29 @@ class ConstraintManifold:
         if not self._is_as_good(point, before):
             return None
         uses_room = (point.errors > self._allowed * (1.0 - ROOM * WORSE))[~before.met].any()
-        return self._met_exactly(point, FEW) if uses_room else point
+        return self._met_exactly(point) if uses_room else point
 
-    def _met_exactly(self, start: PosePoint, steps: int) -> PosePoint:
+    def _met_exactly(self, start: PosePoint) -> PosePoint:
         """None worse than at the start, and where a level cannot be met, as near as it can be: what is off its minimum
         bends where the minimum would not."""
         best = point = start
-        for _ in range(steps):
+        for _ in range(CORRECTIONS):
             if start.is_met and _is_met_exactly(best, start.met):
                 break
-            before, point = point, self._nearer(point, start.met)
-            if _is_closer(point, best, start.met):
+            point = self._nearer(point, start.met)
+            if (point.met >= start.met).all() and _is_lower(point.errors, best.errors):
                 best = point
-            elif before is not best and _is_last_unmet(start.met):
-                break
         return best
 
-    def is_least(self, point: PosePoint) -> bool:
-        """Whether the error of the first level that cannot be met is its least; not known if one below can be."""
-        return not _is_last_unmet(point.met) or least_error_step(self.poses, point)[1] <= LEAST
-
     def _nearer(self, point: PosePoint, met: Array) -> PosePoint:
-        """A step towards the tasks: Newton's, where that brings levels nearer."""
+        """A step towards the tasks: Newton's, where that brings levels that can be met nearer."""
         x = None if _is_met_exactly(point, met) else self._newton(point, met)
         if x is not None:
             after = self.poses.point(self.poses.moved(point.q, x))
             if (after.errors < point.errors)[met].any():
                 return after
-        least = self._nearer_to_least(point, met) if _is_last_unmet(met) else None
-        return least or self.poses.point(self.poses.moved(point.q, self.poses.step(point)[0]))
-
-    def _nearer_to_least(self, point: PosePoint, met: Array) -> PosePoint | None:
-        """Where the first level that cannot be met has less error, and the others none that Newton steps mend."""
-        x, _ = least_error_step(self.poses, point)
-        lo, hi, _ = self.poses.bounds(point.q)
-        room = np.where(x < 0.0, lo, hi)
-        is_beyond = (abs(x) > abs(room)) & (abs(room) > TOUCHED)
-        x *= (room[is_beyond] / x[is_beyond]).min(initial=1.0)
-        for _ in range(TRIES):
-            after = self.poses.point(self.poses.moved(point.q, x))
-            for _ in range(FEW):
-                back = None if _is_met_exactly(after, met) else self._newton(after, met)
-                if back is None:
-                    break
-                after = self.poses.point(self.poses.moved(after.q, back))
-            if _is_closer(after, point, met):
-                return after
-            x = SHORTER * x
-        return None
+        x, _ = self.poses.step(point)
+        return self.poses.point(self.poses.moved(point.q, x))
 
     def _newton(self, point: PosePoint, met: Array) -> Array | None:
         """x (nv,) of least length that meets the equations and the bands, to first order, of the
@@ -143,15 +113,8 @@ def _is_met_exactly(point: PosePoint, met: Array) -> bool:
     return bool((point.errors[met] <= MET).all())
 
 
-def _is_last_unmet(met: Array) -> bool:
-    """Whether the last level cannot be met, and none below the first of these can, which a step would leave."""
-    return not met.all() and bool((met[:-1] >= met[1:]).all())
-
-
-def _is_closer(point: PosePoint, other: PosePoint, met: Array) -> bool:
-    """The first level that differs decides; none that can be met may be off."""
-    if (point.met < met).any():
-        return False
-    errors, others = np.maximum(point.errors, MET), np.maximum(other.errors, MET)
+def _is_lower(errors: Array, others: Array) -> bool:
+    """The first level that differs decides."""
+    errors, others = np.maximum(errors, MET), np.maximum(others, MET)
     differ = np.flatnonzero(abs(errors - others) > ROUNDING * others)
     return bool(len(differ) and errors[differ[0]] < others[differ[0]])

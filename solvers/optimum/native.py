@@ -23,7 +23,7 @@ from .constraint_manifold import ConstraintManifold
 from .pose_look import Optimum
 from .pose_point import PosePoint
 from .pose_problem import PoseProblem
-from .sqp import NOT_LEAST, PATIENCE, ROUNDS
+from .sqp import PATIENCE, ROUNDS
 from .unbounded import unbounded
 
 _POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)
@@ -152,6 +152,5 @@ class NativeOptimum:
                 f"{PATIENCE} steps lowered the cost by {found.change:.1g} only",
                 "no step found lowers the cost",
                 f"there was something better around each of {ROUNDS} poses",
-                NOT_LEAST,
             )[found.code]
         )

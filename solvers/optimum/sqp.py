@@ -41,7 +41,6 @@ MOST_POSES, FEW_POSES, POSES_EACH = 8000, 2000, 125
 # So many steps that halve no residual are given up, where they lower the cost by less than this share of its curvature,
 # or of what one whole step promises: the steps that are left would not bring it there.
 PATIENCE, STALE, JAMMED = 12, 1e-7, 1e-3
-NOT_LEAST = "the error of a level that is not met is less nearby"
 
 # Second derivatives.
 STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
@@ -100,8 +99,6 @@ class StaticOptimum:
             better = None if self._is_over else self._better_around(look, random)
             if better is None:
                 is_optimal = look.residual <= ACCEPTED
-                if is_optimal and not self._surface.is_least(look.point):
-                    is_optimal, reason = False, NOT_LEAST
                 return Optimum(look.point, look.residual, is_optimal, self.iterations, "" if is_optimal else reason)
             point = better
         reason = f"there was something better around each of {ROUNDS} poses"

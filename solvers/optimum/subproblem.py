@@ -21,7 +21,6 @@ VIOLATED = 1e-9  # an inequality with a larger residual is held as it is
 CUTS, CUT = 30, 1e-9  # of one program; a cut is missing when an edge is passed by more than this, relative to the step
 HOLDS = 1e-6  # eigenvalues of W larger than this
 EDGE = 1e-4  # curvature that keeps the program of an edge strictly convex, relative to that of the rest
-NOTHING = 1e-12  # of an inequality along Z: only rounding
 EPS = 1e-14  # relative: to which eigenvalues are known
 ROUNDING = (1e-13, 1e-10)  # to which the sides of a program are known
 
@@ -94,7 +93,7 @@ class Subproblem:
         is_known = f == 0
         for _ in range(CUTS if f else 0):
             C = np.zeros((len(self.inequalities) + len(cuts), f + len(edges)))
-            C[: len(self.inequalities), :f] = np.where(abs(along := self.inequalities @ Z) > NOTHING, along, 0.0)
+            C[: len(self.inequalities), :f] = self.inequalities @ Z
             upper = np.concatenate((self.upper, np.zeros(len(cuts))))
             for row, (i, w) in enumerate(cuts, len(self.inequalities)):
                 C[row, :f] = edges[i].gradient(np.outer(w, w)) @ Z / size
@@ -155,13 +154,6 @@ class Subproblem:
         of_rows[self.is_equality], of_rows[~self.is_equality] = multipliers.equalities, multipliers.inequalities
         ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
         return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
-
-    def presses(self, multipliers: Array, touched: float) -> Array:
-        """(k,) bool: which of the first k rows are inequalities, nearer than `touched`, that hold something."""
-        lower, upper = np.full((2, len(self.rows)), ((-np.inf,), (np.inf,)))
-        lower[~self.is_equality], upper[~self.is_equality] = self.lower, self.upper
-        room = np.where(multipliers > 0.0, upper[: len(multipliers)], -lower[: len(multipliers)])
-        return (multipliers != 0.0) & (room <= touched)
 
     def pressed(self, gradients: Gradients, multipliers: Multipliers, least: float = 0.0) -> Array:
         """(nv, d) orthonormal directions, of those left free, across the edges that hold and the inequalities that do,

@@ -15,12 +15,11 @@ static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
   const int64_t n = s.poses.n, most = s.poses.most;
   s.program = rk_lay_out_program(arena, &s.poses);
   for (int k = 0; k < 2; k++) s.looks[k] = rk_lay_out_look(arena, &s.poses);
-  s.least = rk_lay_out_look(arena, &s.poses);
-  for (int k = 0; k < 6; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
+  for (int k = 0; k < 4; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
   double **matrices[] = {&s.H, &s.V, &s.E};
   for (int k = 0; k < 3; k++) *matrices[k] = rk_take(arena, n * n);
-  double **vectors[] = {&s.value, &s.weight, &s.x, &s.dq, &s.here, &s.there, &s.bend, &s.towards};
-  for (int k = 0; k < 8; k++) *vectors[k] = rk_take(arena, n);
+  double **vectors[] = {&s.value, &s.weight, &s.x, &s.dq, &s.here, &s.there};
+  for (int k = 0; k < 6; k++) *vectors[k] = rk_take(arena, n);
   s.work = rk_take(arena, 3 * n + 2 * s.poses.n_pieces);
   s.multiplier = rk_take(arena, n + s.poses.n_rows);
   s.bent = (double **)rk_take(arena, s.poses.n_edges);
@@ -51,7 +50,7 @@ static int move(rk_optimum_search *s, const double *x, rk_pose *pose) {
   const int is_held = s->poses.n_pieces && s->poses.optimum->stack->data->targets != s->poses.whole;
   rk_moved(&s->poses, s->look->pose.q, x, pose->q);
   if (is_held) rk_keep_to(&s->poses, s->poses.pieces);
-  const int found = rk_retract(s, pose);
+  const int found = rk_retract(&s->poses, &s->look->pose, pose, s->spare);
   if (is_held) rk_keep_to(&s->poses, s->poses.straight);
   if (is_held && found) rk_place(&s->poses, pose);
   return found;
@@ -236,14 +235,13 @@ void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_opti
   rk_place(&s.poses, &s.look->pose);
   start_curvatures(&s);
   s.stride = STRIDE;
-  rk_start_retraction(&s, &s.look->pose);
+  rk_start_retraction(&s.poses, &s.look->pose, s.spare);
   s.most = rk_are_met(&s.poses, &s.look->pose) ? ITERATIONS : UNMET_ITERATIONS;
   rk_look_at(&s, s.look, __builtin_inf());
   for (int round = 0; round < ROUNDS; round++) {
     const int32_t why = descend(&s);
     if (is_over(&s) || !rk_look_around(&s, &random)) {
-      const int is_stationary = s.look->residual <= ACCEPTED;
-      code = !is_stationary ? why : rk_is_least(&s, &s.look->pose) ? RK_OPTIMUM_FOUND : RK_OPTIMUM_UNMET;
+      code = s.look->residual <= ACCEPTED ? RK_OPTIMUM_FOUND : why;
       break;
     }
     rk_look_at(&s, s.look, __builtin_inf());

@@ -68,6 +68,13 @@ void rk_moved(const rk_poses *s, const double *q, const double *x, double *out);
 /* x[n] that moves q to another configuration. */
 void rk_displacement(const rk_poses *s, const double *q, const double *other, double *x);
 
+/* Brings `start` to its tasks, the levels that are met as exactly as they can be; from then on no pose may meet them
+   worse. spare: two poses. */
+void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare);
+
+/* *pose: of the q that it has, brought back to the tasks, as well met as `before`. Returns 0 when that fails. spare: two poses. */
+int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare);
+
 /* The weighted sum of the potentials; *size: of their sizes; null: those that have an edge are left out. g[n], unless null:
    the gradient along x, of those that have no edge. */
 int64_t rk_cost_workspace(const rk_step *step);

@@ -28,7 +28,7 @@ static void probe(around *a, double size) {
   const double *targets = s->poses.optimum->stack->data->targets;
   rk_keep_to(&s->poses, s->poses.whole);
   rk_moved(&s->poses, s->look->pose.q, s->x, pose->q);
-  const int found = rk_retract(s, pose);
+  const int found = rk_retract(&s->poses, &s->look->pose, pose, s->spare);
   const double cost = found ? rk_cost(&s->poses, pose, &unused, 0) : __builtin_inf();
   rk_keep_to(&s->poses, targets);
   if (!(cost < a->least)) return;

@@ -1,12 +1,11 @@
 /* The way back to the poses that meet the tasks. Twin of solvers/optimum/constraint_manifold.py. */
-#include "optimum/optimum_search.h"
+#include "optimum/optimum.h"
 #include "math/rk_math.h"
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
-static const double MET = 1e-20, WORSE = 1e-9, ROUNDING = 1e-11, ROOM = 0.5, LEAST = 1e-8;
+static const double MET = 1e-20, WORSE = 1e-9, ROUNDING = 1e-14, ROOM = 0.5;
 static const double RANK_TOLERANCE = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
-static const double SHORTER = 0.25, TOUCHED = 1e-9;
-enum { CORRECTIONS = 8, EXACT = 16, FEW = 3, FIXED = 4, TRIES = 4 };
+enum { CORRECTIONS = 8, FEW = 3, FIXED = 4 };
 
 static void swap(rk_pose *one, rk_pose *other) {
   const rk_pose own = *one;
@@ -83,6 +82,16 @@ static void approach(const rk_poses *s, const rk_pose *pose, rk_pose *next) {
   rk_place(s, next);
 }
 
+/* *next: nearer to the tasks; a Newton step, where that brings levels that can be met nearer. */
+static void correct(const rk_poses *s, const rk_pose *pose, const int32_t *met, rk_pose *next) {
+  if (!is_met_exactly(s, pose, met) && newton(s, pose, met)) {
+    rk_moved(s, pose->q, s->x, next->q);
+    rk_place(s, next);
+    if (is_less(s, next, pose, met)) return;
+  }
+  approach(s, pose, next);
+}
+
 static int is_as_good(const rk_poses *s, const rk_pose *pose, const rk_pose *before) {
   for (int32_t k = 0; k < s->n_levels; k++)
     if ((before->met[k] && !pose->met[k]) || !(pose->error[k] <= s->allowed[k])) return 0;
@@ -100,86 +109,33 @@ static int is_closer(const rk_poses *s, const rk_pose *pose, const rk_pose *best
   return 0;
 }
 
-/* *next: where the first level that cannot be met has less error, and the others none that Newton steps mend. Returns 0 when it
-   is not found. */
-static int approach_least(rk_optimum_search *s, const rk_pose *pose, const int32_t *met, rk_pose *next) {
-  const rk_poses *poses = &s->poses;
-  rk_pose *back = s->spare + 5;
-  double share = 1.0;
-  rk_least_error_step(s, pose, s->towards);
-  rk_box(poses, pose->q, poses->lo, poses->hi);
-  for (int32_t k = 0; k < poses->n; k++) {
-    const double x = s->towards[k], room = x < 0.0 ? poses->lo[k] : poses->hi[k];
-    if (__builtin_fabs(x) > __builtin_fabs(room) && __builtin_fabs(room) > TOUCHED) share = rk_min(share, room / x);
-  }
-  for (int32_t k = 0; k < poses->n; k++) s->towards[k] *= share;
-  for (int time = 0; time < TRIES; time++) {
-    rk_moved(poses, pose->q, s->towards, next->q);
-    rk_place(poses, next);
-    for (int k = 0; k < FEW && !is_met_exactly(poses, next, met) && newton(poses, next, met); k++) {
-      rk_moved(poses, next->q, poses->x, back->q);
-      rk_place(poses, back);
-      swap(next, back);
-    }
-    if (is_closer(poses, next, pose, met)) return 1;
-    for (int32_t k = 0; k < poses->n; k++) s->towards[k] *= SHORTER;
-  }
-  return 0;
-}
-
-/* Whether the last level cannot be met, and none below the first of these can, which a step for that would leave. */
-static int is_last_unmet(const rk_poses *s, const int32_t *met) {
-  for (int32_t k = 1; k < s->n_levels; k++)
-    if (met[k] && !met[k - 1]) return 0;
-  return s->n_levels > 0 && !met[s->n_levels - 1];
-}
-
-int rk_is_least(rk_optimum_search *s, const rk_pose *pose) {
-  return !is_last_unmet(&s->poses, pose->met) || rk_least_error_step(s, pose, s->towards) <= LEAST;
-}
-
-/* *next: nearer to the tasks; a Newton step, where that brings levels nearer. */
-static void correct(rk_optimum_search *s, const rk_pose *pose, const int32_t *met, rk_pose *next) {
-  const rk_poses *poses = &s->poses;
-  if (!is_met_exactly(poses, pose, met) && newton(poses, pose, met)) {
-    rk_moved(poses, pose->q, poses->x, next->q);
-    rk_place(poses, next);
-    if (is_less(poses, next, pose, met)) return;
-  }
-  if (!is_last_unmet(poses, met) || !approach_least(s, pose, met, next)) approach(poses, pose, next);
-}
-
 int rk_are_met(const rk_poses *s, const rk_pose *pose) {
   for (int32_t k = 0; k < s->n_levels; k++)
     if (!pose->met[k]) return 0;
   return 1;
 }
 
-/* start: with its levels met as exactly as they can be; none worse. */
-static void centre(rk_optimum_search *s, rk_pose *start, int steps) {
-  const rk_poses *poses = &s->poses;
-  int32_t *met = poses->met;
-  for (int32_t k = 0; k < poses->n_levels; k++) met[k] = start->met[k];
+/* start: with its levels met as exactly as they can be; none worse. spare: two poses. */
+static void centre(const rk_poses *s, rk_pose *start, rk_pose *spare) {
+  int32_t *met = s->met;
+  for (int32_t k = 0; k < s->n_levels; k++) met[k] = start->met[k];
   rk_pose *point = start;
-  const int is_whole = rk_are_met(poses, start);
-  for (int time = 0; time < steps && !(is_whole && is_met_exactly(poses, start, met)); time++) {
-    rk_pose *before = point;
-    point = point == s->spare ? s->spare + 1 : s->spare;
-    correct(s, before, met, point);
-    if (is_closer(poses, point, start, met)) {
-      swap(start, point);
-      point = start;
-    } else if (before != start && is_last_unmet(poses, met)) {
-      break;
-    }
+  const int is_whole = rk_are_met(s, start);
+  for (int time = 0; time < CORRECTIONS && !(is_whole && is_met_exactly(s, start, met)); time++) {
+    rk_pose *next = point == spare ? spare + 1 : spare;
+    correct(s, point, met, next);
+    point = next;
+    if (!is_closer(s, point, start, met)) continue;
+    swap(start, point);
+    point = start;
   }
 }
 
-void rk_start_retraction(rk_optimum_search *s, rk_pose *start) {
-  centre(s, start, EXACT);
-  for (int32_t k = 0; k < s->poses.n_levels; k++) {
+void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
+  centre(s, start, spare);
+  for (int32_t k = 0; k < s->n_levels; k++) {
     const double error = start->error[k];
-    s->poses.allowed[k] = !start->met[k] ? error * (1.0 + WORSE) : error > MET ? error : MET;
+    s->allowed[k] = !start->met[k] ? error * (1.0 + WORSE) : error > MET ? error : MET;
   }
 }
 
@@ -190,17 +146,16 @@ static int uses_room(const rk_poses *s, const rk_pose *pose, const rk_pose *befo
   return 0;
 }
 
-int rk_retract(rk_optimum_search *s, rk_pose *pose) {
-  const rk_pose *before = &s->look->pose;
-  rk_place(&s->poses, pose);
-  const int most = rk_are_met(&s->poses, before) ? CORRECTIONS : FEW;
-  for (int time = 0; time < most && !is_as_good(&s->poses, pose, before); time++) {
-    correct(s, pose, before->met, s->spare);
-    if (!is_less(&s->poses, s->spare, pose, 0)) return 0;
-    swap(pose, s->spare);
+int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare) {
+  rk_place(s, pose);
+  const int most = rk_are_met(s, before) ? CORRECTIONS : FEW;
+  for (int time = 0; time < most && !is_as_good(s, pose, before); time++) {
+    correct(s, pose, before->met, spare);
+    if (!is_less(s, spare, pose, 0)) return 0;
+    swap(pose, spare);
   }
-  if (!is_as_good(&s->poses, pose, before)) return 0;
-  if (uses_room(&s->poses, pose, before)) centre(s, pose, FEW);
+  if (!is_as_good(s, pose, before)) return 0;
+  if (uses_room(s, pose, before)) centre(s, pose, spare);
   return 1;
 }
 

@@ -8,8 +8,7 @@ typedef struct rk_optimum_search {
   rk_poses poses;
   rk_program program;
   rk_look looks[2], *look;  /* where it is */
-  rk_look least;            /* of it what the first level that is not met is free in */
-  rk_pose spare[6];         /* the first two of the retraction, the last two of what cannot be met */
+  rk_pose spare[4]; /* the first two of the retraction */
   double *multiplier;       /* [n + n_rows] of what holds a level that is not met */
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */
@@ -18,24 +17,10 @@ typedef struct rk_optimum_search {
   double promised;          /* by how much the last step, of its whole length, would have lowered the cost; 0 along edges */
   int iterations, most;     /* at most so many */
   double *H, *V, *E;        /* [n][n] */
-  double *value, *weight, *x, *dq, *here, *there, *bend, *towards; /* [n] */
+  double *value, *weight, *x, *dq, *here, *there; /* [n] */
   double *work;             /* [3 n + 2 n_pieces] */
   double **bent;            /* [n_edges] matrices of the edges as they bend */
 } rk_optimum_search;
-
-/* x[n]: Newton's step towards the least error of the first level that is not met. Returns by how much of its error it has
-   less there, to second order. It overwrites here, there, H and V. */
-double rk_least_error_step(rk_optimum_search *s, const rk_pose *pose, double *x);
-
-/* Brings `start` to its tasks, the levels that are met as exactly as they can be; from then on no pose may meet them
-   worse. */
-void rk_start_retraction(rk_optimum_search *s, rk_pose *start);
-
-/* Whether the error of the first level that cannot be met is its least; not known if one below can be. */
-int rk_is_least(rk_optimum_search *s, const rk_pose *pose);
-
-/* *pose: of the q that it has, brought back to the tasks, as well met as where the search is. Returns 0 when that fails. */
-int rk_retract(rk_optimum_search *s, rk_pose *pose);
 
 /* Uses up the directions along which levels that are not met would be met less. */
 void rk_hold_unmet(rk_optimum_search *s, rk_look *look);
