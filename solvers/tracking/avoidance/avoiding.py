@@ -59,8 +59,9 @@ class AvoidingTracker(Tracker):
     step that meets the tasks may end beyond it; then the clearance alone leads the shortest way out.
 
     While the robot is beside what blocked it and meets its tasks there, or misses them and hardly moves, some frames
-    are followed with the clearance at once: it would be in the way in each second one. They are followed without it
-    again where tasks begin to be missed, or limits on speed are why they are.
+    are followed with the clearance at once: followed without it they would be blocked every other time. They are
+    followed without it again where tasks begin to be missed, or limits on speed are why they are, and where an obstacle
+    that nothing is blocked by yet comes nearer.
     """
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
@@ -175,6 +176,8 @@ class AvoidingTracker(Tracker):
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
         kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
+        if later is not None and self._collision is None:
+            pressed = None  # what is coming is seen by the free frame
         halfway = passed(self._obstacles, obstacles, HALFWAY)
         others, own = [wanted[i] for i in self._others], shares[self._others]
         influence = None if (own == self._free._own).all() else own

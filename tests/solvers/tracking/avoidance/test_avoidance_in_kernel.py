@@ -27,7 +27,11 @@ from robokin_addon.solvers.tracking.frame_reference import Frame
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from support.problems.limits import with_rates
 from support.problems.obstructed import GANTRY, around_a_post, at, clothed, random_scene
+
+BALL = '<link name="slide"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>'
+ALONG = GANTRY.replace("0 1 0", "1 0 0").replace('<link name="slide"/>', BALL)  # the hand slides along its slide
 
 
 def test_rows_are_those_of_the_task() -> None:
@@ -231,9 +235,7 @@ def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_what_meets_its_tasks_beside_an_obstacle_stays_there(backend: str) -> None:
     """Without the clearance the slide would go as far as the hand in each frame, and be led out again in the next."""
-    ball = '<link name="slide"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>'
-    model = read_urdf_text(GANTRY.replace("0 1 0", "1 0 0").replace('<link name="slide"/>', ball))
-    wall = Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
+    model, wall = read_urdf_text(ALONG), Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
     collisions = CollisionModel(model, [wall], [("slide", "hand"), ("hand", "wall")])
     tracker = tracker_of(model, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(collisions)], 1 / 24, backend)
     assert isinstance(tracker, AvoidingTracker)
@@ -252,6 +254,24 @@ def test_what_meets_its_tasks_beside_an_obstacle_stays_there(backend: str) -> No
     assert motion.converged.all()
     np.testing.assert_allclose(motion.q[:, 0], 0.341, atol=1e-3)
     assert sum(free) <= 3
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("speed", [0.7, 0.9])
+def test_what_comes_is_evaded_in_time_beside_another_obstacle_too(backend: str, speed: float) -> None:
+    """The slide is beside the wall and the hand meets its task, when a ball comes at it."""
+    model = with_rates(read_urdf_text(ALONG), acceleration=3.0)
+    obstacles = [Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5)), Obstacle("ball", Sphere(0.1), at(3.0))]
+    collisions = CollisionModel(model, obstacles, [("slide", "hand"), ("hand", "wall"), ("slide", "ball")])
+    frames = np.arange(148)
+    ball = np.clip(1.85 - speed / 24 * (frames - 67), 1.15, 1.85)
+    targets = [
+        [[min(0.015 * frame, 1.2), 0.0, 0.0], np.array([at(0.5), at(x)])] for frame, x in zip(frames, ball, strict=True)
+    ]
+    tracker = tracker_of(model, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(collisions)], 1 / 24, backend)
+    tracker.stand(np.zeros(2))
+    motion = tracker.run(tracker.check_targets(targets))
+    assert (ball - motion.q.sum(axis=1) - 0.2).min() > 0.0
 
 
 def test_a_distance_that_is_not_found_is_an_error() -> None:
