@@ -13,7 +13,7 @@ from ..singularities.tool import Tool
 from ..tasks import PostureTask
 from ..tracking.track import track
 from ..velocity.task_levels import tolerances
-from .led_postures import nearest_in_time, refuse_unreached
+from .led_postures import TooLong, lead_near, refuse_unreached
 from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence
 from .tool_path import deviation
 
@@ -22,12 +22,10 @@ ROUNDED = 1e-9
 LEAST = 1e-3  # singular values that are smaller are all the same
 
 
-def away_in_time(
-    along: PosturesAlong, first: Array, velocity: Array, dt: float
-) -> Generator[float, None, PostureSequence]:
+def away_in_time(along: PosturesAlong, first: Array, dt: float) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the exact path at speeds inside the limits that stays farthest from
     singularities."""
-    near, paced = Singularities(Tool.of(along.model, along.task)), _paced(velocity, dt)
+    near, paced = Singularities(Tool.of(along.model, along.task)), _paced(along.model.velocity, dt)
 
     def cost(s0: float, s1: float, q0: Array, q1: Array) -> Array:
         values = near.over(q1.reshape(-1, q1.shape[-1]))[0].reshape(q1.shape[:-1])
@@ -37,16 +35,14 @@ def away_in_time(
     return (yield from cheapest_sequence(along, s.tolist(), along.at_all(s), first, cost))
 
 
-def kept_in_time(
-    along: PosturesAlong, first: Array, velocity: Array, dt: float
-) -> Generator[float, None, PostureSequence]:
+def kept_in_time(along: PosturesAlong, first: Array, dt: float) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the exact path from the one posture `first` (1, nq) that never leaves
     its branch; of one that is singular, the branch that is nearest where it no longer is. Raises TaskError where the
     branch ends."""
     s = np.arange(float(along.path.frames))
     _, hidden = along.at(s)
     layers = along.at_all(s, along.branch(s[int(np.argmin(hidden))], first[0]))
-    return (yield from cheapest_sequence(along, s.tolist(), layers, first, _paced(velocity, dt)))
+    return (yield from cheapest_sequence(along, s.tolist(), layers, first, _paced(along.model.velocity, dt)))
 
 
 def deviating(
@@ -59,24 +55,31 @@ def deviating(
     refuse_unreached(along, first[0], loose, "no posture is as near to its target as it may deviate")
     best, least = np.zeros((0, first.shape[1])), np.inf
     for number, start in enumerate(first):
-        motions, _ = yield from nearest_in_time(along, start, dt, number / len(first))
-        for q in map(with_halves, motions):
+        found: list[Array] = []
+        too_long = None
+        try:
+            yield from lead_near(along, start, dt, number / len(first), found)
+        except TooLong as error:
+            too_long = error
+        for q in map(with_halves, found):
             off = deviation(along.path.at(np.arange(len(q)) / 2.0), along.tips(q))
             share = float((off / np.maximum(bound, 1e-12)).max())
             if share < least:
                 best, least = q, share
         if least <= 1.0:
             break
+        if too_long is not None:
+            raise too_long
     return best
 
 
 def _paced(velocity: Array, dt: float) -> StepCost:
-    """Squares of speeds as shares of their limits, and much for what is too fast."""
+    """Squares of speeds as shares of their limits, and much for what is too fast, from frame to frame."""
 
     def cost(s0: float, s1: float, q0: Array, q1: Array) -> Array:
-        share = abs(q1 - q0) / (velocity * dt * (s1 - s0))
+        share = abs(q1 - q0) / (velocity * dt)
         most = share.max(axis=-1)
-        return (s1 - s0) * (share**2).sum(axis=-1) + np.where(most > 1.0, TOO_FAST * most * (s1 - s0), 0.0)
+        return (share**2).sum(axis=-1) + np.where(most > 1.0, TOO_FAST * most, 0.0)
 
     return cost
 

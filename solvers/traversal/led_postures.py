@@ -1,4 +1,5 @@
-"""Postures of an arm that has a continuum of them at each pose, or no closed form: whole motions that were led along.
+"""Whole motions that are led along a path: of arms that have a continuum of postures at each pose, or no closed form,
+and of all that may deviate.
 
 Each is optimal over the whole path (`optimal_control/`): the arm uses what freedom it has to prepare for what comes,
 so a redundant arm goes round most singularities by moving in itself. Between frames Newton's method goes on from there.
@@ -89,15 +90,16 @@ def led_from(
     for number, start in enumerate(first):
         for k, times in enumerate((1, *slower)):
             share = (number + k / (1 + len(slower))) / len(first)
+            found: list[Array] = []
             try:
-                motions, missed = yield from nearest_in_time(along, start, times * dt, share)
+                missed = yield from lead_near(along, start, times * dt, share, found)
             except TooLong:
                 if not routes:
                     raise
                 return LedPostures(along, routes, first[:0])
             farthest = max(farthest, int(missed.argmax()))
             if not missed.any():
-                routes.append(motions[-1])
+                routes.append(found[-1])
                 break
         if len(routes) == most:
             break
@@ -116,29 +118,27 @@ def refuse_unreached(along: PosturesAlong, start: Array, bound: Array, why: str)
         raise no_way_on(along, frame - 1, frame, why)
 
 
-def nearest_in_time(
-    along: PosturesAlong, start: Array, dt: float, share: float
-) -> Generator[float, None, tuple[list[Array], Array]]:
-    """Yield the share now and then; return motions (F, nq) from the posture `start` (nq,) in frames of dt [s], inside
-    the limits and on the path or, where none was found, near it: the more its distance from there costs, the nearer
-    they come. (F,) bool, which frames the last one misses."""
+def lead_near(
+    along: PosturesAlong, start: Array, dt: float, share: float, found: list[Array]
+) -> Generator[float, None, Array]:
+    """Yield the share now and then; append motions (F, nq) from the posture `start` (nq,) in frames of dt [s], inside
+    the limits: one on the path, or where none was found others near it, the more their distance from there costs, the
+    nearer, and one on the path again. Return (F,) bool, which frames the last one misses. Raises TooLong."""
     near: Array | None = track(along.model, [along.task], _poses(along), start, dt, criteria=[RestPosture(start)]).q
-    q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
-    motions = [q]
-    if missed.any():
-        near = None
-        for weight in WEIGHTS:
-            near, _ = yield from mapped(_led(along, start, dt, near, weight), lambda _: share)
-            motions.append(near)
-        q, missed = yield from mapped(_led(along, start, dt, near), lambda _: share)
-        motions.append(q)
-    return motions, missed
+    missed = np.ones(along.path.frames, bool)
+    for weight in (0.0, *WEIGHTS, 0.0):
+        q, missed = yield from mapped(_led(along, start, dt, near, weight), lambda _: share)
+        found.append(q)
+        if not (weight or missed.any()):  # what is soft is never missed
+            break
+        near = q if weight else None
+    return missed
 
 
 def _led(
     along: PosturesAlong, start: Array, dt: float, near: Array | None, weight: float = 0.0
 ) -> Generator[int, None, tuple[Array, Array]]:
-    """`nearest_in_time` of the motion that is made better, near (F, nq). weight: what the distance from the path costs;
+    """A motion of `lead_near`, made better from near (F, nq). weight: what the distance from the path costs;
     0: the path is held. Raises TooLong."""
     poses, all_frames = [list(frame) for frame in _poses(along)], np.ones((along.path.frames, 1))
     shares = None if near is None or not weight else 0.0 * all_frames  # the motion as it is, wherever its tool goes

@@ -20,15 +20,16 @@ ASIDE = 1e-6  # frames: in a singularity itself a posture says nothing about tho
 FEW = 1e-3  # what the sum of all joints' motions counts beside the time of the slowest
 
 
-def slower_sequence(
-    along: PosturesAlong, first: Array, velocity: Array, dt: float
-) -> Generator[float, None, PostureSequence]:
+class LeapError(TaskError):
+    """The tool would have to leap."""
+
+
+def slower_sequence(along: PosturesAlong, first: Array, dt: float) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the path of the least time from one of the postures `first` (k, nq), in
-    steps of at most 0.04 rad. velocity: (nv,) of the joints, at most. Raises TaskError where the tool would have to
-    leap."""
+    steps of at most 0.04 rad. Raises LeapError, and TaskError where no posture meets a pose of the path."""
 
     def cost(s0: float, s1: float, q0: Array, q1: Array) -> Array:
-        times = abs(q1 - q0) / velocity
+        times = abs(q1 - q0) / along.model.velocity
         found = np.maximum(times.max(axis=-1), (s1 - s0) * dt) + FEW * times.sum(axis=-1)
         return found if s1 - s0 > NARROW else found + LEAPING * (abs(q1 - q0).max(axis=-1) > LEAP)
 
@@ -57,7 +58,7 @@ def slower_sequence(
         if not (steps > LEAP).any():
             return sequence
     where = sequence.s[int(np.argmax(steps > LEAP))]
-    raise TaskError(
+    raise LeapError(
         f"{along.task.name}: at frame {where:.4g} of its path the joints would have to leap, as a limit is in the "
         "way of turning on, from every posture that was tried: deviate, or take another path"
     )

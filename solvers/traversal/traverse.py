@@ -20,7 +20,7 @@ from .beside import away_in_time, deviating, inside_limits, kept_in_time, with_h
 from .led_postures import ROUTES, SLOWER, STARTS, led_from
 from .postures_along import PosturesAlong, PostureSequence
 from .schedule import scheduled
-from .slower import slower_sequence
+from .slower import LeapError, slower_sequence
 from .tool_path import ToolPath, deviation
 
 EXACT = (1e-4, 1e-3)  # [m], [rad] that a tool on its path may be beside it, for splines
@@ -59,16 +59,15 @@ def traverse_steps(
 ) -> Generator[float, None, Traversal]:
     """Lead the tip of a robot through `poses` (F, 4, 4), one each dt [s].
 
-    q0: (nq,) it begins in the posture that is the nearest to this one, where that allows it; None: to the middle of
-    the joints' limits.
+    q0: (nq,) where the nearest posture is looked for; None: the middle of the joints' limits.
     past: "slow-down": along the path exactly, from rest to rest, no faster than asked but for single frames beside a
     singularity (up to a fifth) and its ends; "deviate": in time, by at most `position` [m] and `orientation` [rad]
     beside the path; "keep-posture": in time and along the path, in the branch that it begins in; "change-posture": in
     time and along the path, from whatever posture allows it.
     Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
-    An arm of up to six joints with a closed form takes the best of its few postures at each pose. Any other robot moves
-    in itself to come past; with balls or a floating base it can only deviate. Where the nearest posture allows neither
-    to slow down nor to deviate, the path begins in another one that was found to.
+    An arm of up to six joints with a closed form takes the best of its few postures at each pose, but to deviate. Any
+    other robot moves in itself to come past; with balls or a floating base it can only deviate. To slow down or to
+    deviate, the path begins in the nearest posture that allows it, of eight at most.
     Raises TaskError where no such path was found, for a task that leaves an axis free, and for a robot without joints
     that move.
     """
@@ -77,10 +76,10 @@ def traverse_steps(
         raise TaskError(f"{task.name}: {model.name!r} has no joints that move")
     accelerations = {"acceleration": _within_a_frame(model, dt)}
     limits = MotionLimits.of(model, accelerations)
-    model = copy(model)
-    model.velocity = limits.velocity
+    limited = copy(model)
+    limited.velocity = limits.velocity
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
-    along = PosturesAlong(model, task, ToolPath(targets), start)
+    along = PosturesAlong(limited, task, ToolPath(targets), start)
     if along.has_balls and past != Past.DEVIATE:
         raise TaskError(f"{task.name}: {model.name!r} has balls or a floating base, and can only deviate, not {past}")
     first = along.unwound(along.starts(), start)
@@ -96,7 +95,7 @@ def traverse_steps(
         q = yield from deviating(along, first, dt, bound)
     else:
         if past == Past.SLOW_DOWN and frames > 1:
-            along, sequence = yield from _slower(along, first, limits.velocity, dt)
+            along, sequence = yield from _slower(along, first, dt)
             found = scheduled(along, sequence, accelerations, dt)
             count = int(np.ceil(found.duration / dt - 1e-6))
             times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
@@ -110,9 +109,9 @@ def traverse_steps(
                 along = yield from scaled(led_from(along, first, dt, (), routes), 0.0, done)
                 first = along.starts()
             led = kept_in_time if past == Past.KEEP_POSTURE else away_in_time
-            steps = led(along, first if past == Past.CHANGE_POSTURE else first[:1], limits.velocity, dt)
+            steps = led(along, first if past == Past.CHANGE_POSTURE else first[:1], dt)
             sequence = yield from scaled(steps, done, 1.0)
-            q = inside_limits(model, sequence.q, dt)
+            q = inside_limits(limited, sequence.q, dt)
     off = deviation(along.path.at(halves), along.tips(q))
     motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])
     share = abs(motion.v) / limits.velocity
@@ -134,23 +133,24 @@ traverse = at_once(traverse_steps, Traversal)
 
 
 def _slower(
-    along: PosturesAlong, first: Array, velocity: Array, dt: float
+    along: PosturesAlong, first: Array, dt: float
 ) -> Generator[float, None, tuple[PosturesAlong, PostureSequence]]:
-    """Yield the share done now and then; return `slower_sequence` and what it is of: from the first posture, or else
-    from the best of the others; an arm that moves in itself takes the first route on which the tool need not leap."""
+    """Yield the share done now and then; return `slower_sequence` from the first posture, or on the first route of an
+    arm that moves in itself, from which the tool need not leap, and what it is of."""
     done = 0.0
     if along.are_few:
-        try:
-            return along, (yield from scaled(slower_sequence(along, first[:1], velocity, dt), 0.0, 0.5))
-        except TaskError:
-            if len(first) == 1:
-                raise
-        return along, (yield from scaled(slower_sequence(along, first[1:], velocity, dt), 0.5, 1.0))
+        for number, start in enumerate(first):
+            low, high = number / len(first), (number + 1) / len(first)
+            try:
+                return along, (yield from scaled(slower_sequence(along, start[None], dt), low, high))
+            except LeapError:
+                if number == len(first) - 1:
+                    raise
     while True:
         half, end = 0.25 + 0.75 * done, 0.5 + 0.5 * done  # each try is half of what is left
         led = yield from scaled(led_from(along, first, dt, SLOWER, 1), done, half)
         try:
-            return led, (yield from scaled(slower_sequence(led, led.starts(), velocity, dt), half, end))
+            return led, (yield from scaled(slower_sequence(led, led.starts(), dt), half, end))
         except TaskError:
             first, done = led.untried, end
             if not len(first):

@@ -9,6 +9,10 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, library_robot, read_urdf_text
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
+from robokin_addon.solvers.traversal import beside
+from robokin_addon.solvers.traversal import traverse as traversal
+from robokin_addon.solvers.traversal.led_postures import TooLong, lead_near
+from robokin_addon.solvers.traversal.slower import LeapError
 from robokin_addon.solvers.traversal.traverse import Past, traverse_steps
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
@@ -218,6 +222,41 @@ def test_where_a_limit_stops_a_turn_it_goes_beside_it_or_begins_in_another_postu
     model = RobotModel(free.name, free.links, [*free.joints[1:4], turning, *free.joints[5:]], free.root)
     found = led(model, poses, start, past)
     assert abs(found.motion.q[0] - start).max() == pytest.approx(turned, abs=1e-6)
+
+
+def test_a_motion_that_is_near_enough_is_taken_when_the_search_gets_too_long(monkeypatch) -> None:
+    def short(along, start, dt, share, found):
+        for step in lead_near(along, start, dt, share, found):
+            if found:
+                raise TooLong("too long")
+            yield step
+        raise AssertionError("the search ends with its first motion")
+
+    monkeypatch.setattr(beside, "lead_near", short)
+    model, q = arm("kr6"), np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), np.array([0.0, -2e-4, 1e-3]))
+    led(model, poses, started(model, poses, q), "deviate")
+    with pytest.raises(TooLong):
+        traverse(model, PoseTask(model.links[-1].name, poses[0]), poses, q, DT, "deviate", 1e-7, 1e-7)
+
+
+def test_postures_are_tried_one_by_one_the_nearest_first(monkeypatch) -> None:
+    tried = []
+
+    def leaping(along, first, dt):
+        tried.append(first)
+        raise LeapError("a limit is in the way")
+        yield
+
+    monkeypatch.setattr(traversal, "slower_sequence", leaping)
+    narrow, q = arm("kr6"), np.array([0.2, -1.2, 0.9, 0.3, 0.4, 0.2])
+    joints = [replace(joint, lower=(-3.1,), upper=(3.1,)) if joint.nq else joint for joint in narrow.joints[1:]]
+    model = RobotModel(narrow.name, narrow.links, joints, narrow.root)
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), np.zeros(3))
+    with pytest.raises(LeapError):
+        traverse(model, PoseTask(model.links[-1].name, poses[0]), poses, q, DT, "slow-down")
+    away = [abs(first - q).max() for first in tried]
+    assert len(away) == 8 and away == sorted(away) and all(len(first) == 1 for first in tried)
 
 
 def test_pauses_are_kept_and_nothing_is_early() -> None:
