@@ -14,7 +14,7 @@ from .rows.row_blocks import FIRST
 from .sqp import MotionOptimum, optimise
 
 WIDTHS = (1e-1, 1e-2, 1e-3)  # [rad, L] of `LevelResidual`: what cannot be had pulls less and less, the rest is met
-LEVEL_ITERATIONS = 20  # of a level that the start misses
+LEVEL_ITERATIONS = 60  # of a level that the start misses
 # Steps in a row that gain, relative, no more than this, or, where the KKT residual falls, than that: what cannot be had
 # is not sought long.
 STALLED = 3, 0.02, 2e-5

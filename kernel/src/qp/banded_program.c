@@ -96,8 +96,7 @@ static int32_t factor_with(rk_banded_solver *s, double rho) {
 }
 
 int32_t rk_banded_factor(rk_banded_solver *s) {
-  const double steepest = rk_largest(s->weight, s->rows);
-  const int32_t most = steepest > RK_STEEP ? REGULARISATIONS : FEW;
+  const int32_t most = rk_largest(s->weight, s->rows) > RK_STEEP ? REGULARISATIONS : FEW;
   for (int32_t i = 0; i < most; i++)
     if (factor_with(s, RHOS[i])) return 1;
   return 0;
