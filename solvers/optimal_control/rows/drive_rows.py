@@ -25,7 +25,7 @@ class _DriveSource(RowSource):
         self.limited = np.flatnonzero(np.isfinite(limit))
 
     def is_missed(self, here: DiscreteMotion) -> bool:
-        return bool((abs(self.block(here).residual) > 0.5 * UNUSED * min(1.0, here.grid.stretch**3)).any())
+        return bool((abs(self.block(here).residual) > UNUSED * min(1.0, here.grid.stretch**3)).any())
 
     def _block(self, number: int, frame: Array, value: Array, blocks: Array) -> tuple[Array, ...]:
         """J, frame, lower, upper and key of values (k, nv) with derivative blocks (k, w, nv, n)."""

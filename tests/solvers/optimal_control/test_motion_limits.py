@@ -69,15 +69,28 @@ def test_efforts_are_kept_at_frames_and_half_frames_by_pinocchio():
     assert spent[1] <= 9.0 < spent[0]
 
 
-@pytest.mark.parametrize("seed", [0, 7])
-def test_weak_drives_keep_their_efforts_however_fast_the_target_is(seed):
-    """Drives that can little more than hold the arm, and a target that crosses its reach in half a second."""
+def fast_path(seed):
+    """A Panda, and a path of it that crosses its reach in half a second."""
     rng, model = np.random.default_rng(seed), library_robot("panda")
     low, high = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
-    ends = [low + (high - low) * rng.uniform(0.3, 0.7, model.nv)]
-    ends.append(np.clip(ends[0] + 0.8 * rng.normal(size=model.nv), low, high))
+    start = low + (high - low) * rng.uniform(0.3, 0.7, model.nv)
+    end = np.clip(start + 0.8 * rng.normal(size=model.nv), low, high)
+    shares = np.linspace(0.0, 1.0, 13)[:, None]
+    return model, start + (end - start) * shares**2 * (3.0 - 2.0 * shares)
+
+
+def following(model, path, **given):
+    """The optimum of a motion whose tool is to be where the path has it."""
+    tip = model.links[-1].name
+    targets = [[forward_kinematics(model, q)[tip][:3, 3]] for q in path]
+    return optimize_motion(model, [PositionTask(tip, targets[0][0])], targets, path[0], DT, gravity=GRAVITY, **given)
+
+
+def test_weak_drives_keep_their_efforts_however_fast_the_target_is():
+    """They can little more than hold the arm."""
+    model, path = fast_path(7)
     still, oracle = np.zeros(model.nv), Oracle.from_model(model)
-    most = np.max([abs(oracle.inverse_dynamics(q, still, still)) for q in np.linspace(*ends, 9)], axis=0)
+    most = np.max([abs(oracle.inverse_dynamics(q, still, still)) for q in np.linspace(path[0], path[-1], 9)], axis=0)
     enough = iter(1.3 * most + 0.5)
     weak = [
         dataclasses.replace(joint, effort=float(next(enough)) + joint.damping + 3.0 * joint.friction)
@@ -85,16 +98,21 @@ def test_weak_drives_keep_their_efforts_however_fast_the_target_is(seed):
         else joint
         for joint in model.joints[1:]
     ]
-    model, tip = RobotModel(model.name, model.links, weak, model.root), model.links[-1].name
-    shares = np.linspace(0.0, 1.0, 13)[:, None]
-    path = ends[0] + (ends[1] - ends[0]) * shares**2 * (3.0 - 2.0 * shares)
-    targets = [[forward_kinematics(model, q)[tip][:3, 3]] for q in path]
-    found = optimize_motion(model, [PositionTask(tip, targets[0][0])], targets, path[0], DT, gravity=GRAVITY)
+    model = RobotModel(model.name, model.links, weak, model.root)
+    found = following(model, path)
     motion = found.motion
     halves = 0.5 * (motion.q[1:] + motion.q[:-1])
     for q, v, a in ((motion.q, motion.v, motion.a), (halves, motion.v[1:], motion.a[1:])):
         assert (abs(efforts(model, q, v, a)) <= model.effort * (1.0 + 1e-6)).all()
     assert abs(motion.v).max() > 0.1
+    assert_inside(found)
+
+
+@pytest.mark.parametrize(("seed", "jerk"), [(0, 30.0), (3, 30.0), (5, 30.0), (4, 100.0)])
+def test_jerk_is_kept_however_fast_the_target_is_and_the_note_is_true(seed, jerk):
+    found = following(*fast_path(seed), limits={"jerk": jerk})
+    assert abs(np.diff(found.motion.a, axis=0) / DT).max() <= jerk and "not kept" not in found.note
+    assert abs(found.motion.v).max() > 0.1
     assert_inside(found)
 
 
