@@ -9,6 +9,7 @@ from robokin_addon.robokin import TaskError
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.qp.banded import solve_banded_qp
 from robokin_addon.solvers.qp.banded_qp import LastUnknown
+from robokin_addon.solvers.qp.banded_reduced import FreeDirections
 from robokin_addon.solvers.qp.dense import QPStatus
 from robokin_addon.solvers.qp.sparse_rows import SparseRows
 from scipy import sparse
@@ -242,6 +243,21 @@ def test_equations_of_one_frame_come_true_to_rounding(backend):
     assert abs(dense @ x + g.ravel() + C.T @ own.multipliers).max() <= 1e-9
     assert (np.isclose(abs(x), 0.4)).sum() > 3
     assert abs(x - by_clarabel(dense, g, C, lower, upper).x).max() <= 1e-8
+
+
+def test_equations_of_one_frame_take_what_they_say_and_leave_the_rest():
+    """Of three in the first frame one follows from the others; that of two frames takes nothing."""
+    A = np.array([[0.6, 0.8, 0.0, 0.0], [0.0, 0.6, 0.8, 0.0], [0.6, 2.0, 1.6, 0.0]])
+    A[2] /= np.linalg.norm(A[2])
+    one = SparseRows.of(A, np.zeros(3, int), 8)
+    two = SparseRows.of(np.array([[0.0, 0.0, 0.0, 0.6, 0.8]]), np.zeros(1, int), 8)
+    sides = np.append(A @ (0.1, -0.2, 0.3, 0.0), 0.1)
+    free = FreeDirections(SparseRows.joined([one, two]), sides, sides, np.zeros(4), (2, 4))
+    assert free.solved.tolist() == [True, True, False, False] and free.taken.sum(axis=1).tolist() == [2, 0]
+    np.testing.assert_allclose(A @ free.origin[0], sides[:3], atol=1e-15)
+    np.testing.assert_allclose(A @ free.Z[0], 0.0, atol=1e-15)
+    np.testing.assert_allclose(free.Z[0].T @ free.Z[0], np.diag([0.0, 0.0, 1.0, 1.0]), atol=1e-15)
+    np.testing.assert_array_equal(free.Z[1], np.eye(4))
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])

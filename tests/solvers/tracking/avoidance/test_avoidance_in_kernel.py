@@ -199,6 +199,19 @@ def test_frames_in_pieces_are_those_at_once() -> None:
     assert 7 in whole.codes and 0 in whole.codes
 
 
+def counted_free_frames(tracker: AvoidingTracker) -> list[int]:
+    """To which it adds how many frames it follows without the clearance, each time that it does."""
+    free: list[int] = []
+    run = tracker._free.run
+
+    def counted(targets: Any, *others: Any) -> TrackResult:
+        free.append(len(targets))
+        return run(targets, *others)
+
+    tracker._free.run = counted  # type: ignore[method-assign]
+    return free
+
+
 def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
     """At a wall that its target has gone into, until the target comes where the hand can follow it, too far away for
     one frame: then speed is why it is missed."""
@@ -213,14 +226,7 @@ def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
     assert [int(each.codes[0]) for each in found[40:]] == [7] * 19
     reasons = {each.diagnosis(0).reason for each in found[40:]}
     assert len(reasons) == 1 and "hand" in reasons.pop()  # what is in the way there, not how near it stands
-    free: list[int] = []
-    run = tracker._free.run
-
-    def counted(targets: Any, *others: Any) -> TrackResult:
-        free.append(len(targets))
-        return run(targets, *others)
-
-    tracker._free.run = counted  # type: ignore[method-assign]
+    free = counted_free_frames(tracker)
     rest = tracker.run(tracker.check_targets([targets[59]] * 16))
     assert sum(free) <= 3
     assert (rest.codes == 7).all()
@@ -242,14 +248,7 @@ def test_what_meets_its_tasks_beside_an_obstacle_stays_there(backend: str) -> No
     tracker.stand(np.zeros(2))
     targets = tracker.check_targets([[[x, 0.0, 0.0], None] for x in np.linspace(0.0, 1.2, 81)])
     assert tracker.run(targets[:60]).converged.all()
-    free: list[int] = []
-    run = tracker._free.run
-
-    def counted(targets: Any, *others: Any) -> TrackResult:
-        free.append(len(targets))
-        return run(targets, *others)
-
-    tracker._free.run = counted  # type: ignore[method-assign]
+    free = counted_free_frames(tracker)
     motion = tracker.run(targets[60:])
     assert motion.converged.all()
     np.testing.assert_allclose(motion.q[:, 0], 0.341, atol=1e-3)
