@@ -14,7 +14,7 @@ from ..tasks import PostureTask
 from ..tracking.track import track
 from ..velocity.task_levels import tolerances
 from .led_postures import TooLong, lead_near, refuse_unreached
-from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence
+from .postures_along import PosturesAlong, PostureSequence, StepCost, cheapest_sequence, no_way_on
 from .tool_path import deviation
 
 TOO_FAST = 1e4  # cost of a frame that is as much too fast as its limit
@@ -42,6 +42,10 @@ def kept_in_time(along: PosturesAlong, first: Array, dt: float) -> Generator[flo
     s = np.arange(float(along.path.frames))
     _, hidden = along.at(s)
     layers = along.at_all(s, along.branch(s[int(np.argmin(hidden))], first[0]))
+    for i in range(1, len(s)):
+        if not len(layers[i]):
+            why = "with elbow, shoulder and wrist as they are no posture meets its target"
+            raise no_way_on(along, s[i - 1], s[i], why)
     return (yield from cheapest_sequence(along, s.tolist(), layers, first, _paced(along.model.velocity, dt)))
 
 

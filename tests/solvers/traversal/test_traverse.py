@@ -317,6 +317,14 @@ def test_a_kept_posture_is_of_one_branch_and_does_not_go_through_a_singularity()
     np.testing.assert_allclose(found.motion.q, found.motion.q[::-1], atol=1e-4)
 
 
+def test_where_the_posture_that_is_kept_ends_is_named() -> None:
+    """1 mm beside its singular wrist joint 4 turns to its limit; another posture goes on."""
+    model, q = library_robot("puma560"), np.array([0.2, -0.7, 0.5, 0.3, 0.0, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1e-3]))
+    with pytest.raises(TaskError, match=r"from frame 2\d .* with elbow, shoulder and wrist as they are no posture"):
+        traverse(model, PoseTask("tool", poses[0]), poses, q, DT, "keep-posture")
+
+
 def test_a_posture_that_is_kept_may_begin_singular() -> None:
     """With a straight wrist, which is neither flipped nor not: it goes on in the branch that the limits allow."""
     model, q = library_robot("puma560"), np.radians([-60.0, 30.0, -90.0, 30.0, 0.0, 0.0])
