@@ -47,11 +47,11 @@ def looked(monkeypatch):
         return content(obj)
 
     monkeypatch.setattr(bindings, "armature_content", counted)
-    monkeypatch.setattr(hand_limits, "_look_after", lambda *_: None)  # of what a hand has changed, in each update
     return found
 
 
-def test_each_operation_looks_its_robot_up_once(scene, robot, looked):
+def test_each_operation_looks_its_robot_up_once(scene, robot, looked, monkeypatch):
+    monkeypatch.setattr(hand_limits, "_look_after", lambda *_: None)  # of what a hand has changed, in each update
     circle(add_target(robot), 6)
     counts = {}
     with bpy.context.temp_override(object=robot):
@@ -61,3 +61,24 @@ def test_each_operation_looks_its_robot_up_once(scene, robot, looked):
             call(robot)
             counts[name] = looked[robot.name]
     assert counts == dict.fromkeys(CALLS, 1)
+
+
+def test_a_drag_looks_its_robot_up_at_its_first_move(scene, robot, looked, monkeypatch):
+    """Until it ends: what an edit has changed since is seen at the next move of another one."""
+    robot.robokin.live = is_dragged = False
+    monkeypatch.setattr(hand_limits, "transform_running", lambda: is_dragged)
+    joint, bone = robot.pose.bones["panda_joint2"], robot.data.bones["panda_joint2"]
+    bpy.context.view_layer.update()
+    looked.clear()
+    is_dragged = True
+    for angle in (0.1, 0.2, 0.3):
+        joint.rotation_euler.y = angle
+        bpy.context.view_layer.update()
+    assert looked[robot.name] == 1
+    is_dragged = False
+    bone.robokin.upper_angle = 0.25
+    bpy.context.view_layer.update()
+    is_dragged = True
+    joint.rotation_euler.y = 0.3
+    bpy.context.view_layer.update()
+    assert joint.rotation_euler.y == pytest.approx(0.25)
