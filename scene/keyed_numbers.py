@@ -10,6 +10,7 @@ import bpy
 
 from ..properties.bridge import Binding, binding
 from ..robokin import RobotModel
+from ..robokin.structure.narrow_limits import with_narrowest_limits
 from ..solvers.motion.check import MotionCheck
 from ..solvers.motion.motion import Motion
 from .animation import frames as animation
@@ -40,6 +41,16 @@ def models_over(
         if index % _CHUNK == 0:
             yield index / len(frames)
     return found
+
+
+def narrowest_over(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
+) -> Generator[float, None, RobotModel]:
+    """Yield the share of the frames visited now and then; return the robot with its narrowest limits over the frames.
+    Raises ModelError where they exclude one another."""
+    if not numbers_change(obj):
+        return robot.model
+    return with_narrowest_limits(robot.model, (yield from models_over(scene, obj, frames, robot)))
 
 
 def checked_by_frame(

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, nearest_within_limits, read_configuration
+from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
-from ...properties.task_kinds.tip_links import follow_renamed_bones
-from ...robokin import RobokinError, RobotModel, clamp
-from ...robokin.arrays import Array
-from ...robokin.collision.model import CollisionModel
-from ...robokin.structure.locking import locked_model
-from ...robokin.structure.narrow_limits import with_narrowest_limits
-from ...solvers import ClearanceTask
 from ...solvers.criteria import criterion_names
 from ...solvers.ik.problem import part_names
 from ...solvers.motion.collisions import collision_violations
@@ -26,31 +19,24 @@ from ...solvers.tracking.precedence.best_start import follow_in_order_from_best
 from ...solvers.tracking.precedence.standing_aside import follow_in_order
 from ...solvers.tracking.result import TrackResult
 from ..animation.curves import (
-    pose_held,
-    refuse_unwritable,
     rounded,
-    sample_configurations,
     show_curves,
     write_curves,
 )
-from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..criteria.costs import costs_of_motion
-from ..criteria.solver_criteria import enabled_entries, root_gravity, write_costs
-from ..keyed_numbers import models_over, numbers_change
-from ..tasks.solver_tasks import check_ad_hoc, enabled_tasks
-from ..tasks.targets import Targets, targets_over
+from ..criteria.solver_criteria import root_gravity, write_costs
 from .choices import BakeChoices
+from .inputs import BakeInputs, read_inputs
 from .plans import BakedSegment, PlannedSegment, bake_plans, segments_of
 from .report import BakeResult, find_failures, statuses_of
 from .retime import refuse_later_keys
 from .start import with_fades
-from .traversal import traversal_steps
+from .traversal import refuse_other_choices, traversal_steps
 from .whole import (
     come_to_rest,
     is_too_fast,
     rest_segment,
     soft_tasks,
-    soft_weights,
     task_names,
     time_note,
     tracked_frames,
@@ -58,23 +44,6 @@ from .whole import (
     whole_note,
     with_time,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Inputs:
-    """What a bake reads of the scene before it follows. weights: of the tasks in a whole motion.   hint: (nq,) where it
-    starts, or looks for a start.   animation: (n, nq) what the robot's curves show, where a cost asks for it."""
-
-    model: RobotModel
-    tasks: Sequence[bpy.types.PropertyGroup]
-    weights: Sequence[float]
-    hint: Array
-    criteria: Sequence[bpy.types.PropertyGroup]
-    targets: Targets
-    collisions: CollisionModel | None
-    clearance: ClearanceTask | None
-    animation: Array | None
-    note: str
 
 
 def bake_steps(
@@ -91,8 +60,12 @@ def bake_steps(
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     if choices.past is not None:
-        return (yield from traversal_steps(scene, view_layer, obj, robot, choices, choices.past))
-    inputs = yield from scaled(_read(scene, view_layer, obj, robot, choices), 0.0, 0.4)
+        refuse_other_choices(obj, choices)
+    inputs = yield from scaled(read_inputs(scene, view_layer, obj, robot, choices), 0.0, 0.4)
+    if choices.past is not None:
+        return (
+            yield from scaled(traversal_steps(scene, view_layer, obj, robot, choices, choices.past, inputs), 0.4, 1.0)
+        )
     dt, whole, note = choices.step * frame_seconds(scene), choices.whole, inputs.note
     plans, parts, start = yield from scaled(_follow(obj, robot, choices, inputs, dt), 0.4, 0.6)
     if whole is not None:
@@ -113,45 +86,8 @@ def bake_steps(
     return replace(written, start=start, note=note)
 
 
-def _read(
-    scene: bpy.types.Scene,
-    view_layer: bpy.types.ViewLayer,
-    obj: bpy.types.Object,
-    robot: Binding,
-    choices: BakeChoices,
-) -> Generator[float, None, _Inputs]:
-    """Yield the share done; raises RobokinError."""
-    ad_hoc, read_at, whole = choices.ad_hoc, choices.read_at, choices.whole
-    refuse_unwritable(scene, obj, choices.new_action, robot)
-    follow_renamed_bones(obj, robot)
-    tasks = enabled_tasks(obj, robot) if choices.use_own else []
-    check_ad_hoc(obj, ad_hoc)
-    weights = [] if whole is None else soft_weights(tasks, ad_hoc, whole.soft)
-    if not tasks and not ad_hoc:
-        raise RobokinError("there is no task to bake: add a target, or enable a task")
-    model = robot.model_at(read_configuration(obj, robot))
-    hint = nearest_within_limits(robot.model) if choices.q0 is None else choices.q0
-    if robot.locked:
-        hint = clamp(model, hint)
-    own = enabled_entries(obj) if choices.criteria is None else []
-    animation, note = None, ""
-    with pose_held(obj, hint, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, read_at, ad_hoc, own, robot=robot)
-        targets = yield from scaled(reading, 0.0, 0.95)
-        collisions = yield from scaled(collisions_over(scene, view_layer, obj, read_at, robot), 0.95, 1.0)
-        if numbers_change(obj):
-            others = yield from scaled(models_over(scene, obj, read_at, robot), 1.0, 1.0)
-            model = with_narrowest_limits(robot.model, others)
-            model = locked_model(model, robot.locked, read_configuration(obj, robot)) if robot.locked else model
-            note = "limits are animated: the narrowest of these frames are kept"
-    if whole is not None and "animation" in whole.words:
-        animation = yield from scaled(sample_configurations(scene, obj, read_at, robot), 1.0, 1.0)
-    clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, choices.avoid) else None
-    return _Inputs(model, tasks, weights, hint, own, targets, collisions, clearance, animation, note)
-
-
 def _follow(
-    obj: bpy.types.Object, robot: Binding, choices: BakeChoices, inputs: _Inputs, dt: float
+    obj: bpy.types.Object, robot: Binding, choices: BakeChoices, inputs: BakeInputs, dt: float
 ) -> Generator[float, None, tuple[list[PlannedSegment], list[BakedSegment], str]]:
     """Yield the share done; return the plans, what was followed frame by frame, and the chosen start in words."""
     own = inputs.model, inputs.tasks, inputs.targets, choices.criteria, dt, choices.ad_hoc
@@ -177,7 +113,7 @@ def _write(
     obj: bpy.types.Object,
     robot: Binding,
     choices: BakeChoices,
-    inputs: _Inputs,
+    inputs: BakeInputs,
     plans: Sequence[PlannedSegment],
     parts: Sequence[BakedSegment],
     dt: float,

@@ -7,9 +7,8 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, nearest_within_limits, read_configuration
+from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
-from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.units import counted, small_length
 from ...solvers import Motion, PoseTask, Status
@@ -17,13 +16,21 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.progress import scaled
 from ...solvers.traversal.traverse import Past, Traversal, traverse_steps
 from ..animation.columns import PATH, clear_columns, key_columns
-from ..animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves
+from ..animation.curves import rounded, show_curves, write_curves
 from ..collisions import avoids_collisions, collisions_over
-from ..tasks.solver_tasks import SolverTasks, check_ad_hoc, enabled_tasks
-from ..tasks.targets import targets_over
+from ..tasks.solver_tasks import SolverTasks
 from .choices import AtSingularities, BakeChoices
+from .inputs import BakeInputs
 from .report import BakeResult
 from .retime import refuse_later_keys
+
+
+def refuse_other_choices(obj: bpy.types.Object, choices: BakeChoices) -> None:
+    """Raises RobokinError for what only a bake that follows can do."""
+    if choices.whole is not None or choices.criteria:
+        raise RobokinError("At Singularities must be Follow with a whole motion or criteria")
+    if avoids_collisions(obj, choices.avoid):
+        raise RobokinError("At Singularities must be Follow with Avoid Collisions")
 
 
 def traversal_steps(
@@ -33,24 +40,13 @@ def traversal_steps(
     robot: Binding,
     choices: BakeChoices,
     at: AtSingularities,
+    inputs: BakeInputs,
 ) -> Generator[float, None, BakeResult]:
     """Bake as `bake_steps` does, for one task on the whole pose of a tip. A motion that slows down
     takes more frames than asked for; the object's `robokin_path` then has a curve that shows which frame of the path
     each one is at. Raises RobokinError."""
-    frames, step, q0, ad_hoc = choices.frames, choices.step, choices.q0, choices.ad_hoc
-    if choices.whole is not None or choices.criteria:
-        raise RobokinError("At Singularities must be Follow with a whole motion or criteria")
-    if avoids_collisions(obj, choices.avoid):
-        raise RobokinError("At Singularities must be Follow with Avoid Collisions")
-    refuse_unwritable(scene, obj, choices.new_action, robot)
-    follow_renamed_bones(obj, robot)
-    tasks = enabled_tasks(obj, robot) if choices.use_own else []
-    check_ad_hoc(obj, ad_hoc)
-    model = robot.model_at(read_configuration(obj, robot))
-    with pose_held(obj, nearest_within_limits(robot.model) if q0 is None else q0, robot):
-        reading = targets_over(scene, view_layer, obj, tasks, frames, ad_hoc, robot=robot)
-        targets = yield from scaled(reading, 0.0, 0.5)
-    forms = SolverTasks(obj, robot, tasks, ad_hoc)
+    frames, step, targets = choices.frames, choices.step, inputs.targets
+    forms = SolverTasks(obj, robot, inputs.tasks, choices.ad_hoc)
     counting, wanted = forms.at(targets, 0, (targets.influence > 0.0).any(axis=0).astype(float))
     if len(wanted) != 1 or type(wanted[0]) is not PoseTask or (targets.influence[:, counting] < 1.0).any():
         raise RobokinError(
@@ -61,13 +57,15 @@ def traversal_steps(
     task.name = forms.names[counting[0]]
     dt = step * frame_seconds(scene)
     poses = targets.T[:, counting[0]]
-    work = traverse_steps(model, task, poses, q0, dt, at.past, at.position, at.orientation)
-    found = yield from scaled(work, 0.5, 0.9)
+    work = traverse_steps(inputs.model, task, poses, choices.q0, dt, at.past, at.position, at.orientation)
+    found = yield from scaled(work, 0.0, 0.8)
     shown = [int(frames[0]) + step * i for i in range(len(found.motion))]
     if found.added:
         refuse_later_keys(obj, robot, int(frames[-1]), shown[-1])
     motion = Motion.of(robot.model, dt * np.arange(len(shown)), rounded(obj, found.motion.q, robot))
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, shown, robot), 0.9, 1.0)
+    collisions = inputs.collisions
+    if found.added:
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, shown, robot), 0.8, 1.0)
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, shown, found.motion.q, choices.new_action, robot)
     clear_columns(obj, PATH)
@@ -80,7 +78,7 @@ def traversal_steps(
     parts: list[tuple[str, ...]] = [()] * len(targets.readings)
     parts[counting[0]] = tuple(part.name for part in task.parts)
     statuses = [Status.CONVERGED] * len(shown)
-    costs, note = np.zeros((len(shown), 0)), _note(found, at, shown[-1])
+    note = "; ".join(filter(None, (_note(found, at, shown[-1]), inputs.note)))
     return BakeResult(
         model=motion.model,
         frames=shown,
@@ -89,7 +87,7 @@ def traversal_steps(
         residuals=residuals,
         failures=[],
         start="",
-        costs=costs,
+        costs=np.zeros((len(shown), 0)),
         criteria=[],
         parts=parts,
         note=note,

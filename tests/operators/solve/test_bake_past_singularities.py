@@ -12,7 +12,9 @@ from robokin_addon.operators.handlers.scene_marks import is_present, motion_mark
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import PoseTask, all_postures
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_target, build, root_from_world
 from support.command import run
 from support.problems.family_robots import family_robot
@@ -135,3 +137,19 @@ def test_the_command_line(robot, capsys, tmp_path) -> None:
     for position, angle in ("4", "0.005"), ("0.1", "2"):
         refused = run(capsys, "bake", path, *deviate[:3], position, angle, "-o", tmp_path / "out.blend")
         assert refused.code == 2 and "no such path past the singularity" in refused.err
+
+
+def test_limits_that_are_animated_are_kept_in_every_frame(scene, robot) -> None:
+    settings = robot.robokin.solver
+    for bone in robot.data.bones:
+        if bone.robokin.velocity > 0.0:
+            for frame, limit in ((1, 2.5), (2, 1.25)):
+                bone.robokin.velocity = limit
+                robot.data.keyframe_insert(f'bones["{bone.name}"].robokin.velocity', frame=frame)
+    scene.frame_set(1)
+    settings.at_singularities = "SLOW_DOWN"
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+    motion = finish(sample_motion(scene, robot, range(1, robot.robokin.baked_frames[1] + 1), binding(robot)))
+    assert 1.2 < abs(motion.v).max() <= 1.25 * (1.0 + 1e-5)
+    assert "narrowest" in settings.bake_reason

@@ -70,6 +70,15 @@ def test_a_bake_keeps_the_narrowest_and_says_so(arm):
     assert arm.robokin.solver.bake_status == "LIMIT" or "narrowest" in arm.robokin.solver.bake_reason
 
 
+def test_smooth_keeps_the_narrowest(arm):
+    q = np.zeros((LAST, 3))
+    q[:, 0] = SPEED * frame_seconds(bpy.context.scene) * np.arange(LAST)
+    write_curves(arm, range(1, LAST + 1), q, False, binding(arm))
+    assert called(bpy.ops.robokin.smooth, arm) == {"FINISHED"}
+    motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm)))
+    assert 0.45 < abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
+
+
 @pytest.fixture
 def ball(scene) -> bpy.types.Object:
     """A ball that turns about its diagonal, in the middle faster than it may."""
