@@ -131,11 +131,13 @@ def _read_inertial(element: Element | None) -> tuple[float, np.ndarray, np.ndarr
     kilograms = mass.number("value")
     if kilograms < 0:
         raise mass.error(f"the mass must not be negative: {kilograms}")
-    entries = element.needed_child("inertia")
+    T_link_inertial = read_placement(element.child("origin"))
+    entries = element.child("inertia")
+    if entries is None:  # files for kinematics alone often have none; what shows a robot's inertia says so
+        return kilograms, T_link_inertial[:3, 3], np.zeros((3, 3))
     xx, yy, zz = (entries.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (entries.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
     own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    T_link_inertial = read_placement(element.child("origin"))
     R = T_link_inertial[:3, :3]
     inertia = R @ own @ R.T
     return kilograms, T_link_inertial[:3, 3], (inertia + inertia.T) / 2

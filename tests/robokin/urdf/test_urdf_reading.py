@@ -146,3 +146,9 @@ def test_the_world_need_not_be_declared():
     assert model.links[0].mass == 0.0
     with pytest.raises(FileFormatError, match="parent link 'World' is not a link of the robot"):
         read_urdf_text(text.format("World"))
+
+
+def test_a_mass_without_inertia_is_a_point():
+    inertial = '<inertial><origin xyz="0.1 0 0"/><mass value="2"/></inertial>'
+    link = read_urdf_text(f'<robot name="r"><link name="a">{inertial}</link></robot>').link("a")
+    assert link.mass == 2 and link.com.tolist() == [0.1, 0, 0] and not link.inertia.any()
