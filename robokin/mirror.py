@@ -31,7 +31,7 @@ _WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
 _SIDES = (*_WORDS, *((b, a) for a, b in _WORDS), *_LETTERS.items())
 _PARTS = {"arm", "leg", "hip", "knee", "ankle", "foot", "sole", "shoulder", "elbow", "wrist", "hand", "gripper", "eye"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*")  # of snake_case and CamelCase
-_PARALLEL = 1e-3  # sine of the angle up to which axes count as parallel
+_PARALLEL = 1e-2  # sine of the angle up to which axes count as parallel: the two sides of drawn robots differ by 0.006
 _ROUNDING = 1e-6  # of a value in single precision, as a pose in Blender has them: not beyond a limit
 _PLACE = 2e-2  # of the robot's size: how far apart a joint and its mirrored counterpart may be
 

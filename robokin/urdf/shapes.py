@@ -106,8 +106,8 @@ class ShapeReader:
         try:
             found = self.finder.find(filename.strip())
         except ModelError as fault:
-            return Mesh(filename, scale, None, source, refused=str(fault))
-        return Mesh(filename, scale, found.path, source, found.searched)
+            return Mesh(filename, scale, source=source, refused=str(fault))
+        return Mesh(filename, scale, found.path, source=source, searched=found.searched)
 
 
 def _own_shape(element: Element, around: Shape) -> Shape:

@@ -66,6 +66,16 @@ def test_the_other_side_is_where_the_reflection_was(name, root, exact):
     assert compared > 3
 
 
+def test_sides_whose_axes_differ_as_drawings_do_are_mirrored():
+    model = load_urdf(robot("tiago_pro"))  # its sixth axes are 0.4 degrees apart
+    q = small_configuration(model, np.random.default_rng(2))
+    found = mirrored_configuration(model, q)
+    assert not [name for name in found.kept if name.startswith("arm")]
+    tool = forward_kinematics(model, q)["arm_left_7_link"]
+    image = forward_kinematics(model, found.q)["arm_right_7_link"]
+    assert np.linalg.norm((found.plane @ tool)[:3, 3] - image[:3, 3]) < 5e-3
+
+
 def test_mirrored_twice_is_the_same():
     model = load_urdf(robot("talos_full_v2"), root="floating")
     q = small_configuration(model, np.random.default_rng(2))

@@ -9,6 +9,7 @@ from ....robokin.limit_warnings import limit_warnings
 from ....robokin.model.robot import RobotModel
 from ..editing.build import build_armature
 from ..model.binding import binding
+from ..visuals.gltf_axes import with_gltf_axes
 from ..visuals.link_visuals import VisualMeshes, add_visuals
 from ..visuals.new_data import all_or_nothing
 
@@ -22,6 +23,8 @@ def import_robot(
 
     Leaves Blender in Object Mode with the robot active and selected. Raises RobokinError, and then leaves nothing.
     """
+    links = with_gltf_axes(model.links)
+    model = RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
     with all_or_nothing():
         visuals = VisualMeshes(model) if meshes else None
         collection = _new_collection(model.name)

@@ -18,7 +18,7 @@ from ....robokin.model.robot import Joint, Link
 KEY = "robokin_joint"
 HELPER_KEY = "robokin_helper"
 ROBOT_KEY = "robokin_robot"
-VERSION = 3
+VERSION = 4
 
 
 def _from_1(data: dict) -> dict:
@@ -36,8 +36,27 @@ def _from_2(data: dict) -> dict:
     return {"locked": False} | data
 
 
+def _from_3(data: dict) -> dict:
+    """Meshes got an axis that points up."""
+    link = data.get("link")
+    if not isinstance(link, dict):
+        return data
+    return data | {"link": link | {name: _with_up(link[name]) for name in ("visuals", "collisions") if name in link}}
+
+
+def _with_up(shapes: object) -> object:
+    if not isinstance(shapes, list):
+        return shapes
+    return [
+        each | {"shape": {"z_up": False} | each["shape"]}
+        if isinstance(each, dict) and isinstance(each.get("shape"), dict) and each["shape"].get("type") == "mesh"
+        else each
+        for each in shapes
+    ]
+
+
 # version -> function that turns an unchecked record of that version into one of the next
-MIGRATIONS: dict[int, Callable[[dict], dict]] = {1: _from_1, 2: _from_2}
+MIGRATIONS: dict[int, Callable[[dict], dict]] = {1: _from_1, 2: _from_2, 3: _from_3}
 
 SHAPES: dict[str, type] = {
     "box": Box,

@@ -1,5 +1,5 @@
 """glTF 2.0 files (.gltf, .glb): polygons, base colours and their textures, the node tree. Metres and Y up, turned to Z
-up. Animation, skins, morphs, cameras and lights have no meaning for a link.
+up where it is not Z that is up. Animation, skins, morphs, cameras and lights have no meaning for a link.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from .gltf_data import GltfData, listed, number_list, place
 from .gltf_materials import GltfMaterials
 from .mesh_data import FileMaterial, MeshData, fans, joined, placed, strips
 
-_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+_Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
 
 
-def read_gltf(path: str) -> MeshData:
+def read_gltf(path: str, z_up: bool = False) -> MeshData:
     """Read a glTF file, text or binary. Raises FileFormatError naming the file."""
-    return _Scene(path, GltfData(path)).read()
+    return _Scene(path, GltfData(path), np.eye(4) if z_up else _Y_UP).read()
 
 
 class _Scene:
-    def __init__(self, path: str, data: GltfData) -> None:
+    def __init__(self, path: str, data: GltfData, T_file: Array) -> None:
         self.path = path
+        self.T_file = T_file
         self.data = data
         self.cost = Cost(path)
         self.materials = GltfMaterials(data)
@@ -56,7 +57,7 @@ class _Scene:
             below = {child for node in nodes for child in listed(node, "children") if isinstance(child, int)}
             roots = [i for i in range(len(nodes)) if i not in below]
         for root in roots:
-            yield from self._node(root, _Z_UP, 0)
+            yield from self._node(root, self.T_file, 0)
 
     def _node(self, index: object, T_above: Array, depth: int) -> Iterator[MeshData]:
         self.cost.add_visit(depth)
@@ -68,7 +69,7 @@ class _Scene:
                 self.cost.add_visit(depth)
                 self.cost.add_corners(len(part.corners))
                 # A skin moves its mesh by bones alone; they rest where the mesh is.
-                yield placed(part, _Z_UP if "skin" in node else T)
+                yield placed(part, self.T_file if "skin" in node else T)
         for child in listed(node, "children"):
             yield from self._node(child, T, depth + 1)
 

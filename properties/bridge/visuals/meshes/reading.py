@@ -29,11 +29,15 @@ def is_supported(filename: str) -> bool:
     return _ending(filename) in FORMATS
 
 
-def read_mesh(path: str) -> MeshData:
-    """The polygons of a mesh file. Raises FileFormatError naming the file; time and memory are bounded."""
+def read_mesh(path: str, z_up: bool = False) -> MeshData:
+    """The polygons of a mesh file. z_up: a glTF file is not turned, as its Z is up.
+
+    Raises FileFormatError naming the file; time and memory are bounded.
+    """
     try:
         with np.errstate(all="ignore"):  # what is not finite is found by the check, not said by NumPy
-            return checked(path, FORMATS[_ending(path)](path))
+            read = FORMATS[_ending(path)]
+            return checked(path, read_gltf(path, z_up) if read is read_gltf else read(path))
     except (ValueError, MemoryError) as fault:
         problem = str(fault) or "takes more memory than there is"
         raise FileFormatError(path, None, " ".join(problem.split())[:300]) from None
