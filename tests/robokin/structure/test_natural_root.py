@@ -115,6 +115,16 @@ def test_hands_are_no_feet(name, count):
     assert len(feet(load_urdf(robots.robot(name)))) == count
 
 
+def test_fingers_of_a_hand_alone_are_no_legs():
+    links, joints = [Link("palm")], []
+    for number, finger in enumerate(("thumb", "index", "ring")):
+        for part, on in (("near", "palm"), ("far", f"{finger}_near")):
+            links.append(Link(f"{finger}_{part}"))
+            at = translation((0.02 * number, 0.0, -0.05))
+            joints.append(Joint(links[-1].name, "revolute", on, links[-1].name, at, UP, -1.0, 1.0))
+    assert natural_root(RobotModel("r", links, joints)) == "fixed"
+
+
 @pytest.mark.parametrize(("behind", "is_leg"), [((), True), (FINGERS, False), (TOES, True)])
 def test_what_hangs_from_a_chest_is_a_leg_unless_it_ends_in_a_hand(behind, is_leg):
     """Its root is high above, as that of a robot which stands."""
