@@ -36,7 +36,7 @@ RECORDS: dict[str, tuple[Callable[[dict], Any], str]] = {
     "nested without end": (lambda data: DEEP, "nested too deeply"),
     "nested inside": (lambda data: json.dumps(data).replace('"pitch": 0.0', f'"pitch": {DEEP}'), "nested too deeply"),
     "a list": (lambda data: "[]", "must be an object"),
-    "version 0": (_put("version", value=0), "version must be a whole number of 1 to 3, not 0"),
+    "version 0": (_put("version", value=0), "version must be a whole number of 1 to 4, not 0"),
     "version -1": (_put("version", value=-1), "version"),
     "version text": (_put("version", value="2"), "version"),
     "version true": (_put("version", value=True), "version"),
