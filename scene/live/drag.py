@@ -8,9 +8,11 @@ import numpy as np
 
 from ...properties.bridge import Binding
 from ...properties.results.stored_results import ShownResult
+from ...robokin.arrays import Array
 from ...scene.animation import frames as animation
 from ...scene.animation.curves import key_frames, own_keys
 
+_PLACES = ("co", "handle_left", "handle_right")
 _NEAR = 1e-3  # frames: a key nearer than this is at the frame
 
 
@@ -24,8 +26,7 @@ class Drag:
         self._had_data = data is not None
         self._had_action = data is not None and data.action is not None
         found = animation.fcurves(obj)
-        self._keys = {key: _value_at(found[key], self._frame) if key in found else None for key in own_keys(robot)}
-        self._had_curve = {key: key in found for key in self._keys}
+        self._points = {key: _points(found[key]) if key in found else None for key in own_keys(robot)}
         self._result, self._memory = ShownResult(obj), obj.robokin.live_memory
 
     def is_confirmed(self) -> bool:
@@ -47,18 +48,19 @@ class Drag:
             return
         bag = animation.channelbag(obj)
         for key, curve in animation.fcurves(obj).items():
-            if key not in self._keys:
+            if key not in self._points:
                 continue
-            if not self._had_curve[key]:
+            before = self._points[key]
+            if before is None:
                 bag.fcurves.remove(curve)
                 continue
-            point = _key_at(curve, self._frame)
-            if point is None or self._keys[key] == point.co.y:
+            if all(map(np.array_equal, _points(curve), before)):
                 continue
-            if self._keys[key] is None:
-                curve.keyframe_points.remove(point)
-            else:
-                point.co.y = self._keys[key]
+            if 2 * len(curve.keyframe_points) > len(before[0]) and (point := _key_at(curve, self._frame)) is not None:
+                curve.keyframe_points.remove(point, fast=True)
+            if 2 * len(curve.keyframe_points) == len(before[0]):
+                for name, values in zip(_PLACES, before, strict=True):
+                    curve.keyframe_points.foreach_set(name, values)
             curve.update()
 
 
@@ -73,6 +75,9 @@ def _key_at(curve: bpy.types.FCurve, frame: float) -> bpy.types.Keyframe | None:
     return curve.keyframe_points[int(near[0])] if len(near) else None
 
 
-def _value_at(curve: bpy.types.FCurve, frame: float) -> float | None:
-    point = _key_at(curve, frame)
-    return None if point is None else point.co.y
+def _points(curve: bpy.types.FCurve) -> list[Array]:
+    """(2 keys,) of each of `_PLACES`. A key that is inserted also moves the handles of those beside it."""
+    found = [np.empty(2 * len(curve.keyframe_points), np.float32) for _ in _PLACES]
+    for name, values in zip(_PLACES, found, strict=True):
+        curve.keyframe_points.foreach_get(name, values)
+    return found
