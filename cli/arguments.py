@@ -46,6 +46,16 @@ def add_urdf_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+
+
+def add_new_action(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
+    )
+
+
 def add_posture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--posture", metavar="NAME", help="start from this stored posture")
 

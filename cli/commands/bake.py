@@ -16,10 +16,11 @@ from ..arguments import (
     add_criteria,
     add_frames,
     add_json,
+    add_new_action,
+    add_output,
     add_posture,
     add_scene_tasks,
     add_step,
-    output_blend,
     seed,
     threshold,
 )
@@ -40,15 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     add_step(parser)
     add_scene_tasks(parser)
-    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    add_output(parser)
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it')
     add_posture(parser)
     parser.add_argument(
         "--start", choices=("posture", "rest"), help="start from the posture chosen in the file, or at rest"
     )
-    parser.add_argument(
-        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
-    )
+    add_new_action(parser)
     add_criteria(parser)
     parser.add_argument(
         "--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import math
 
-from ..arguments import add_blend_file, add_frames, add_json, output_blend
+from ..arguments import add_blend_file, add_frames, add_json, add_new_action, add_output
 from ..motion_arguments import positive
 from ..report import show_report
 
@@ -16,10 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     parser.add_argument("--position", metavar="MM", type=_bound, default=1.0, help="what a tool may be off, in mm (1)")
     parser.add_argument("--rotation", metavar="DEG", type=_bound, default=0.5, help="and in degrees (0.5)")
-    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
-    parser.add_argument(
-        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
-    )
+    add_output(parser)
+    add_new_action(parser)
     add_json(parser)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from ...robokin.units import counted
-from ..arguments import add_blend_file, add_json, output_blend
+from ..arguments import add_blend_file, add_json, add_output
 from ..motion_arguments import positive
 from ..report import show_report
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scale", metavar="S", type=_scale, default=0.0, help="of that motion (as the robot's legs are to its legs)"
     )
     parser.add_argument("--turn-hands", action="store_true", help="hands turn as the bones do, besides their place")
-    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    add_output(parser)
     add_json(parser)
 
 

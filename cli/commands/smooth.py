@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 
 from ...robokin.units import counted
-from ..arguments import add_blend_file, add_frames, add_json, add_step, checked_number, output_blend
+from ..arguments import add_blend_file, add_frames, add_json, add_new_action, add_output, add_step, checked_number
 from ..report import show_report
 
 
@@ -16,10 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     add_step(parser)
     parser.add_argument("--time", metavar="S", type=seconds, default=0.04, help="shaking faster than this goes [s]")
-    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
-    parser.add_argument(
-        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
-    )
+    add_output(parser)
+    add_new_action(parser)
     add_json(parser)
 
 

@@ -28,7 +28,7 @@ from ..shapes.joints import (
     rail,
     swing_cone,
 )
-from ..shapes.lines import arrow, circle, on_circle
+from ..shapes.lines import arrow, circle, moved, on_circle
 from .handle_gizmo import Placed
 
 OUTSIDE = 1.6  # of the ring of its bone: how far out the handles are
@@ -54,7 +54,7 @@ class Handle:
 
     @property
     def grip(self) -> Array:
-        return np.concatenate([_at(frame, points) for frame, points in self.rows])
+        return np.concatenate([moved(frame, points) for frame, points in self.rows])
 
     @property
     def operates(self) -> tuple[str, dict[str, Any]]:
@@ -98,10 +98,6 @@ def _unit_frame(T: Array, size: float) -> Array:
     frame = np.array(T)
     frame[:3, :3] *= size
     return frame
-
-
-def _at(T: Array, shape: Array) -> Array:
-    return shape @ T[:3, :3].T + T[:3, 3]
 
 
 def _value(view: RobotView, structure: Structure, node: int) -> float:

@@ -295,7 +295,7 @@ def integrate(tree: Tree, q: Array, v: Array) -> Array:
             iq = iq + 3
         else:
             w = v[..., iv : iv + 3]
-        result[..., iq : iq + 4] = quaternion.normalize(quaternion.multiply(rotation, quaternion.exp(w)))
+        result[..., iq : iq + 4] = quaternion.turned(rotation, w)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -40,6 +41,16 @@ def read_bytes(path: str | os.PathLike, what: str, most: int = MAX_BYTES) -> byt
     except (OSError, ValueError) as error:  # ValueError: a null byte
         reason = getattr(error, "strerror", None) or str(error)
         raise FileFormatError(name, None, f"cannot be read: {reason}") from None
+
+
+def parse_json(text: str, path: str | os.PathLike) -> object:
+    """What a text of JSON holds. Raises FileFormatError."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise FileFormatError(path, problem.lineno, f"is not JSON: {problem.msg}") from None
+    except (ValueError, RecursionError) as problem:  # a number of thousands of digits, lists in lists in lists
+        raise FileFormatError(path, None, f"is not JSON: {problem}") from None
 
 
 def number(text: str) -> float:

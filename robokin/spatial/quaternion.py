@@ -48,6 +48,11 @@ def exp(w: Array) -> Array:
     return np.concatenate((np.cos(half), 0.5 * np.where(half == 0.0, 1.0, np.sin(safe) / safe) * w), axis=-1)
 
 
+def turned(q: Array, w: Array) -> Array:
+    """(..., 4) unit quaternions q turned by rotation vectors w (..., 3) in their own axes."""
+    return normalize(multiply(q, exp(w)))
+
+
 def log(q: Array) -> Array:
     """(..., 3) rotation vector [rad] of a unit quaternion, |w| <= pi.
 

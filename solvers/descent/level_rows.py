@@ -11,8 +11,6 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import reference
-from ...robokin.model.joint_types import MotionPrimitive
-from ...robokin.spatial import quaternion
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
 from ..tasks.influence import Remaining, blended
@@ -21,7 +19,7 @@ from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.task_levels import TaskLevels, stacked, tolerances
 from .data import IKData
 from .descent import Iterate, KeptLevels
-from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
+from .steps import DAMPING_FLOOR, along_fixed_axes, damping_for, integrate, local_bounds
 
 SPARE = 0.1  # of a tolerance: by how much a residual that is kept may change
 ROUNDING = 1e-9  # relative: a residual within its tolerance that is more by less is the same
@@ -128,11 +126,7 @@ class StackRows:
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed
         axes, limited balls out of their cones and along them, wheels that carry their base."""
-        raw, tree = rows / self.scale, self.data.tree
-        for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
-            if motion == MotionPrimitive.FREE:
-                raw[:, iv : iv + 3] = raw[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
-        return (raw @ B) * self.scale
+        return (along_fixed_axes(self.data.tree, q, rows / self.scale) @ B) * self.scale
 
 
 def _are_as_they_were(residuals: Array, before: Array, tolerance: Array, share: float) -> bool:

@@ -16,6 +16,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import Reference, reference
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.rolling import RollingBase
+from ...robokin.model.tree import Tree
 from ...robokin.spatial import quaternion, swing_twist
 from ..qp.bounded_step import bounded_step
 from ..random_numbers import SplitMix64
@@ -58,8 +59,12 @@ def _tip_jacobian(data: IKData, q: Array, task: int) -> Array:
 
     x differs from the robot's v for a free node: its lengths move along fixed axes, so that their bounds stay a box.
     """
-    J = reference.frame_jacobian(data.tree, q, task, Reference.LOCAL_WORLD_ALIGNED)
-    for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
+    return along_fixed_axes(data.tree, q, reference.frame_jacobian(data.tree, q, task, Reference.LOCAL_WORLD_ALIGNED))
+
+
+def along_fixed_axes(tree: Tree, q: Array, J: Array) -> Array:
+    """J (m, nv), changed: columns of the lengths of free joints, which move along fixed axes in a step."""
+    for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
         if motion == MotionPrimitive.FREE:
             J[:, iv : iv + 3] = J[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
     return J
@@ -117,7 +122,7 @@ def integrate(data: IKData, q: Array, x: Array) -> Array:
         if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
             lengths = 3 if motion == MotionPrimitive.FREE else 0
             at = slice(iq + lengths, iq + lengths + 4)
-            q[at] = _turned(q[at], x[iv + lengths : iv + lengths + 3])
+            q[at] = quaternion.turned(q[at], x[iv + lengths : iv + lengths + 3])
     for cone in data.cones:
         q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
     if data.rolled_from is not None:
@@ -134,10 +139,15 @@ def nudged(data: IKData, q: Array) -> Array:
             there[i] += aside if q[i] + aside <= data.upper[i] else -aside
     for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
         if motion == MotionPrimitive.BALL:
-            there[iq : iq + 4] = _turned(there[iq : iq + 4], np.full(3, NUDGE))
+            there[iq : iq + 4] = quaternion.turned(there[iq : iq + 4], np.full(3, NUDGE))
+    return _inside(data, there)
+
+
+def _inside(data: IKData, q: Array) -> Array:
+    """q with balls in their cones, plain coordinates in their bounds."""
     for cone in data.cones:
-        there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
-    return np.minimum(np.maximum(there, data.lower), data.upper)
+        q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
+    return np.minimum(np.maximum(q, data.lower), data.upper)
 
 
 def aside(data: IKData, q: Array, number: int) -> Array:
@@ -150,15 +160,8 @@ def aside(data: IKData, q: Array, number: int) -> Array:
             there[i] += sides[i] / math.sqrt(data.damping[k])
     for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
         if motion == MotionPrimitive.BALL:
-            there[iq : iq + 4] = _turned(there[iq : iq + 4], np.array(sides[iq : iq + 3]))
-    for cone in data.cones:
-        there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
-    return np.minimum(np.maximum(there, data.lower), data.upper)
-
-
-def _turned(p: Array, w: Array) -> Array:
-    """The quaternion (4,) turned by a rotation vector (3,), in its own axes."""
-    return quaternion.normalize(quaternion.multiply(p, quaternion.exp(w)))
+            there[iq : iq + 4] = quaternion.turned(there[iq : iq + 4], np.array(sides[iq : iq + 3]))
+    return _inside(data, there)
 
 
 def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:

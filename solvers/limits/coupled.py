@@ -64,10 +64,12 @@ def balls_are_safe(
     """(...) bool: whether each of `steps` (..., 3) from `last` (4,) and braking after it stay in the cone; locked: see
     `contains`."""
     if (abs(steps) < max_change).all():
-        return swing_twist.contains(cone, _turned(last, steps), locked=locked)
+        return swing_twist.contains(cone, quaternion.turned(last, steps), locked=locked)
     if steps.ndim == 1:
         _, shares = stopping_shares(frames_to_stop(steps, max_change))
-        return np.asarray(swing_twist.contains(cone, _turned(last, shares[:, None] * steps), locked=locked).all())
+        return np.asarray(
+            swing_twist.contains(cone, quaternion.turned(last, shares[:, None] * steps), locked=locked).all()
+        )
     return np.array([balls_are_safe(cone, last, step, max_change, locked) for step in steps])
 
 
@@ -77,7 +79,7 @@ def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, 
         step = quaternion.log(quaternion.multiply(quaternion.conjugate(last), q))
         bounded = np.minimum(np.maximum(step, lo), hi)
         if (step != bounded).any():
-            q = _turned(last, bounded)
+            q = quaternion.turned(last, bounded)
         inside = swing_twist.project(cone, q)
         settled, q = bool((inside == q).all()), inside
         if settled:
@@ -85,11 +87,7 @@ def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, 
     step = quaternion.log(quaternion.multiply(quaternion.conjugate(last), q))
     bounded = np.minimum(np.maximum(step, lo), hi)
     kept = shortened(bounded, braked(previous, max_change), lambda x: bool(balls_are_safe(cone, last, x, max_change)))
-    return q if (kept == step).all() else swing_twist.project(cone, _turned(last, kept))
-
-
-def _turned(q: Array, w: Array) -> Array:
-    return quaternion.normalize(quaternion.multiply(q, quaternion.exp(w)))
+    return q if (kept == step).all() else swing_twist.project(cone, quaternion.turned(last, kept))
 
 
 # -- wheeled bases -----------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
-from ...robokin.files.text_file import checked_path, number, read_text, write_text
+from ...robokin.files.text_file import checked_path, number, parse_json, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
 from ...robokin.units import counted
 from .dynamics import COLUMN
@@ -244,12 +244,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_json(text: str, model: RobotModel, path: Path) -> Read:
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise FileFormatError(path, problem.lineno, f"is not JSON: {problem.msg}") from None
-    except (ValueError, RecursionError) as problem:  # a number of thousands of digits, lists in lists in lists
-        raise FileFormatError(path, None, f"is not JSON: {problem}") from None
+    data = parse_json(text, path)
     if not isinstance(data, dict) or not isinstance(data.get("positions"), dict) or "times" not in data:
         raise FileFormatError(path, None, 'must be an object with "times" and "positions"')
     if not isinstance(data["times"], list):

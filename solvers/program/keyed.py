@@ -49,12 +49,10 @@ class KeyedMotion(Sampled):
 
     def rates(self, t: Array) -> tuple[Array, Array, Array, Array]:
         """q (..., nq), v, a and jerks (..., nv) at times (...)."""
-        s, s1, s2, s3 = self.progress(t)
+        s, *rates = self.progress(t)
         s = np.clip(s, 0.0, 1.0)
         interval = np.clip(np.searchsorted(self.path.knots, s, side="right") - 1, 0, len(self.path.knots) - 2)
-        q, first, second, third = self.path.at(interval, s)
-        s1, s2, s3 = s1[..., None], s2[..., None], s3[..., None]
-        return q, first * s1, first * s2 + second * s1**2, first * s3 + 3.0 * second * s1 * s2 + third * s1**3
+        return self.path.along(interval, s, *rates)
 
 
 def keyed_motion_steps(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 
 from ...robokin.arrays import MOST, Array, shown
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError, UnknownNameError
-from ...robokin.files.text_file import read_text
+from ...robokin.files.text_file import parse_json, read_text
 
 KINDS = ("joint", "line", "circle", "screw", "spline", "curve")
 MAX_BYTES = 16 << 20
@@ -112,13 +111,7 @@ def called(name: object) -> str:
 def read_moves(path: str | os.PathLike) -> list[Move]:
     """The moves of a JSON file: {"moves": [{"name", "kind", "joints" or "tip", "position", "quaternion", "via",
     "points", "speed" [%], "tool_speed" [m/s], "progress", "blend" [m], "wait" [s]}]}. Raises FileFormatError."""
-    text = read_text(path, "a list of moves", MAX_BYTES)
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise FileFormatError(path, problem.lineno, f"is not JSON: {problem.msg}") from None
-    except (ValueError, RecursionError) as problem:
-        raise FileFormatError(path, None, f"is not JSON: {problem}") from None
+    data = parse_json(read_text(path, "a list of moves", MAX_BYTES), path)
     given = data.get("moves") if isinstance(data, dict) else None
     if not isinstance(given, list) or not given:
         raise FileFormatError(path, None, 'must be an object with "moves", a list of moves')

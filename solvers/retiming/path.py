@@ -81,6 +81,12 @@ class Path:
             )
         return cls(model, knots, c, corners)
 
+    def along(self, interval: Array, s: Array, s1: Array, s2: Array, s3: Array) -> tuple[Array, Array, Array, Array]:
+        """q (..., nq), v, a and jerks (..., nv) of a motion that is at s in an interval, (...), with these rates of s."""
+        q, first, second, third = self.at(interval, s)
+        s1, s2, s3 = s1[..., None], s2[..., None], s3[..., None]
+        return q, first * s1, first * s2 + second * s1**2, first * s3 + 3.0 * second * s1 * s2 + third * s1**3
+
     def at(self, interval: Array, u: Array) -> tuple[Array, Array, Array, Array]:
         """q (..., nq), the velocity per unit of the parameter, and the first two rates of that (..., nv), at parameters
         in those intervals of knots: a motion has v = first ds/dt and a = first d²s/dt² + second (ds/dt)²."""
@@ -158,12 +164,18 @@ def spline_slopes(q: Array, knots: Array) -> Array:
         diagonal[end] = b
         (upper if end == 0 else lower)[end] = a + b
         right[end] = ((a + 2.0 * (a + b)) * b * d[i] + a * a * d[j]) / (a + b)
-    for i in range(1, n):
+    return solve_tridiagonal(lower, diagonal, upper, right)
+
+
+def solve_tridiagonal(lower: Array, diagonal: Array, upper: Array, right: Array) -> Array:
+    """(n, m) x: lower[i] x[i - 1] + diagonal[i] x[i] + upper[i] x[i + 1] = right[i] (n, m). Works in `diagonal` and
+    `right`, without pivoting."""
+    for i in range(1, len(right)):
         share = lower[i] / diagonal[i - 1]
         diagonal[i] -= share * upper[i - 1]
         right[i] -= share * right[i - 1]
     right[-1] /= diagonal[-1]
-    for i in range(n - 2, -1, -1):
+    for i in reversed(range(len(right) - 1)):
         right[i] = (right[i] - upper[i] * right[i + 1]) / diagonal[i]
     return right
 

@@ -23,6 +23,7 @@ from ..qp.banded import solve_banded_qp
 from ..qp.dense import QPStatus
 from ..qp.sparse_rows import SparseRows
 from ..trajectories.motion_limits import MotionLimits
+from .path import solve_tridiagonal
 
 KEPT = 1e-9  # relative: a limit that rounding passes is kept
 RESTS = 1.001  # times the longest first step from rest: one that is no longer begins at rest
@@ -90,14 +91,7 @@ def _through(q: Array, rests: tuple[bool, bool]) -> Array:
         side[at] = 2.0 if rests[end] else 0.0
         if not rests[end]:
             pivots[at], rest[at] = 1.0, q[at]
-    for k in range(1, count):
-        factor = below[k] / pivots[k - 1]
-        pivots[k] -= factor * above[k - 1]
-        rest[k] -= factor * rest[k - 1]
-    rest[-1] /= pivots[-1]
-    for k in reversed(range(count - 1)):
-        rest[k] = (rest[k] - above[k] * rest[k + 1]) / pivots[k]
-    return _with_ends(rest, rests)
+    return _with_ends(solve_tridiagonal(below, pivots, above, rest), rests)
 
 
 @dataclass(frozen=True, eq=False)

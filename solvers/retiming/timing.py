@@ -137,11 +137,8 @@ class Retimed(Sampled):
     def _rates(self, t: Array) -> tuple[Array, Array, Array, Array]:
         cell, r, r1, r2, r3 = self.timing.at(t)
         s, d1, d2, d3 = self.warp.at(r)
-        q, first, second, third = self.path.at(self.intervals[cell], s)
-        s1, s2 = d1 * r1, d1 * r2 + d2 * r1**2
-        s3 = d1 * r3 + 3.0 * d2 * r1 * r2 + d3 * r1**3
-        s1, s2, s3 = s1[..., None], s2[..., None], s3[..., None]
-        return q, first * s1, first * s2 + second * s1**2, first * s3 + 3.0 * second * s1 * s2 + third * s1**3
+        rates = d1 * r1, d1 * r2 + d2 * r1**2, d1 * r3 + 3.0 * d2 * r1 * r2 + d3 * r1**3
+        return self.path.along(self.intervals[cell], s, *rates)
 
 
 def active_limits(times: Array, rows: Array, labels: list[tuple[str, str]]) -> tuple[ActiveLimit, ...]:

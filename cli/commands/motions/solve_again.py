@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from ....robokin.units import counted
-from ...arguments import add_blend_file, add_frames, add_json, add_step, output_blend
+from ...arguments import add_blend_file, add_frames, add_json, add_output, add_step
 from ...report import show_report
 
 
@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_blend_file(parser)
     add_frames(parser)
     add_step(parser)
-    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    add_output(parser)
     add_json(parser)
 
 
