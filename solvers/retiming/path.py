@@ -82,7 +82,7 @@ class Path:
         return cls(model, knots, c, corners)
 
     def along(self, interval: Array, s: Array, s1: Array, s2: Array, s3: Array) -> tuple[Array, Array, Array, Array]:
-        """q (..., nq), v, a and jerks (..., nv) of a motion that is at s in an interval, (...), with these rates of s."""
+        """q (..., nq), v, a and jerks (..., nv) of a motion that is at s in an interval, (...), with such rates."""
         q, first, second, third = self.at(interval, s)
         s1, s2, s3 = s1[..., None], s2[..., None], s3[..., None]
         return q, first * s1, first * s2 + second * s1**2, first * s3 + 3.0 * second * s1 * s2 + third * s1**3
