@@ -11,7 +11,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from mathutils import Matrix
-from robokin_addon.properties.bridge import build_armature, import_robot, robot_model, write_configuration
+from robokin_addon.properties.bridge import (
+    binding,
+    build_armature,
+    import_robot,
+    read_configuration,
+    robot_model,
+    write_configuration,
+)
 from robokin_addon.properties.bridge.visuals.meshes import read_mesh
 from robokin_addon.robokin import (
     Joint,
@@ -143,8 +150,6 @@ def test_what_was_modelled_is_where_blender_shows_it(rig, tmp_path, matrix):
     q = clamp(model, random_configuration(model, np.random.default_rng(2)))
     write_configuration(rig, q)
     bpy.context.view_layer.update()
-    from robokin_addon.properties.bridge import binding, read_configuration
-
     found = export(rig, tmp_path / "arm.urdf")
     assert sorted(os.listdir(tmp_path)) == ["arm.urdf", "meshes"]
     assert sorted(os.listdir(tmp_path / "meshes")) == ["arm_below.stl", "arm_part.stl"]
@@ -372,3 +377,45 @@ def test_only_meshes_that_can_be_read_again_are_written(rig, tmp_path):
     for path in (tmp_path / "meshes").iterdir():
         facets = np.frombuffer(path.read_bytes()[84:], np.dtype([("normal", "<f4", 3), ("rest", "V38")]))
         assert np.allclose(np.linalg.norm(facets["normal"], axis=1), 1.0) and len(read_mesh(str(path)).sizes) == 12
+
+
+@pytest.mark.parametrize("parent", ["OBJECT", "RELATIVE"])
+def test_other_ways_to_be_parented(rig, tmp_path, parent):
+    bone = rig.data.bones[-1]
+    child = add_cube(rig, bone.name, matrix=Matrix.Translation((0.3, 0.5, -0.2)) @ Matrix.Rotation(0.7, 4, (1, 2, 3)))
+    if parent == "OBJECT":
+        child.parent_type = parent
+    bone.use_relative_parent = parent == "RELATIVE"
+    model = robot_model(rig)
+    assert model.root == "fixed"
+    write_configuration(rig, clamp(model, random_configuration(model, np.random.default_rng(2))))
+    bpy.context.view_layer.update()
+    found = export(rig, tmp_path / "arm.urdf")
+    values = model.joint_values(read_configuration(rig))
+    points, T = written(found, found.configuration(values), tmp_path), binding(rig).root
+    assert same_points(points @ T[:3, :3].T + T[:3, 3], seen(child), 3e-6)
+    is_on_root = bool(found.root_link.visuals)
+    assert is_on_root == (parent == "OBJECT")
+
+
+def test_what_moves_with_something_else_or_has_a_texture_is_said(rig, tmp_path):
+    bone = rig.data.bones[-1].name
+    carried = add_cube(rig, bone, "carried")
+    other = bpy.data.objects.new("other", bpy.data.armatures.new("other"))
+    other.parent, other.parent_type, other.parent_bone = rig, "BONE", bone
+    carried.parent, carried.parent_type = other, "OBJECT"
+    away = add_cube(rig, bone, "away")
+    bpy.context.scene.collection.objects.unlink(away)
+    painted = add_cube(rig, bone, "painted")
+    made = material("paint", (1, 0, 0))
+    image = made.node_tree.nodes.new("ShaderNodeTexImage")
+    image.image = bpy.data.images.new("paint", 4, 4)
+    shader = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    made.node_tree.links.new(image.outputs["Color"], shader.inputs["Base Color"])
+    painted.data.materials.append(made)
+    bpy.context.scene.collection.objects.link(other)
+    bpy.context.view_layer.update()
+    told = warnings(rig, tmp_path / "arm.urdf")
+    for words in (("'carried'", "'other'"), ("'away'", "view layer"), ("'painted'", "textures", "'paint'")):
+        assert any(all(word in line for word in words) for line in told), told
+    assert os.listdir(tmp_path / "meshes") == ["arm_painted.stl"]
