@@ -59,11 +59,16 @@ def _picture(name: str, texture: str | bytes) -> bpy.types.Image | None:
         image = bpy.data.images.new(name, 1, 1)
         image.pack(data=texture, data_len=len(texture))
         image.source = "FILE"
-        return image
-    try:
-        return bpy.data.images.load(texture, check_existing=True)
-    except RuntimeError:
-        return None
+    else:
+        try:
+            image = bpy.data.images.load(texture, check_existing=True)
+        except RuntimeError:
+            return None
+    is_opened = image.size[0] > 0  # this reads it
+    image.buffers_free()
+    if not (is_opened or image.users):
+        bpy.data.images.remove(image)
+    return image if is_opened else None
 
 
 def stated_color(material: bpy.types.Material) -> Rgba:
