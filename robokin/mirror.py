@@ -68,7 +68,7 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
     for joint in model.moving_joints:
         if joint.name in images:
             other, D = images[joint.name]
-            result[model.slot(other).q] = _image(model, joint, model.joint(other), D, q[model.slot(joint.name).q])
+            result[model.slot(other).q] = _image(joint, model.joint(other), D, q[model.slot(joint.name).q])
     result = model.check_configuration(result)
     inside = clamp(model, result)
     far = abs(result - inside) > _ROUNDING * np.maximum(1.0, abs(result))
@@ -185,7 +185,7 @@ def _has_image(joint: Joint, other: Joint, D: Array, size: float) -> bool:
     return slides or bool(np.linalg.norm(across) <= _PLACE * size)
 
 
-def _image(model: RobotModel, joint: Joint, other: Joint, D: Array, own: Array) -> Array:
+def _image(joint: Joint, other: Joint, D: Array, own: Array) -> Array:
     """(nq,) coordinates of `other` that mirror those of `joint`."""
     result = np.zeros(other.nq)
     R = D[:3, :3]
