@@ -130,25 +130,25 @@ def solve_moving(
     still: Array | None,
     last: LastUnknown | None = None,
 ) -> Generator[None, None, BandedQPResult | None]:
-    """`solve_banded_qp` where coordinates (F, n) bool stay as they are, of which rows ask nothing. Frames of which all
-    coordinates stay are no part of the program, nor are coordinates that nothing moves in any frame, nor rows without
+    """`solve_banded_qp` where coordinates (F, n) bool stay as they are, of which rows ask nothing. Coordinates that
+    nothing moves in any frame are no part of the program, nor are frames of which all others stay, nor rows without
     sides: it takes the less time."""
     still = np.zeros(g.shape, bool) if still is None else still
-    (frames, n), moves = still.shape, ~still.all(axis=1)
-    moving, bounded = np.flatnonzero(moves), ~(np.isneginf(lower) & np.isposinf(upper))
-    H, coordinate = _of_moving(H, still), rows.column % n
+    (frames, n), bounded, coordinate = still.shape, ~(np.isneginf(lower) & np.isposinf(upper)), rows.column % g.shape[1]
     sides = rows.among(bounded), lower[bounded], upper[bounded]
     pulled = _pulled(H, g, *sides) if last is None else np.ones(n, bool)
+    own = np.flatnonzero(pulled)
+    moves = ~still[:, own].all(axis=1)
+    moving = np.flatnonzero(moves)
     at_rest = np.zeros(len(rows), bool)
     at_rest[rows.row] = ~pulled[coordinate]
-    bounded, own = bounded & ~at_rest, np.flatnonzero(pulled)
-    if last is not None:
-        last = replace(last, border=last.border[moving], across=last.across[bounded])
+    bounded = bounded & ~at_rest
+    last = last and replace(last, border=last.border[moving], across=last.across[bounded])
     place = (np.cumsum(moves)[:, None] - 1) * len(own) + np.cumsum(pulled) - 1  # of those that move and are pulled
     part = SparseRows(rows.start, place.ravel()[rows.column].astype(np.int32), rows.value).among(bounded)
     cells = np.ix_(moving, own)
     search = solve_banded_qp(
-        np.ascontiguousarray(H[:, :, own[:, None], own]),
+        _of_moving(H[:, :, own[:, None], own], still[:, own]),
         g[cells],
         part,
         lower[bounded],
@@ -182,6 +182,8 @@ def _pulled(H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array) ->
 def _of_moving(H: Array, still: Array) -> Array:
     """H (F, p + 1, n, n) of the frames of which some coordinates move, the others of these held by the diagonal."""
     moving, width = np.flatnonzero(~still.all(axis=1)), H.shape[1]
+    if len(moving) and not still.any():
+        return H
     found, size, moves = np.zeros((len(moving), *H.shape[1:])), float(abs(H).max(initial=0.0)), ~still[moving]
     for s in range(min(width, len(moving))):
         apart = moving[s:] - moving[: len(moving) - s]

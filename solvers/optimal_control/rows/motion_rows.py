@@ -52,12 +52,12 @@ class MotionRows:
         first level that may still come nearer."""
         self.least = self.blocks(here)
         self.free = [(source.level == but) & source.missed(here) for source in self.sources]
-        self.still, _, _ = self.nearest(here, until)
+        self.still = self.nearest(here, until)[0].copy()
         if but is not None:
             self.still |= self._in_no_way(here, but)
         if self.ends is not None:
             self.still |= self.ends[:, None]
-        coming = self.nearest(here, math.inf)[2]
+        coming = self.nearest(here, math.inf)[2].copy()
         for block in self.of_level(here, FIRST):
             coming[block.frame] = False  # what comes first may be what keeps them
         self.first = self.first or here
@@ -81,9 +81,16 @@ class MotionRows:
     def nearest(self, here: DiscreteMotion, until: float) -> tuple[Array, Array, Array]:
         """`still` (F, n) of the levels before one, steps (F, n) to where these frames are nearest to theirs, and (F,)
         bool, frames that miss the last of these levels and might come nearer to it, or meet a task there."""
+        levels = [each for each in self.levels if FIRST < each < until]
+        key = (self, "nearest", len(levels))
+        if key not in here.known:
+            here.known[key] = self._nearest(here, levels)
+        return here.known[key]
+
+    def _nearest(self, here: DiscreteMotion, levels: Sequence[int]) -> tuple[Array, Array, Array]:
         still, steps, coming = np.zeros(here.steps.shape, bool), np.zeros(here.steps.shape), np.zeros(len(here), bool)
         above: list[RowBlock] = []
-        for level in (each for each in self.levels if FIRST < each < until):
+        for level in levels:
             missed = np.sum([source.missed(here) for source in self.sources if source.level == level], axis=0)
             blocks = self.of_level(here, level)
             own, step, coming = nearest(here, missed > 0, blocks, above, still)

@@ -75,7 +75,7 @@ class RowBlock:
         found = np.zeros((frames, self.J.shape[2]))
         for s in range(self.J.shape[1]):
             own = self.frame >= s
-            np.add.at(found, self.frame[own] - s, z[own, None] * self.J[own, s])
+            _add_up(found, self.frame[own] - s, z[own, None] * self.J[own, s])
         return found
 
     def squares(self, used: Array, H: Array) -> None:
@@ -85,7 +85,14 @@ class RowBlock:
         for s in range(width):
             for t in range(s, width):
                 own = frame >= t
-                np.add.at(H[:, t - s], frame[own] - s, J[own, s, :, None] * J[own, t, None, :])
+                _add_up(H[:, t - s], frame[own] - s, J[own, s, :, None] * J[own, t, None, :])
+
+
+def _add_up(found: Array, frame: Array, values: Array) -> None:
+    """Add to found (F, ...) the values (m, ...) of frames (m,), each frame's next to one another."""
+    begin = np.flatnonzero(np.diff(frame, prepend=-1))
+    if len(begin):
+        found[frame[begin]] += np.add.reduceat(values, begin)
 
 
 class RowSource(ABC):

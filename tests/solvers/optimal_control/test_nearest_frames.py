@@ -12,6 +12,7 @@ from robokin_addon.solvers.optimal_control.costs import Acceleration
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
 from robokin_addon.solvers.optimal_control.levels import by_levels, settled
 from robokin_addon.solvers.optimal_control.program import LocalProgram, solve_moving
+from robokin_addon.solvers.optimal_control.rows import motion_rows
 from robokin_addon.solvers.optimal_control.rows.motion_rows import MotionRows
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
 from robokin_addon.solvers.optimal_control.rows.task_sources import task_sources
@@ -170,6 +171,44 @@ def test_coordinates_that_nothing_moves_are_no_part_of_the_program(monkeypatch):
     found, known = finish(solve_moving(*given, None)), finish(solve_banded_qp(*given))
     assert np.allclose(found.x, known.x, atol=1e-12) and found.x[:, 1].any()
     assert [shape[2] for shape in shapes] == [3, 4, 4]
+
+
+def test_frames_of_which_only_what_nothing_moves_is_free_are_no_part_of_the_program(monkeypatch):
+    """A finger that no task moves stays free where the arm stays: that alone brings no frame into the program."""
+    rng, (frames, n) = np.random.default_rng(8), (6, 3)
+    H = np.tile(np.diag([2.0, 3.0, 1.0]), (frames, 2, 1, 1))
+    H[:, 1] *= -0.3
+    g, still = rng.normal(size=(frames, n)), np.zeros((frames, n), bool)
+    g[:, 2], still[2:4, :2] = 0.0, True
+    g[still] = 0.0
+    rows, free = SparseRows.of(np.ones((frames * n, 1)), np.arange(frames * n), frames * n), ~still.ravel()
+    lower, upper = np.where(free, -0.2, -np.inf), np.where(free, 0.1, np.inf)
+    sizes = []
+
+    def solve(H, *arguments):
+        sizes.append(len(H))
+        return (yield from solve_banded_qp(H, *arguments))
+
+    monkeypatch.setattr(program, "solve_banded_qp", solve)
+    found = finish(solve_moving(H, g, rows.without(~free), lower, upper, "auto", np.zeros(len(rows)), still))
+    known = finish(solve_banded_qp(H, g, rows, np.where(free, lower, 0.0), np.where(free, upper, 0.0)))
+    assert sizes == [4] and np.allclose(found.x, known.x, atol=1e-9) and found.x[~still[:, 0], 0].all()
+
+
+def test_what_is_nearest_is_worked_out_once_for_each_trajectory(monkeypatch):
+    at, constraints = nearest("panda", True)
+    known, counts = motion_rows.nearest, []
+
+    def counted(here, *arguments):
+        counts.append(here)
+        return known(here, *arguments)
+
+    monkeypatch.setattr(motion_rows, "nearest", counted)
+    constraints.hold(at)
+    still = constraints.still
+    constraints.hold(at, 1)
+    constraints.nearest(at, 2)
+    assert counts == [at] and constraints.still is not still
 
 
 def test_of_a_level_below_what_those_above_leave_counts():
