@@ -24,6 +24,7 @@ FIRST_CORNERS = {"fl", "lf"}
 PLACES = {"left", "right", "front", "hind"}
 _LETTERS = {"f": "front", "h": "hind"}
 _SIDED = re.compile(r"([lr])((?:foot|toe|ankle|hand|wrist|arm|leg|hip|palm|sole).*)")  # lfoot, rhipjoint
+_SIDED_LAST = re.compile(r"(foot|hand|arm|leg)([lr])")  # legl
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -31,9 +32,11 @@ def words_of(name: str) -> list[str]:
     """["left", "foot"] of LeftFoot, left_foot, lFoot, lfoot, mixamorig:LeftFoot and foot.L."""
     found: list[str] = []
     for word in _WORD.findall(name.rpartition(":")[2].strip()):
-        sided = _SIDED.fullmatch(word.lower())
+        sided = _SIDED.fullmatch(word.lower()) or _SIDED_LAST.fullmatch(word.lower())
         found += sided.groups() if sided else (word.lower(),)
-    return [SIDES.get(word, ENDS.get(word, word)) for word in found]
+    # R_arm_l8 is on the right: of several letters the first counts, a whole word before them
+    side = max((word for word in found if word in SIDES), key=lambda word: len(word) > 1, default="")
+    return [SIDES.get(word, ENDS.get(word, word)) for word in found if word not in SIDES or word == side]
 
 
 def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:

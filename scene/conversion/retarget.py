@@ -19,7 +19,8 @@ from ...properties.bridge import Binding, metres_per_unit, read_configuration, t
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...robokin import RobokinError, UnknownNameError, forward_kinematics
 from ...robokin.arrays import Array
-from ...robokin.structure.body_parts import body_parts
+from ...robokin.structure.body_parts import body_parts, words_of
+from ...robokin.structure.natural_root import feet
 from ...robokin.structure.tool_links import tool_links
 from ..animation.frames import is_evaluated, visit_frames
 from ..animation.lists import add_entry, remove_entry
@@ -57,6 +58,9 @@ def guess_pairs(obj: bpy.types.Object, robot: Binding, source: bpy.types.Object,
     too, "HAND"."""
     model = robot.model
     own = body_parts({joint.child: joint.parent for joint in model.joints})
+    for foot in feet(model):  # of any name
+        for side in {"left", "right"}.intersection(words_of(foot)):
+            own.setdefault(f"{side} foot", foot)
     theirs = body_parts({bone.name: bone.parent.name if bone.parent else None for bone in source.data.bones})
     pairs = obj.robokin.retarget_pairs
     pairs.clear()

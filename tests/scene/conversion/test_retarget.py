@@ -227,6 +227,18 @@ def test_what_is_not_there_has_no_pair(scene):
     assert [(item.tip, item.kind) for item in robot.robokin.retarget_pairs][1:] == [(TOOL, "ORIENTATION")]
 
 
+def test_feet_are_known_by_what_stands_on_them_too(scene):
+    links, joints = [Link("pelvis")], []
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        links += [Link(f"{side}_thigh"), Link(f"{side}_pad")]
+        joints.append(Joint(f"{side}_hip", "continuous", "pelvis", f"{side}_thigh", at(0.0, y, -0.1)))
+        joints.append(Joint(f"{side}_knee", "continuous", f"{side}_thigh", f"{side}_pad", at(0.0, 0.0, -0.5)))
+    robot, person = build(RobotModel("biped", links, joints, "floating")), stood(1.0)
+    guess_pairs(robot, binding(robot), person)
+    tips = {item.name: item.tip for item in robot.robokin.retarget_pairs}
+    assert (tips["Left foot"], tips["Right foot"]) == ("left_knee", "right_knee")
+
+
 def test_names_of_bodies() -> None:
     above = {
         "mixamorig:Hips": None,
@@ -245,6 +257,8 @@ def test_names_of_bodies() -> None:
     assert body_parts(talos)["left foot"] == "leg_left_6_link"
     above = {"Hips:Chest": None, "left_arm": "Hips:Chest", "left_arm_7_link": "left_arm", "left:Head": "Hips:Chest"}
     assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "left:Head"}
+    above = {"base": None, "R_arm_l7": "base", "R_arm_l8": "R_arm_l7", "legl_hip": "base", "legl_foot": "legl_hip"}
+    assert body_parts(above) == {"pelvis": "base", "right hand": "R_arm_l8", "left foot": "legl_foot"}
 
 
 @pytest.mark.parametrize("corners", [("FL", "FR", "RL", "RR"), ("LF", "RF", "LH", "RH"), ("fl", "fr", "hl", "hr")])
