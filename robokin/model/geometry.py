@@ -83,14 +83,14 @@ class Mesh:
     """A mesh file. `filename` as written in the description; `path`: where it was found, None when it was not.
 
     `source`, `searched` (the folders looked into when nothing was found) and `refused` (why the name may not be looked
-    for at all) serve messages and are not compared. z_up: of a glTF file whose axes are those of the link; glTF says
-    that Y is up.
+    for at all) serve messages and are not compared. y_up: of a glTF file whose Y is up, as glTF says, and not Z; else
+    its axes are those of the link, as RViz and others take them.
     """
 
     filename: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     path: str | None = None
-    z_up: bool = False
+    y_up: bool = False
     source: Source | None = field(default=None, compare=False)
     searched: tuple[str, ...] = field(default=(), compare=False)
     refused: str = field(default="", compare=False)

@@ -127,7 +127,10 @@ def _read_inertial(element: Element | None) -> tuple[float, np.ndarray, np.ndarr
     """Mass, centre of mass and inertia in the axes of the link; a link without <inertial> has no mass."""
     if element is None:
         return 0.0, np.zeros(3), np.zeros((3, 3))
-    mass = element.needed_child("mass")
+    mass = element.child("mass")
+    if mass is None:
+        logger.warning("%s", element.error(f"{element} has no <mass>: ignored"))
+        return 0.0, np.zeros(3), np.zeros((3, 3))
     kilograms = mass.number("value")
     if kilograms < 0:
         raise mass.error(f"the mass must not be negative: {kilograms}")

@@ -211,7 +211,7 @@ _SHAPE_PARTS: dict[str, Callable[[JsonEntry], Any]] = {
     "filename": JsonEntry.text,
     "scale": _scale,
     "path": _optional_text,
-    "z_up": JsonEntry.switch,
+    "y_up": JsonEntry.switch,
 }
 
 

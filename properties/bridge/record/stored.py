@@ -37,7 +37,7 @@ def _from_2(data: dict) -> dict:
 
 
 def _from_3(data: dict) -> dict:
-    """Meshes got an axis that points up."""
+    """Meshes got an axis that points up: in glTF files it was Y."""
     link = data.get("link")
     if not isinstance(link, dict):
         return data
@@ -48,7 +48,7 @@ def _with_up(shapes: object) -> object:
     if not isinstance(shapes, list):
         return shapes
     return [
-        each | {"shape": {"z_up": False} | each["shape"]}
+        each | {"shape": {"y_up": True} | each["shape"]}
         if isinstance(each, dict) and isinstance(each.get("shape"), dict) and each["shape"].get("type") == "mesh"
         else each
         for each in shapes

@@ -1,5 +1,5 @@
-"""Which way is up in a robot's glTF files. glTF says Y. RViz and others take the file's axes for the link's, and many
-robots are made for them. What else is known of the links decides."""
+"""Which way is up in a robot's glTF files. glTF says Y. RViz and others take the file's axes for the link's, and robots
+are made for them, unless what else is known of the links says that glTF is right."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .meshes import read_mesh
 
 _GLTF = (".gltf", ".glb")
 _ENOUGH = 12  # links that are compared: their files are read for it
-_CLEARLY = 0.7  # how much nearer the file's axes must bring the meshes to be taken against what glTF says
+_CLEARLY = 0.7  # how much nearer Y up must bring the meshes to be taken
 
 
 def with_gltf_axes(links: Sequence[Link]) -> list[Link]:
-    """The links, with `z_up` where that brings their glTF visuals nearer to collision shapes and centres of mass."""
+    """The links, with `y_up` where that brings their glTF visuals nearer to collision shapes and centres of mass."""
     apart = np.zeros(2)
     compared = 0
     for link in links:
@@ -30,8 +30,8 @@ def with_gltf_axes(links: Sequence[Link]) -> list[Link]:
             if found is not None:
                 apart += found
                 compared += 1
-    y_up, z_up = apart
-    if not z_up < _CLEARLY * y_up:
+    z_up, y_up = apart
+    if not y_up < _CLEARLY * z_up:
         return list(links)
     return [
         dataclasses.replace(link, visuals=_turned(link.visuals), collisions=_turned(link.collisions)) for link in links
@@ -40,8 +40,8 @@ def with_gltf_axes(links: Sequence[Link]) -> list[Link]:
 
 def _distances(link: Link) -> Array | None:
     """(2,) [m] how far the box of the visuals is from that of the collision shapes, or its middle from the centre of
-    mass, with Y up and with Z up; None when nothing tells."""
-    shown = [_box(link.visuals, z_up) for z_up in (False, True)]
+    mass, with Z up and with Y up; None when nothing tells."""
+    shown = [_box(link.visuals, y_up) for y_up in (False, True)]
     hit = _box([each for each in link.collisions if not _is_gltf(each)], False)
     if any(box is None for box in shown) or (hit is None and not link.com.any()):
         return None
@@ -50,19 +50,19 @@ def _distances(link: Link) -> Array | None:
     return np.array([np.linalg.norm(box.mean(axis=0) - link.com) for box in shown])
 
 
-def _box(shapes: Sequence[Geometry], z_up: bool) -> Array | None:
+def _box(shapes: Sequence[Geometry], y_up: bool) -> Array | None:
     """(2, 3) [m] the least and the largest coordinates of shapes in the link; None without a shape that can be read."""
-    ends = [end for each in shapes for end in _ends(each, z_up)]
+    ends = [end for each in shapes for end in _ends(each, y_up)]
     return np.array([np.min(ends, axis=0), np.max(ends, axis=0)]) if ends else None
 
 
-def _ends(geometry: Geometry, z_up: bool) -> Iterator[Array]:
+def _ends(geometry: Geometry, y_up: bool) -> Iterator[Array]:
     shape, around = geometry.shape, 0.0
     try:
         if isinstance(shape, Mesh):
             if shape.path is None:
                 return
-            points = read_mesh(shape.path, z_up).vertices * np.array(shape.scale)
+            points = read_mesh(shape.path, y_up).vertices * np.array(shape.scale)
         else:
             made = core(shape)
             points, around = made.points, made.radius + made.disc
@@ -80,6 +80,6 @@ def _is_gltf(geometry: Geometry) -> bool:
 
 def _turned(shapes: Sequence[Geometry]) -> tuple[Geometry, ...]:
     return tuple(
-        dataclasses.replace(each, shape=dataclasses.replace(each.shape, z_up=True)) if _is_gltf(each) else each
+        dataclasses.replace(each, shape=dataclasses.replace(each.shape, y_up=True)) if _is_gltf(each) else each
         for each in shapes
     )

@@ -51,11 +51,11 @@ class VisualMeshes:
             self.warnings.append(f"{len(names)} mesh(es) left out, format not supported: {shown} (valid: {valid})")
         missing = missing_meshes(model)
         problems = [each for each in missing if not any(f"mesh {n!r} not found" in each.problem for n in unsupported)]
-        found = {s.path: s.z_up for s in shapes if s.path is not None and s.filename not in unsupported}
+        found = {s.path: s.y_up for s in shapes if s.path is not None and s.filename not in unsupported}
         corners = 0
-        for path, z_up in sorted(found.items()):
+        for path, y_up in sorted(found.items()):
             try:
-                data = read_mesh(path, z_up)
+                data = read_mesh(path, y_up)
                 corners += len(data.corners)
                 if corners > MAX_ROBOT_CORNERS:
                     raise FileFormatError(path, None, f"the robot's meshes have more than {MAX_ROBOT_CORNERS} corners")

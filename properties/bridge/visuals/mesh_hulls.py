@@ -19,7 +19,7 @@ def mesh_hull(mesh: Mesh) -> Hull | None:
     if mesh.path is None or not is_supported(mesh.path):
         return None
     try:
-        return _hull(mesh.path, tuple(mesh.scale), mesh.z_up, os.stat(mesh.path).st_mtime)
+        return _hull(mesh.path, tuple(mesh.scale), mesh.y_up, os.stat(mesh.path).st_mtime)
     except (OSError, RobokinError):
         return None
 
@@ -29,7 +29,7 @@ def mesh_triangles(mesh: Mesh) -> Array | None:
     if mesh.path is None or not is_supported(mesh.path):
         return None
     try:
-        data = read_mesh(mesh.path, mesh.z_up)
+        data = read_mesh(mesh.path, mesh.y_up)
     except (OSError, RobokinError):
         return None
     # a polygon is a fan around its first corner
@@ -41,5 +41,5 @@ def mesh_triangles(mesh: Mesh) -> Array | None:
 
 
 @lru_cache(maxsize=256)
-def _hull(path: str, scale: tuple[float, float, float], z_up: bool, changed: float) -> Hull:
-    return Hull(read_mesh(path, z_up).vertices * np.array(scale))
+def _hull(path: str, scale: tuple[float, float, float], y_up: bool, changed: float) -> Hull:
+    return Hull(read_mesh(path, y_up).vertices * np.array(scale))

@@ -112,7 +112,6 @@ BROKEN = {
     "comma": (joint('<limit/><origin xyz="0,5 0 0"/>'), 5, "not '0,5'"),
     "negative mass": (link(f'<inertial><mass value="-1"/>{INERTIA}</inertial>'), 3, "negative"),
     "mass nan": (link(f'<inertial><mass value="NaN"/>{INERTIA}</inertial>'), 3, "finite"),
-    "no mass": (link(f"<inertial>{INERTIA}</inertial>"), 3, "<inertial> has no <mass>"),
     "too large": (link(f'<inertial><mass value="1e101"/>{INERTIA}</inertial>'), 3, "finite number up to 1e+100"),
     "no geometry": (link("<visual/>"), 3, "no <geometry>"),
     "empty geometry": (visual(""), 3, "no known shape"),

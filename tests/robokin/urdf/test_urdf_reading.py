@@ -152,3 +152,10 @@ def test_a_mass_without_inertia_is_a_point():
     inertial = '<inertial><origin xyz="0.1 0 0"/><mass value="2"/></inertial>'
     link = read_urdf_text(f'<robot name="r"><link name="a">{inertial}</link></robot>').link("a")
     assert link.mass == 2 and link.com.tolist() == [0.1, 0, 0] and not link.inertia.any()
+
+
+def test_an_inertial_without_mass_is_ignored(caplog):
+    inertial = '<inertial><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    link = read_urdf_text(f'<robot name="r"><link name="a">\n{inertial}</link></robot>').link("a")
+    assert link.mass == 0.0 and not link.inertia.any()
+    assert "robot.urdf:2: <inertial> has no <mass>: ignored" in caplog.text

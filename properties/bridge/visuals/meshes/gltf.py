@@ -1,5 +1,5 @@
-"""glTF 2.0 files (.gltf, .glb): polygons, base colours and their textures, the node tree. Metres and Y up, turned to Z
-up where it is not Z that is up. Animation, skins, morphs, cameras and lights have no meaning for a link.
+"""glTF 2.0 files (.gltf, .glb): polygons, base colours and their textures, the node tree. Metres; turned from Y
+up to Z up where that is asked for. Animation, skins, morphs, cameras and lights have no meaning for a link.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
 
 
-def read_gltf(path: str, z_up: bool = False) -> MeshData:
+def read_gltf(path: str, y_up: bool = False) -> MeshData:
     """Read a glTF file, text or binary. Raises FileFormatError naming the file."""
-    return _Scene(path, GltfData(path), np.eye(4) if z_up else _Y_UP).read()
+    return _Scene(path, GltfData(path), _Y_UP if y_up else np.eye(4)).read()
 
 
 class _Scene:

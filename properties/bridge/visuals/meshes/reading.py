@@ -29,15 +29,15 @@ def is_supported(filename: str) -> bool:
     return _ending(filename) in FORMATS
 
 
-def read_mesh(path: str, z_up: bool = False) -> MeshData:
-    """The polygons of a mesh file. z_up: a glTF file is not turned, as its Z is up.
+def read_mesh(path: str, y_up: bool = False) -> MeshData:
+    """The polygons of a mesh file. y_up: a glTF file is turned from Y up to Z up.
 
     Raises FileFormatError naming the file; time and memory are bounded.
     """
     try:
         with np.errstate(all="ignore"):  # what is not finite is found by the check, not said by NumPy
             read = FORMATS[_ending(path)]
-            return checked(path, read_gltf(path, z_up) if read is read_gltf else read(path))
+            return checked(path, read_gltf(path, y_up) if read is read_gltf else read(path))
     except (ValueError, MemoryError) as fault:
         problem = str(fault) or "takes more memory than there is"
         raise FileFormatError(path, None, " ".join(problem.split())[:300]) from None

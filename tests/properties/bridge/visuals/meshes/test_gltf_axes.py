@@ -23,8 +23,8 @@ EVIDENCE = {
     "box, Y up": (BOX.format(at="0.5 -0.5 0", size="1 1 0.1"), False),
     "mass, Z up": (MASS.format(at="0.4 0 0.5"), True),
     "mass, Y up": (MASS.format(at="0.4 -0.5 0"), False),
-    "a ball about both": (BOX.format(at="0.5 0 0", size="2 2 2"), False),
-    "nothing": ("", False),
+    "a ball about both": (BOX.format(at="0.5 0 0", size="2 2 2"), True),
+    "nothing": ("", True),
 }
 
 
@@ -53,17 +53,17 @@ def test_the_axes_that_fit_are_taken(scene: bpy.types.Scene, tmp_path: Path, cas
 
 
 def test_a_mesh_that_is_found_later_is_turned_too(scene: bpy.types.Scene, tmp_path: Path) -> None:
-    path = description(tmp_path, EVIDENCE["box, Z up"][0])
+    path = description(tmp_path, EVIDENCE["box, Y up"][0])
     found = (tmp_path / "part.gltf").rename(tmp_path / "away.gltf")
     obj, _ = import_robot(bpy.context, load_urdf(path))
     show_found_meshes(bpy.context, obj, {"part.gltf": str(found)})
-    assert [0.0, 0.0, 1.0] in shown(obj).round(6).tolist()
+    assert [0.0, -1.0, 0.0] in shown(obj).round(6).tolist()
 
 
 def test_a_record_of_before_has_y_up(scene: bpy.types.Scene, tmp_path: Path) -> None:
     obj, _ = import_robot(bpy.context, load_urdf(description(tmp_path, "")))
     (bone,) = obj.data.bones
     record = json.loads(bone[KEY])
-    del record["link"]["visuals"][0]["shape"]["z_up"]
+    del record["link"]["visuals"][0]["shape"]["y_up"]
     bone[KEY] = json.dumps(record | {"version": 3})
-    assert robot_model(obj).link("a").visuals[0].shape.z_up is False
+    assert robot_model(obj).link("a").visuals[0].shape.y_up is True

@@ -28,8 +28,7 @@ def view(**given: object) -> dict:
 
 def test_gltf_reads(read) -> None:
     mesh = read("part.gltf", json.dumps(gltf()))
-    # Y up becomes Z up.
-    assert mesh.vertices[mesh.corners].tolist() == [[0, 0, 0], [1, 0, 0], [0, -1, 0]]
+    assert mesh.vertices[mesh.corners].tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
     sparse = {
         "count": 1,
         "indices": {"bufferView": 1, "componentType": 5121, "byteOffset": 2},

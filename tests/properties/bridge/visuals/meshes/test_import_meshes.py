@@ -102,7 +102,7 @@ def test_gltf(scene: bpy.types.Scene, tmp_path: Path, ending: str) -> None:
     sample().location = (0.5, 0, 0)
     path = str(tmp_path / f"part.{ending}")
     bpy.ops.export_scene.gltf(filepath=path, export_format="GLB" if ending == "glb" else "GLTF_SEPARATE")
-    mesh = read_mesh(path)
+    mesh = read_mesh(path, y_up=True)
     moved = {frozenset((x + 0.5, y, z) for x, y, z in face) for face in WANTED}
     assert corners(mesh) == moved
     assert [m.name.split(".")[0] for m in mesh.materials] == ["red"]
@@ -113,7 +113,7 @@ def test_gltf_is_metres_whatever_the_scenes_unit(scene: bpy.types.Scene, tmp_pat
     path = str(tmp_path / "part.glb")
     bpy.ops.export_scene.gltf(filepath=path)
     scene.unit_settings.scale_length = 0.01
-    assert corners(read_mesh(path)) == WANTED
+    assert corners(read_mesh(path, y_up=True)) == WANTED
 
 
 def test_gltf_nodes_that_share_a_mesh(scene: bpy.types.Scene, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_gltf_nodes_that_share_a_mesh(scene: bpy.types.Scene, tmp_path: Path) ->
     bpy.context.view_layer.update()
     path = str(tmp_path / "part.glb")
     bpy.ops.export_scene.gltf(filepath=path)
-    mesh = read_mesh(path)
+    mesh = read_mesh(path, y_up=True)
     assert corners(mesh) == {frozenset((x + 2, y, z) for x, y, z in f) for f in WANTED} | {
         frozenset((x, 5 - y, z) for x, y, z in f) for f in WANTED
     }
@@ -149,7 +149,7 @@ def test_gltf_leaves_bones_and_animation_behind(scene: bpy.types.Scene, tmp_path
     path = str(tmp_path / "part.glb")
     bpy.ops.export_scene.gltf(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    assert corners(read_mesh(path)) == WANTED
+    assert corners(read_mesh(path, y_up=True)) == WANTED
 
 
 COLLADA = """<?xml version="1.0"?>
