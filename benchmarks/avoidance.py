@@ -8,7 +8,7 @@ step without the clearance from there. Steps are made from there and from a fift
 that of the end of the line. All take turns, by the processor's time; the fastest of the rounds counts.
 
 The G1 with hands, 44 joints: a step among obstacles 12 to 45 cm from its links, in ten scenes. The hand is asked for
-a centimetre, or for more than the joints' limits on speed let it have.
+a centimetre, or for more than the joints' limits on speed let it have. Frames: it follows a line of 40 cm.
 """
 
 from __future__ import annotations
@@ -90,6 +90,25 @@ def among_crowds(rounds: int) -> None:
             seconds = np.min([(_step(model, q, own), _step(model, q, plain)) for _ in range(rounds)], axis=0)
             ratios.append(seconds[0] / seconds[1])
         print(f"{way:4.2f} m       {np.median(ratios):6.1f} times a step, {max(ratios):6.1f} at most")
+    line = [[*(frames[foot] for foot in feet), frames[hand][:3, 3] + x * np.eye(3)[0]] for x in np.linspace(0, 0.4, 60)]
+    each = []
+    for seed in range(CROWDS):
+        clearance = ClearanceTask(crowd(model, q, seed))
+        with_, without = (_frames(model, q, own, line, rounds) for own in ([*plain, clearance], plain))
+        each.append([1e3 * with_, with_ / without])
+    ms, times = np.median(each, axis=0)
+    print(f"frames       {ms:6.3f} ms a frame, {times:6.1f} times, {np.max(each, axis=0)[1]:6.1f} at most")
+
+
+def _frames(model: RobotModel, q: np.ndarray, tasks: list[Task], line: list[list[np.ndarray]], rounds: int) -> float:
+    tracker, seconds = tracker_of(model, tasks, DT), []
+    targets = tracker.check_targets([[*own, *[None] * (len(tasks) - len(own))] for own in line])
+    for _ in range(1 + rounds):  # the first one compiles
+        tracker.stand(q)
+        began = time.process_time()
+        tracker.run(targets)
+        seconds.append((time.process_time() - began) / len(line))
+    return min(seconds)
 
 
 def _direction(rng: np.random.Generator) -> np.ndarray:

@@ -20,16 +20,19 @@ class ClearanceStruct(ctypes.Structure):
     """`rk_clearance` of the kernel. Keeps the arrays alive that it points to.
 
     wanted [m]: what a pair is to keep.   within [m]: pairs that are farther apart ask for nothing.   rows: of so many
-    pairs.   Raises BackendError for a kernel of another version.
+    pairs.   spare [m]: beyond what is wanted, see `ClearanceTask`.   Raises BackendError for a kernel of another
+    version.
     """
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("shapes", "node", "own", "pairs")),
-        *((name, ctypes.c_double) for name in ("wanted", "within")),
+        *((name, ctypes.c_double) for name in ("wanted", "within", "spare")),
         *((name, ctypes.c_int32) for name in ("n_shapes", "n_links", "n_pairs", "rows")),
     )
 
-    def __init__(self, collisions: CollisionModel, wanted: float, within: float, rows: int = 0) -> None:
+    def __init__(
+        self, collisions: CollisionModel, wanted: float, within: float, rows: int = 0, spare: float = 0.0
+    ) -> None:
         found = load_library().rk_sizeof_clearance()
         if found != ctypes.sizeof(ClearanceStruct):
             raise BackendError(f"the kernel's rk_clearance has {found} bytes, not {ctypes.sizeof(ClearanceStruct)}")
@@ -47,6 +50,7 @@ class ClearanceStruct(ctypes.Structure):
             pairs=pairs.ctypes.data,
             wanted=wanted,
             within=within,
+            spare=spare,
             n_shapes=len(cores),
             n_links=len(placed),
             n_pairs=len(pairs),

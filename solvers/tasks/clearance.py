@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ MARGIN = 0.005  # [m] unless another one is given
 ROWS = 16  # the nearest pairs that a step looks at
 ZONE = 0.25  # of the length L: pairs that are farther apart than this and the margin ask for nothing
 TOLERANCE = 1e-5  # [m]
+A_LITTLE = 0.02  # [rad or L] of the joints, that leads to what rows spare
 
 
 class ClearanceTask(Task):
@@ -37,6 +39,7 @@ class ClearanceTask(Task):
     is_comparable: ClassVar[bool] = False
     collisions: CollisionModel
     margin: float
+    spare = 0.0  # [m]
 
     def __init__(self, collisions: CollisionModel, margin: float = MARGIN, target: object = None) -> None:
         super().__init__("clearance", 1, 1.0)
@@ -45,6 +48,13 @@ class ClearanceTask(Task):
         self._keep(priority=0, collisions=collisions.avoidable(), margin=not_negative(margin, f"{self.name}: margin"))
         self.parts = (Part("clearance", "m", TOLERANCE),)
         self._set_target(target)
+
+    def with_spare(self, spare: float) -> ClearanceTask:
+        """Another one, whose rows ask for so much more [m], as far as a little motion leads a pair apart: neighbours
+        that are nearer to one another by nature are as far apart as they can be."""
+        other = copy(self)
+        other._keep(spare=spare)
+        return other
 
     def checked_target(self, target: object) -> Array | None:
         if target is None:
@@ -78,8 +88,9 @@ class ClearanceTask(Task):
         values = np.where((status[0] == FAR) | (found[0, :, 0] > within), np.inf, found[0, :, 0])
         nearest = np.argsort(values, kind="stable")[:ROWS]
         nearest = nearest[np.isfinite(values[nearest])]
-        lower[: len(nearest)] = wanted - values[nearest]
         J[: len(nearest)] = approach(self.collisions, state, nearest, found[0])
+        lower[: len(nearest)] = wanted - values[nearest]
+        lower += np.minimum(self.spare, A_LITTLE * np.linalg.norm(J * state.scale, axis=1))
         return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))
 
 

@@ -92,7 +92,7 @@ class NativeStep:
         self._apart: ClearanceStruct | None = None
         for task in (tasks[i] for i in apart):
             assert isinstance(task, ClearanceTask)
-            self._apart = ClearanceStruct(task.collisions, task.wanted, task.within(length), ROWS)
+            self._apart = ClearanceStruct(task.collisions, task.wanted, task.within(length), ROWS, task.spare)
             self._struct.clearance = ctypes.addressof(self._apart)
         arrays = {"tips": self._tips.records, "scale": scale, "coordinate": limits.coordinate.astype(np.int32)}
         for name in ("max_step", "max_step_change", "lower", "upper"):

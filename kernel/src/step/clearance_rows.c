@@ -8,6 +8,7 @@
 #include "step/robot_rows.h"
 
 static const double NOTHING = -1.0; /* [m] what rows without a pair ask for */
+static const double A_LITTLE = 0.02; /* [rad or L] of the joints, that leads to what rows spare */
 
 typedef struct scratch {
   rk_places places;
@@ -95,6 +96,7 @@ void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *no
       climb(step, nodes, node[side], end, found + 1 + 3 * side, found + 7, side ? size : -size, J);
     for (int64_t k = 0; k < nv; k++) /* as other rows: a joint whose axis goes through the nearest point moves nothing */
       if (__builtin_fabs(J[k]) < RK_ROUNDING) J[k] = 0.0;
+    data->low[at] += rk_min(size * c->spare, A_LITTLE * rk_sqrt(rk_dot(step->model->nv, J, J)));
   }
 }
 

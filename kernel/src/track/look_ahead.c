@@ -95,9 +95,11 @@ int32_t rk_look_ahead(const rk_track *track, const rk_clearance *clearance, cons
       rk_place_nodes(m, s.there, s.nodes);
       rk_place_links(clearance, s.nodes, &s.places);
       for (int32_t i = 0; i < clearance->n_pairs; i++) {
-        double own[10], radii, value = clearance->within;
+        /* Where another pair is too near, one counts only where it comes nearer: how deep it is takes longest to find. */
+        const double most = code == RK_LOOK_FREE ? clearance->within : rk_min(clearance->within, needed[i] + worst);
+        double own[10], radii, value = most;
         const double square = rk_pair_centres(clearance, &s.places, i, &radii), reach = value + radii;
-        if (!(square > reach * reach)) {
+        if (reach > 0.0 && !(square > reach * reach)) {
           const int32_t status = rk_pair_distance(clearance, &s.places, i, value, own);
           if (status == RK_DISTANCE_FAILED) {
             *pair = i;

@@ -29,10 +29,8 @@ from .native_safe_stop import safe_stop
 from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
-STUCK = 1e-3  # [rad, m] of a coordinate: in a frame the robot hardly moves
 SAME = 1e-14  # [rad, m] of a step
 AT_ONCE = 7  # frames that are followed with the clearance at once, before one is tried without it again
-SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
 
 
 def tracker_of(
@@ -58,10 +56,9 @@ class AvoidingTracker(Tracker):
     What moves is evaded some frames before it is there: where the next frames are not known it is taken to go on. A
     step that meets the tasks may end beyond it; then the clearance alone leads the shortest way out.
 
-    While the robot is beside what blocked it and meets its tasks there, or misses them and hardly moves, some frames
-    are followed with the clearance at once: followed without it they would be blocked every other time. They are
-    followed without it again where tasks begin to be missed, or limits on speed are why they are, and where an obstacle
-    that nothing is blocked by yet comes nearer.
+    While the robot is beside what blocked it, some frames are followed with the clearance at once: followed without it
+    they would be blocked every other time. They are followed without it again where tasks begin to be missed, or limits
+    on speed are why they are, and where an obstacle comes nearer.
     """
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
@@ -79,7 +76,7 @@ class AvoidingTracker(Tracker):
         self._clearance = clearance
         self._others = [i for i in range(len(self.tasks)) if i != self.at]
         others = [self.tasks[i] for i in self._others]
-        wider = ClearanceTask(clearance.collisions, clearance.margin + SPARE * self.levels.length, clearance.target)
+        wider = clearance.with_spare(SPARE * self.levels.length)
         self._free, self._near = (
             Tracker(self.model, own, self.dt, self.backend, self.criteria) for own in (others, [*others, wider])
         )
@@ -115,42 +112,54 @@ class AvoidingTracker(Tracker):
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
-            own = slice(first, first + self._chunk)
-            found = self._frames(targets[own], later[own]) if self._chunk > 1 else None
+            count = self._chunk if self._pressed is None else 1 if self._collision else self._remaining
+            own = slice(first, first + count)
+            found = self._frames(targets[own], later[own]) if count > 1 else None
             parts.append(self._frame(targets[first], later[first], None) if found is None else found)
             first += len(parts[-1].codes)
         return joined(parts)
 
     def _frames(self, targets: Sequence[Sequence[Any]], later: Sequence[Array | None]) -> TrackResult | None:
-        """The first of these frames that are free without the clearance; the same as one by one.
-        None: the first one may not be. later: see `coming`."""
-        if self._kept is None or not self._own[self.at] or self._stop.nearest(self._kept):
+        """The first of these frames that are free without the clearance, or with it while the robot is beside what
+        blocked it; the same as one by one. None: the first one may not be. later: see `coming`."""
+        pressed, remaining = self._pressed, self._remaining
+        if self._kept is None or not self._own[self.at] or (pressed is None and self._stop.nearest(self._kept)):
             self._chunk = 1
             return None
-        before, tracker = self.v, self._free
+        before, tracker = self.v, self._free if pressed is None else self._near
         self._lead(tracker)
-        mark, aims = tracker.mark(), [[own[i] for i in self._others] for own in targets]
+        which = self._others if pressed is None else [*self._others, self.at]
+        mark, aims = tracker.mark(), [[own[i] for i in which] for own in targets]
         found = self._follow_with(tracker, aims)
         places = np.concatenate((self.q[None], found.q))
         steps = get_backend(self.backend).difference(self.model.tree, places[:-1], places[1:])
         outcome = TrackOutcome.empty(len(targets), len(self.tasks), self.model.nq, self.model.nv)
         outcome.q[:], outcome.iterations[:], outcome.behind[:] = found.q, found.iterations, found.behind
         residuals = np.zeros((len(targets), len(self.tasks), 2))
-        residuals[:, self._others] = found.residuals
+        residuals[:, which] = found.residuals
         remarks = list(found.remarks or [""] * len(targets))
         collisions = [self._collision]
         kept, was, count = self._kept, self._obstacles, 0
         for q, step, wanted, then in zip(places, steps, targets, later, strict=False):
-            look = self._look(q, step, kept, passed(was, wanted[self.at], HALFWAY), wanted[self.at], then)
-            was = wanted[self.at]
+            code, obstacles = int(found.codes[count]), wanted[self.at]
+            if pressed is not None and (
+                then is not None or self._is_released(code, found.residuals[count, :-1], collisions[-1])
+            ):
+                break
+            look = self._stop.look_around(q, step, kept, passed(was, obstacles, HALFWAY), obstacles, then)
             if look.blocked is not None:
                 break
             outcome.codes[count], collision = self._verdict(
-                int(found.codes[count]), residuals[count], self._own, look, None, collisions[-1]
+                code, residuals[count], self._own, look, None if pressed is None else self._why, collisions[-1]
             )
             collisions.append(collision)
-            kept, count = look.kept, count + 1
-        self._chunk = min(2 * self._chunk, CHUNK) if count == len(targets) else 1
+            kept, was, count = look.kept, obstacles, count + 1
+            if pressed is not None:
+                remaining -= 1
+                if not (remaining and self._stays_beside(pressed, int(outcome.codes[count - 1]), kept)):
+                    pressed = None
+                    break
+        self._chunk = min(2 * self._chunk, CHUNK) if count == len(targets) and tracker is self._free else 1
         if count < len(targets):
             tracker.go_back(mark)
             if not count:
@@ -158,8 +167,8 @@ class AvoidingTracker(Tracker):
             self._follow_with(tracker, aims[:count])
             outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
         _go_on(self, outcome.q[-1], steps[count - 1], tracker.memory)
-        self._kept, self._collision, self._obstacles = kept, collisions[-1], targets[count - 1][self.at]
-        self._pressed, self._remaining = None, 0
+        self._kept, self._collision, self._obstacles = kept, collisions[-1], was
+        self._pressed, self._remaining = pressed, 0 if pressed is None else remaining
         result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
         return replace(result, collisions=collisions[1:])
 
@@ -176,7 +185,7 @@ class AvoidingTracker(Tracker):
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
         kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
-        if later is not None and self._collision is None:
+        if later is not None:
             pressed = None  # what is coming is seen by the free frame
         halfway = passed(self._obstacles, obstacles, HALFWAY)
         others, own = [wanted[i] for i in self._others], shares[self._others]
@@ -184,10 +193,9 @@ class AvoidingTracker(Tracker):
         with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
         near = None if pressed is None else self._led(self._near, *with_clearance)
         tracker = self._free if near is None else self._near
-        misses = near is not None and self._near.missed(near.residuals[0], np.append(own, 1.0))[:-1].any()
-        if near is None or (misses and (near.codes[0] == LATE or self._collision is None)):
+        if near is None or self._is_released(int(near.codes[0]), near.residuals[0, :-1], self._collision, own):
             found = self._led(self._free, others, influence, down_to, around)
-            look = self._look(q, self._step(q, found.q[0]), kept, halfway, obstacles, later)
+            look = self._stop.look_around(q, self._step(q, found.q[0]), kept, halfway, obstacles, later)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
             why = look.blocked or self._stop.nearest(kept)
         else:
@@ -206,7 +214,7 @@ class AvoidingTracker(Tracker):
                     found = self._led(tracker, [where], None, math.inf, None)
                 else:
                     continue
-                look = self._look(q, self._step(q, found.q[0]), kept, halfway, obstacles, None)
+                look = self._stop.look_around(q, self._step(q, found.q[0]), kept, halfway, obstacles, None)
                 tried.append((look, found, tracker))
                 if look.blocked is None:
                     break
@@ -215,7 +223,7 @@ class AvoidingTracker(Tracker):
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         there = found.q[0]
         if look.blocked is not None:
-            look = self._slower(q, before * self.dt, self._step(q, there), kept, halfway, obstacles)
+            look = self._stop.slower(q, before * self.dt, self._step(q, there), kept, halfway, obstacles)
             there, tracker = self.model.limits.clamp(look.q), self._alone
         if tracker is self._alone:
             followed = (shares > 0.0) & (np.arange(len(shares)) != self.at)
@@ -224,10 +232,10 @@ class AvoidingTracker(Tracker):
             residuals[0, self._others] = found.residuals[0, : len(others)]
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
-        _go_on(self, there, step := self._step(q, there), memory)
+        _go_on(self, there, self._step(q, there), memory)
         self._kept, self._collision, self._obstacles = look.kept, collision, obstacles
         self._pressed, self._remaining = None, 0
-        if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept, step):
+        if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept):
             self._pressed, self._remaining = pressed, remaining
             self._why = why or self._clearance.collisions.near(pressed, float(look.kept[pressed]))
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
@@ -263,11 +271,16 @@ class AvoidingTracker(Tracker):
         assert why is not None
         return COLLIDED, Diagnosis.collision(why, f"on the way there {why.sentence()}")
 
-    def _stays_beside(self, pair: int, code: int, kept: Array, step: Array) -> bool:
-        """Whether a frame ends where its clearance holds a pair, by its number, and meets its tasks there, or misses
-        them after a step (nv,) that is hardly one."""
-        stands = code == COLLIDED and bool(abs(step).max() < STUCK)
-        return bool(kept[pair] < self._stop.reach) and (code == CONVERGED or stands)
+    def _is_released(
+        self, code: int, residuals: Array, collision: Diagnosis | None, shares: Array | None = None
+    ) -> bool:
+        """Whether a frame that was followed with the clearance at once misses other tasks, and not for what it is
+        beside. residuals: (other tasks, 2).   shares: (other tasks,) in place of their own."""
+        return bool((code == LATE or collision is None) and self._free.missed(residuals, shares).any())
+
+    def _stays_beside(self, pair: int, code: int, kept: Array) -> bool:
+        """Whether a frame ends where its clearance keeps a pair apart, and misses no task for another reason."""
+        return bool(kept[pair] < self._stop.reach) and code in (CONVERGED, COLLIDED)
 
     def _led(
         self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float, around: Array | None
@@ -301,33 +314,6 @@ class AvoidingTracker(Tracker):
 
     def _step(self, q: Array, there: Array) -> Array:
         return get_backend(self.backend).difference(self.model.tree, q, there)
-
-    def _look(
-        self, q: Array, step: Array, kept: Array, halfway: Array | None, obstacles: Array | None, later: Array | None
-    ) -> Look:
-        """`SafeStop.look` at obstacles, which are elsewhere half-way (n, 4, 4) and later, where that counts."""
-        look = self._stop.look(q, step, kept, obstacles)
-        if look.blocked is None and halfway is not None:
-            look = self._stop.look_halfway(look, q, step, kept, halfway)
-        if look.blocked is None and later is not None:
-            then = self._stop.look(q, step, kept, later)
-            look = replace(look, blocked=then.blocked, pair=then.pair)
-        return look
-
-    def _slower(
-        self, q: Array, last: Array, step: Array, kept: Array, halfway: Array | None, obstacles: Array | None
-    ) -> Look:
-        """A part of a step that is free, or the step of braking. last: (nv,) the step before."""
-        braking, shares = self.limits.coasting(q, last), SHARES
-        if self.limits.cones or self.limits.bases:  # steps between two that are viable may not be
-            shares = ()
-        looks = []
-        for less in (*(braking + share * (step - braking) for share in shares), braking, step):
-            looks.append(self._look(q, less, kept, halfway, obstacles, None))
-            if looks[-1].blocked is None:
-                return looks[-1]
-        # An obstacle comes too fast, or the start was too near.
-        return max(looks, key=lambda look: look.room)
 
 
 def _go_on(tracker: Tracker, q: Array, step: Array, memory: MotionMemory) -> None:

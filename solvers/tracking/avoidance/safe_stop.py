@@ -18,6 +18,7 @@ from ....robokin.model.robot import RobotModel
 from ...limits.viability import StepLimits
 from ...tasks.clearance import ClearanceTask
 
+SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
 LONGEST = 1000  # frames of braking that are looked at
 _STANDS = 1e-9  # of a step, beside which no joint moves
 _ROUNDING = 1e-9  # [m]
@@ -25,8 +26,9 @@ _ROUNDING = 1e-9  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, `SafeStop.reach` at most.
-    blocked: the two that come nearest, where they come too near before the robot stands; `pair` is their number."""
+    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, `SafeStop.reach` at most;
+    unknown where something blocks.   blocked: the two that come nearest, where they come too near before the robot
+    stands; `pair` is their number."""
 
     q: Array
     kept: Array
@@ -72,13 +74,41 @@ class SafeStop:
         sample, pair = (int(i) for i in np.unravel_index(int(over.argmin()), over.shape))
         return Look(places[1], kept[1], self.task.collisions.near(pair, kept[sample, pair]), pair)
 
-    def look_halfway(self, look: Look, q: Array, step: Array, before: Array, obstacles: Array) -> Look:
+    def _look_halfway(self, look: Look, q: Array, step: Array, before: Array, obstacles: Array) -> Look:
         """A look that is free, or blocked half-way of the step, where the obstacles are there."""
         kept = self.kept(self.moved(q, 0.5 * step)[None], obstacles)[0]
         pair = int((kept - self.needed(before)).argmin())
         if kept[pair] >= self.needed(before)[pair] - _ROUNDING:
             return look
         return replace(look, blocked=self.task.collisions.near(pair, kept[pair]), pair=pair)
+
+    def look_around(
+        self, q: Array, step: Array, kept: Array, halfway: Array | None, obstacles: Array | None, later: Array | None
+    ) -> Look:
+        """`look` at obstacles, which are elsewhere half-way (n, 4, 4) and later, where that counts."""
+        look = self.look(q, step, kept, obstacles)
+        if look.blocked is None and halfway is not None:
+            look = self._look_halfway(look, q, step, kept, halfway)
+        if look.blocked is None and later is not None:
+            then = self.look(q, step, kept, later)
+            look = replace(look, blocked=then.blocked, pair=then.pair)
+        return look
+
+    def slower(
+        self, q: Array, last: Array, step: Array, kept: Array, halfway: Array | None, obstacles: Array | None
+    ) -> Look:
+        """A part of a step that is free, or the step of braking. last: (nv,) the step before."""
+        braking, shares = self.limits.coasting(q, last), SHARES
+        if self.limits.cones or self.limits.bases:  # steps between two that are viable may not be
+            shares = ()
+        looks = []
+        for less in (*(braking + share * (step - braking) for share in shares), braking, step):
+            looks.append(self.look_around(q, less, kept, halfway, obstacles, None))
+            if looks[-1].blocked is None:
+                return looks[-1]
+        # An obstacle comes too fast, or the start was too near.
+        look = max(looks, key=lambda look: look.room)
+        return replace(look, kept=self.kept(look.q[None], obstacles)[0])
 
     def _stopping(self, q: Array, step: Array) -> Array:
         """(n, nq) the configurations half-way and at the end of each step."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
 from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, track, velocity_step
+from robokin_addon.solvers.descent.engine import CONVERGED
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from robokin_addon.solvers.tracking.avoidance.native_safe_stop import NativeSafeStop
 from robokin_addon.solvers.tracking.avoidance.safe_stop import SafeStop
-from robokin_addon.solvers.tracking.data import LATE
+from robokin_addon.solvers.tracking.data import COLLIDED, LATE
 from robokin_addon.solvers.tracking.frame_reference import Frame
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
@@ -40,7 +42,7 @@ def test_rows_are_those_of_the_task() -> None:
         model = collisions.model
         moved = np.array([obstacle.placement for obstacle in collisions.obstacles])
         moved[:, 0, 3] += 0.1
-        clearance = ClearanceTask(collisions, 0.2)
+        clearance = ClearanceTask(collisions, 0.2).with_spare(0.01 * (seed % 3))
         tasks = [PositionTask("tool", [0.5, 0.0, 0.5]), clearance]
         for target, place in ((None, q), (moved, other)):
             levels = TaskLevels(model, tasks)
@@ -202,14 +204,19 @@ def test_frames_in_pieces_are_those_at_once() -> None:
 def counted_free_frames(tracker: AvoidingTracker) -> list[int]:
     """To which it adds how many frames it follows without the clearance, each time that it does."""
     free: list[int] = []
-    run = tracker._free.run
-
-    def counted(targets: Any, *others: Any) -> TrackResult:
-        free.append(len(targets))
-        return run(targets, *others)
-
-    tracker._free.run = counted  # type: ignore[method-assign]
+    watch(tracker._free, lambda found: free.append(len(found)))
     return free
+
+
+def watch(tracker: Tracker, watcher: Callable[[TrackResult], None]) -> None:
+    run = tracker.run
+
+    def watched(*arguments: Any) -> TrackResult:
+        found = run(*arguments)
+        watcher(found)
+        return found
+
+    tracker.run = watched  # type: ignore[method-assign]
 
 
 def test_what_presses_is_followed_with_the_clearance_at_once() -> None:
@@ -297,3 +304,95 @@ def test_beside_a_clearance_nobody_looks_which_late_joints_could_be_spared(seed:
         found.append(tracker.run(tracker.check_targets([[goal, None]] * 4)))
     assert not asked and (found[0].codes == LATE).all()
     np.testing.assert_array_equal(found[1].behind, found[0].behind)
+
+
+def beside_the_wall(model: RobotModel, backend: str = "native") -> tuple[AvoidingTracker, list[list[Any]]]:
+    """The slide is at the wall, and the hand goes on along its line, which it meets."""
+    wall = Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
+    others = [link for link in model.link_names if link not in ("base", "slide")]
+    collisions = CollisionModel(model, [wall], [*(("slide", each) for each in others), *((o, "wall") for o in others)])
+    tracker = tracker_of(model, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(collisions)], 1 / 24, backend)
+    assert isinstance(tracker, AvoidingTracker)
+    tracker.stand(np.zeros(model.nq))
+    targets = tracker.check_targets([[[x, 0.0, 0.0], None] for x in np.linspace(0.0, 1.2, 81)])
+    assert tracker.run(targets[:60]).converged.all()
+    return tracker, targets[60:]
+
+
+def test_frames_beside_an_obstacle_are_followed_together_as_one_by_one() -> None:
+    model, near = read_urdf_text(ALONG), list[int]()
+    tracker, targets = beside_the_wall(model)
+    watch(tracker._near, lambda found: near.append(len(found)))
+    together = tracker.run(targets)
+    assert together.converged.all() and len(near) <= 8 and sum(near) >= 15
+    tracker, targets = beside_the_wall(model)
+    one_by_one = [tracker.run([each]).q for each in targets]
+    np.testing.assert_array_equal(np.concatenate(one_by_one), together.q)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_neighbours_that_nothing_leads_apart_cost_no_search(backend: str) -> None:
+    """A finger turns about a line through its ball, 0.3 mm farther from the hand's than the margin: no frame looked for
+    a way to have them farther apart."""
+    finger = """<link name="knuckle"/>
+    <link name="finger"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+    <joint name="turn" type="revolute"><parent link="hand"/><child link="knuckle"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+    <joint name="turn more" type="revolute"><parent link="knuckle"/><child link="finger"/><origin xyz="0 0 0.2053"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+    tracker, targets = beside_the_wall(read_urdf_text(ALONG.replace("</robot>", finger)), backend)
+    codes, steps = list[int](), list[int]()
+    watch(tracker._near, lambda found: (codes.extend(found.codes), steps.extend(found.iterations)))  # type: ignore[func-returns-value]
+    assert tracker.run(targets).converged.all()
+    assert len(steps) >= 15 and max(steps) <= 4 and set(codes) == {CONVERGED}
+
+
+def test_what_slides_along_an_obstacle_that_its_target_is_in_is_followed_so_at_once() -> None:
+    """The target moves on behind a wall, so the hand goes on, too: without the clearance each frame was blocked."""
+    gantry, wall = read_urdf_text(GANTRY), Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
+    tracker = tracker_of(gantry, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(CollisionModel(gantry, [wall]))])
+    assert isinstance(tracker, AvoidingTracker)
+    tracker.stand(np.zeros(2))
+    line = [*np.linspace([0.0, 0.0], [0.6, 0.0], 30), *np.linspace([0.6, 0.0], [0.6, 0.9], 48)]
+    targets = tracker.check_targets([[[*point, 0.0], None] for point in line])
+    tracker.run(targets[:40])
+    free = counted_free_frames(tracker)
+    found = tracker.run(targets[40:])
+    assert (found.codes == COLLIDED).all() and sum(free) <= 6
+    np.testing.assert_allclose(found.q[:, 1], np.array(line)[40:, 1], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [3, 12, 14])
+def test_a_target_that_moves_on_in_an_obstacle_is_searched_for_in_few_steps(seed: int) -> None:
+    """The search for the place nearest to it goes on in the next frame. Both backends go the same way."""
+    collisions, q, q1 = random_scene(np.random.default_rng(seed), 12)
+    goal = forward_kinematics(collisions.model, q1)["tool"][:3, 3]
+    found = []
+    for backend in ("numpy", "native"):
+        tracker = Tracker(collisions.model, [PositionTask("tool", goal), ClearanceTask(collisions)], 1 / 24, backend)
+        tracker.stand(q)
+        line = [[goal + k * np.array([0.01, 0.0, -0.02]), None] for k in range(12)]
+        found.append(tracker.run(tracker.check_targets(line)))
+    np.testing.assert_array_equal(found[0].iterations, found[1].iterations)
+    assert found[1].iterations[1:].max() <= 30
+    np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_look_that_is_blocked_says_the_same_on_both_backends(seed: int) -> None:
+    """However many pairs are in one another, of which but the deepest counts."""
+    rng = np.random.default_rng(seed)
+    collisions, q, _ = random_scene(rng, 60)
+    model, clearance = collisions.model, ClearanceTask(collisions)
+    limits = StepLimits.of(model, 1 / 24)
+    kinds = (SafeStop, "numpy"), (NativeSafeStop, "native")
+    looks = [kind(model, clearance, limits, name, 0.02) for kind, name in kinds]
+    kept, deep = looks[0].kept(q[None], None)[0], 0
+    for _ in range(20):
+        step = rng.normal(0.0, 0.4, model.nv)
+        one, other = (each.look(q, step, kept, None) for each in looks)
+        assert (one.blocked is None) == (other.blocked is None)
+        if one.blocked is not None and other.blocked is not None:
+            assert other.blocked.distance == pytest.approx(one.blocked.distance, abs=1e-9)
+            deep += one.blocked.distance < -0.02
+    assert deep >= 5
