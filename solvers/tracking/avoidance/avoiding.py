@@ -112,7 +112,9 @@ class AvoidingTracker(Tracker):
         parts: list[TrackResult] = []
         first = 0
         while first < len(targets):
-            count = self._chunk if self._pressed is None else 1 if self._collision else self._remaining
+            count = self._chunk
+            if self._pressed is not None:
+                count = 1 if self._collision or later[first] is not None else self._remaining
             own = slice(first, first + count)
             found = self._frames(targets[own], later[own]) if count > 1 else None
             parts.append(self._frame(targets[first], later[first], None) if found is None else found)
