@@ -96,7 +96,8 @@ int32_t rk_look_ahead(const rk_track *track, const rk_clearance *clearance, cons
       rk_place_links(clearance, s.nodes, &s.places);
       for (int32_t i = 0; i < clearance->n_pairs; i++) {
         /* Where another pair is too near, one counts only where it comes nearer: how deep it is takes longest to find. */
-        const double most = code == RK_LOOK_FREE ? clearance->within : rk_min(clearance->within, needed[i] + worst);
+        int counts = code == RK_LOOK_FREE || (frame == 0 && !half);
+        const double most = counts ? clearance->within : rk_min(clearance->within, needed[i] + worst);
         double own[10], radii, value = most;
         const double square = rk_pair_centres(clearance, &s.places, i, &radii), reach = value + radii;
         if (reach > 0.0 && !(square > reach * reach)) {
@@ -105,10 +106,10 @@ int32_t rk_look_ahead(const rk_track *track, const rk_clearance *clearance, cons
             *pair = i;
             return RK_LOOK_FAILED;
           }
-          if (status == RK_DISTANCE_FOUND) value = rk_min(value, own[0]);
+          if (status == RK_DISTANCE_FOUND && own[0] < value) value = own[0], counts = 1;
         }
         if (frame == 0 && !half) kept[i] = value;
-        if (value - needed[i] < worst) worst = value - needed[i], *pair = i, *distance = value, code = RK_LOOK_BLOCKED;
+        if (counts && value - needed[i] < worst) worst = value - needed[i], *pair = i, *distance = value, code = RK_LOOK_BLOCKED;
       }
       if (frame == 0 && !half) rk_copy(end, s.there, m->nq);
     }

@@ -26,9 +26,8 @@ _ROUNDING = 1e-9  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, `SafeStop.reach` at most;
-    unknown where something blocks.   blocked: the two that come nearest, where they come too near before the robot
-    stands; `pair` is their number."""
+    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, `SafeStop.reach` at most.
+    blocked: the two that come nearest, where they come too near before the robot stands; `pair` is their number."""
 
     q: Array
     kept: Array
@@ -107,8 +106,7 @@ class SafeStop:
             if looks[-1].blocked is None:
                 return looks[-1]
         # An obstacle comes too fast, or the start was too near.
-        look = max(looks, key=lambda look: look.room)
-        return replace(look, kept=self.kept(look.q[None], obstacles)[0])
+        return max(looks, key=lambda look: look.room)
 
     def _stopping(self, q: Array, step: Array) -> Array:
         """(n, nq) the configurations half-way and at the end of each step."""
