@@ -79,6 +79,16 @@ def test_smooth_keeps_the_narrowest(arm):
     assert 0.45 < abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
 
 
+def test_retime_keeps_the_narrowest(arm):
+    q = np.zeros((LAST, 3))
+    q[:, 0] = SPEED * frame_seconds(bpy.context.scene) * np.arange(LAST)
+    write_curves(arm, range(1, LAST + 1), q, False, binding(arm))
+    bpy.context.scene.frame_set(1)
+    assert called(bpy.ops.robokin.retime, arm) == {"FINISHED"}
+    motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm)))
+    assert 0.45 < abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
+
+
 @pytest.fixture
 def ball(scene) -> bpy.types.Object:
     """A ball that turns about its diagonal, in the middle faster than it may."""
