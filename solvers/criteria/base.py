@@ -161,9 +161,10 @@ def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:
 
 
 def time_to_optimum(criteria: Sequence[Criterion]) -> float:
-    """[s] in which each potential alone is descended: so many time constants of the slowest, and seconds at least."""
+    """[s] in which each potential alone is descended: so many time constants of the slowest, and seconds at least.
+    Without one there is nowhere to go."""
     gains = [each.gain for each in criteria if isinstance(each, Potential)]
-    return SETTLING / min([1.0, *gains])
+    return SETTLING / min([1.0, *gains]) if gains else 0.0
 
 
 def criterion_names(criteria: Sequence[Criterion]) -> list[str]:

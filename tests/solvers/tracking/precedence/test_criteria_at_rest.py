@@ -24,7 +24,7 @@ from robokin_addon.solvers import (
     TrackResult,
     track,
 )
-from robokin_addon.solvers.criteria import Criterion, GravityTorque, JointSprings, Manipulability
+from robokin_addon.solvers.criteria import Criterion, GravityTorque, JointSprings, KineticEnergy, Manipulability, Smooth
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks.places.curve import Curve
 from support.engine.goals import random_goal, size
@@ -154,3 +154,16 @@ def test_both_backends_are_led_alike() -> None:
         for backend in ("native", "numpy")
     )
     np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_what_costs_velocity_alone_moves_nothing_in_a_still_scene(backend: str) -> None:
+    """It has no best posture to come to: the robot stands where it meets its task, and sways no more."""
+    model = load_urdf(robot("panda"))
+    q = model.limits.middle(model.neutral())
+    here = forward_kinematics(model, q)["panda_hand"][:3, 3]
+    targets = [[here]] * 2 + [[here + np.array([0.1, -0.2, -0.1])]] * 60
+    criteria = [KineticEnergy(), Smooth()]
+    found = track(model, [PositionTask("panda_hand", here)], targets, q, DT, criteria=criteria, backend=backend)
+    assert found.converged[-1]
+    assert abs(np.diff(found.q[-20:], axis=0)).max() < 1e-9
