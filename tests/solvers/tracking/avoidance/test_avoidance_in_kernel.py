@@ -334,7 +334,7 @@ def test_frames_beside_an_obstacle_are_followed_together_as_one_by_one() -> None
 def test_neighbours_that_nothing_leads_apart_cost_no_search(backend: str) -> None:
     """A finger turns about a line through its ball, 0.3 mm farther from the hand's than the margin: no frame looked for
     a way to have them farther apart."""
-    finger = """<link name="knuckle"/>
+    finger = """<link name="knuckle"><collision><geometry><sphere radius="0.01"/></geometry></collision></link>
     <link name="finger"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
     <joint name="turn" type="revolute"><parent link="hand"/><child link="knuckle"/>
     <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
