@@ -78,7 +78,8 @@ def traversal_steps(
     parts: list[tuple[str, ...]] = [()] * len(targets.readings)
     parts[counting[0]] = tuple(part.name for part in task.parts)
     statuses = [Status.CONVERGED] * len(shown)
-    note = "; ".join(filter(None, (_note(found, at, shown[-1]), inputs.note)))
+    ignored = "criteria do not count past singularities" if inputs.criteria else ""
+    note = "; ".join(filter(None, (_note(found, at, shown[-1]), ignored, inputs.note)))
     return BakeResult(
         model=motion.model,
         frames=shown,

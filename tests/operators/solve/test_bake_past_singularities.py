@@ -153,3 +153,13 @@ def test_limits_that_are_animated_are_kept_in_every_frame(scene, robot) -> None:
     motion = finish(sample_motion(scene, robot, range(1, robot.robokin.baked_frames[1] + 1), binding(robot)))
     assert 1.2 < abs(motion.v).max() <= 1.25 * (1.0 + 1e-5)
     assert "narrowest" in settings.bake_reason
+
+
+@pytest.mark.parametrize("has_criterion", [False, True])
+def test_a_bake_says_that_criteria_do_not_count(robot, has_criterion) -> None:
+    if has_criterion:
+        robot.robokin.criteria.add().kind = "KINETIC_ENERGY"
+    robot.robokin.solver.at_singularities = "SLOW_DOWN"
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+    assert ("criteria do not count" in robot.robokin.solver.bake_reason) == has_criterion
