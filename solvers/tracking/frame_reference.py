@@ -67,14 +67,14 @@ class Frame:
         for descent in (self.inside, self._freely):
             descent.rows.is_exact = True
 
-    def goals(self, is_same: bool, is_found: bool, steps: int) -> tuple[list[Array], int, int]:
+    def goals(self, is_same: bool, is_found: bool) -> tuple[list[Array], int, int]:
         """The goals (nq,) of the first levels: configurations that meet them, or come as near as those above allow,
         without limits on speed. And how many levels are met, and how many have their last goal, from the first on.
         is_same: the last goals are for these targets, and are only changed for better ones. is_found: the first, of
-        links that are too near, was found among these obstacles and stays: searching on would only creep. steps: down
-        to a minimum, at most."""
-        free, tracking, possible, kept = self._freely, self._tracking, 0, 0
+        links that are too near, was found among these obstacles and stays: searching on would only creep."""
+        free, tracking = self._freely, self._tracking
         goals: list[Array] = []
+        possible = kept = 0
         for on in range(1, free.rows.levels + 1):
             start, is_velocity = tracking.goal_start(on - 1), bool(free.rows.are_velocities[on - 1])
             last = free.look(start)
@@ -85,7 +85,7 @@ class Frame:
             elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
-            met = met or ((on > 1 or not is_found) and free.settle(steps, SETTLED))
+            met = met or ((on > 1 or not is_found) and free.settle(SETTLING_STEPS, SETTLED))
             if on == 1 and not is_velocity and not tracking.keeps_clear:
                 met = met or free.turn_aside(start) or self._turned_round(last)
             met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))

@@ -36,11 +36,10 @@ from ..limits.viability import braking_distance, frames_to_stand
 from ..tasks import FrameTask
 from ..tasks.native import same_target
 from .data import LATE, TrackOutcome, refuse_targets
-from .frame_reference import AT_GOAL, FRAME_STEPS, SETTLING_STEPS, Frame
+from .frame_reference import AT_GOAL, FRAME_STEPS, Frame
 
 NEARLY = 1e-3  # relative: what is as fast as may be
 IDLY, MANOEUVRES = 8.0, 48.0  # frames in which a robot may gain nothing; the second of bases that roll
-PASSING_STEPS = 8  # of targets among obstacles that move on: the next frame's search goes on from there
 AGAIN = 2.0  # times as long as joints need may a robot move to a goal, and stop and turn back
 SHORTLY = 24.0  # frames after which one level less is kept
 BETTER = 1e-3  # relative: an error is less that is so by more
@@ -172,8 +171,7 @@ class ReferenceTracking:
             possible = _leading(here.inside.look(goals[-1]).met)
         if not (rests := rests or is_reached):
             is_found = is_firm and not here.inside.rows.changes and met_before == 0 and not self.data.bases
-            passes = self.keeps_clear and self._late and not is_still
-            goals, possible, kept = here.goals(is_same, is_found, PASSING_STEPS if passes else SETTLING_STEPS)
+            goals, possible, kept = here.goals(is_same, is_found)
             if is_same:  # the others are on their way to another goal
                 self._times[kept:] = np.inf
             # All of them may have been tried above, though maybe not exactly, or not without criteria.

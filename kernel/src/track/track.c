@@ -214,9 +214,7 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
   int32_t possible = 0;
   if (rests || (is_same && rk_is_equal(t->frame.last, rk_last_goal(t, s->levels - 1), m->nq))) possible = go_to_rest(t, &reached);
   if (!(rests = rests || reached)) {
-    /* Of targets among obstacles that move on the next frame's search goes on from there. */
-    const int32_t steps = rk_keeps_clear(t) && *late != 0.0 && !is_still ? RK_PASSING_STEPS : RK_SETTLING_STEPS;
-    possible = rk_tracking_find_goals(t, is_same, still & 2 && met_before == 0 && rk_keeps_clear(t) && ik->n_bases == 0, steps);
+    possible = rk_tracking_find_goals(t, is_same, still & 2 && met_before == 0 && rk_keeps_clear(t) && ik->n_bases == 0);
     /* all of them may have been tried above, though maybe not exactly, or not without criteria */
     const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);

@@ -136,7 +136,7 @@ static int meet_as_one(rk_tracking *t) {
   return 0;
 }
 
-int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found, int32_t steps) {
+int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
   const rk_ik *ik = t->track->ik;
   const int32_t nq = ik->model->nq;
   rk_search *s = &t->search;
@@ -165,7 +165,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found, int32_
       rk_copy(t->pulled, s->best_q, nq);
       met = rk_tracking_go(t, t->pulled, RK_GOAL_STEPS, 0);
     }
-    met = met || ((k > 0 || !is_found) && rk_search_settle(s, steps, RK_SETTLED)) ||
+    met = met || ((k > 0 || !is_found) && rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED)) ||
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
           (k > 0 && possible == k && !is_velocity && meet_as_one(t));
     if (met && possible == k) possible = s->on;

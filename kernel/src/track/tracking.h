@@ -6,7 +6,7 @@
 #include "track/frame_bounds.h"
 #include "step/stack.h"
 
-enum { RK_FRAME_STEPS = 10, RK_GOAL_STEPS = 30, RK_SETTLING_STEPS = 60, RK_PASSING_STEPS = 8 };
+enum { RK_FRAME_STEPS = 10, RK_GOAL_STEPS = 30, RK_SETTLING_STEPS = 60 };
 #define RK_SETTLED 1e-5 /* relative: a goal whose error changes by less is found */
 #define RK_STANDING 0.5 /* of a tolerance: by how much a level that stands may be off its goal */
 #define RK_AT_GOAL 1e-9 /* [rad, m] */
@@ -107,8 +107,8 @@ void rk_tracking_look(rk_tracking *t, const double *q);
 /* The goals of the first levels: configurations that meet them, or come as near as those above allow, without limits on speed.
    Returns how many levels are met from the first on. is_same: the last goals are for these targets, and are only changed for
    better ones. is_found: the first level, which is not met, is that of links that keep apart, and its last goal was found
-   among these obstacles, which searching on would only creep away from. steps: down to a minimum, at most. */
-int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found, int32_t steps);
+   among these obstacles, which searching on would only creep away from. */
+int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found);
 
 /* frame.moved = the last goal of a level, with the bases where they are: only from there they can roll. */
 void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level);

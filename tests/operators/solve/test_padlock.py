@@ -123,7 +123,7 @@ def test_the_lock_is_in_the_record_and_older_records_have_none(robot):
     keep_edits(robot.data)
     bone = robot.data.bones[binding(robot).own_channels[AT].bone]
     record = json.loads(bone["robokin_joint"])
-    assert record["version"] == 3 and record["locked"] is True
+    assert record["version"] == 4 and record["locked"] is True
     del record["locked"]
     bone.robokin.version = 0
     bone["robokin_joint"] = json.dumps(record | {"version": 2})

@@ -362,22 +362,6 @@ def test_what_slides_along_an_obstacle_that_its_target_is_in_is_followed_so_at_o
     np.testing.assert_allclose(found.q[:, 1], np.array(line)[40:, 1], atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", [3, 12, 14])
-def test_a_target_that_moves_on_in_an_obstacle_is_searched_for_in_few_steps(seed: int) -> None:
-    """The search for the place nearest to it goes on in the next frame. Both backends go the same way."""
-    collisions, q, q1 = random_scene(np.random.default_rng(seed), 12)
-    goal = forward_kinematics(collisions.model, q1)["tool"][:3, 3]
-    found = []
-    for backend in ("numpy", "native"):
-        tracker = Tracker(collisions.model, [PositionTask("tool", goal), ClearanceTask(collisions)], 1 / 24, backend)
-        tracker.stand(q)
-        line = [[goal + k * np.array([0.01, 0.0, -0.02]), None] for k in range(12)]
-        found.append(tracker.run(tracker.check_targets(line)))
-    np.testing.assert_array_equal(found[0].iterations, found[1].iterations)
-    assert found[1].iterations[1:].max() <= 30
-    np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-9)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_look_that_is_blocked_says_the_same_on_both_backends(seed: int) -> None:
     """However many pairs are in one another, of which but the deepest counts."""
