@@ -32,6 +32,7 @@ _SIDES = (*_WORDS, *((b, a) for a, b in _WORDS), *_LETTERS.items())
 _PARTS = {"arm", "leg", "hip", "knee", "ankle", "foot", "sole", "shoulder", "elbow", "wrist", "hand", "gripper", "eye"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*")  # of snake_case and CamelCase
 _PARALLEL = 1e-2  # sine of the angle up to which axes count as parallel: the two sides of drawn robots differ by 0.006
+_ALIKE = 1e-3  # of a pitch: how much that of the other side may differ
 _ROUNDING = 1e-6  # of a value in single precision, as a pose in Blender has them: not beyond a limit
 _PLACE = 2e-2  # of the robot's size: how far apart a joint and its mirrored counterpart may be
 
@@ -176,7 +177,7 @@ def _has_image(joint: Joint, other: Joint, D: Array, size: float) -> bool:
         if (turns or joint.nv == 1) and np.linalg.norm(np.cross(mapped, its.axis)) > _PARALLEL:
             return False
         # The mirror image of a right-handed screw is a left-handed one.
-        if abs(own.pitch + its.pitch) > _PARALLEL * abs(own.pitch):
+        if abs(own.pitch + its.pitch) > _ALIKE * abs(own.pitch):
             return False
         if turns:
             # Where along its axis a joint's frame stands says nothing.

@@ -10,7 +10,7 @@ import bpy
 
 from ..properties.bridge import Binding, binding
 from ..robokin import RobotModel
-from ..robokin.structure.narrow_limits import with_narrowest_limits
+from ..robokin.structure.narrow_limits import with_narrowest_limits, with_narrowest_rates
 from ..solvers.motion.check import MotionCheck
 from ..solvers.motion.motion import Motion
 from .animation import frames as animation
@@ -51,6 +51,16 @@ def narrowest_over(
     if not numbers_change(obj):
         return robot.model
     return with_narrowest_limits(robot.model, (yield from models_over(scene, obj, frames, robot)))
+
+
+def narrowest_rates_over(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
+) -> Generator[float, None, RobotModel]:
+    """As `narrowest_over`, with the position limits of the present frame: a motion that is there already may be legal
+    outside the narrowest of these."""
+    if not numbers_change(obj):
+        return robot.model
+    return with_narrowest_rates(robot.model, (yield from models_over(scene, obj, frames, robot)))
 
 
 def checked_by_frame(

@@ -29,14 +29,14 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def words_of(name: str) -> list[str]:
-    """["left", "foot"] of LeftFoot, left_foot, lFoot, lfoot, mixamorig:LeftFoot and foot.L."""
+    """["left", "foot"] of LeftFoot, left_foot, lFoot, lfoot, footl, mixamorig:LeftFoot and foot.L."""
     found: list[str] = []
     for word in _WORD.findall(name.rpartition(":")[2].strip()):
         sided = _SIDED.fullmatch(word.lower()) or _SIDED_LAST.fullmatch(word.lower())
         found += sided.groups() if sided else (word.lower(),)
-    # R_arm_l8 is on the right: of several letters the first counts, a whole word before them
-    side = max((word for word in found if word in SIDES), key=lambda word: len(word) > 1, default="")
-    return [SIDES.get(word, ENDS.get(word, word)) for word in found if word not in SIDES or word == side]
+    numbers = [k for k, word in enumerate(found[:-1]) if word in ("l", "r") and found[k + 1].isdigit()]
+    links = {k for k in numbers if any(word in SIDES for word in found[:k])}  # R_arm_l8 is the eighth link on the right
+    return [SIDES.get(word, ENDS.get(word, word)) for k, word in enumerate(found) if k not in links]
 
 
 def body_parts(parents: Mapping[str, str | None]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from ..model.robot import RobotModel
 def with_narrowest_limits(model: RobotModel, others: Sequence[RobotModel]) -> RobotModel:
     """The robot with the narrowest limits of others, which have the same joints; cones of balls are
     its own. Raises ModelError where nothing is left of a joint's range."""
-    made = copy.copy(model)
+    made = with_narrowest_rates(model, others)
     lower, upper = (
         function([getattr(each, name) for each in others], axis=0)
         for function, name in ((np.max, "lower"), (np.min, "upper"))
@@ -26,10 +26,18 @@ def with_narrowest_limits(model: RobotModel, others: Sequence[RobotModel]) -> Ro
         joint = next(each for each in model.moving_joints if at in range(model.nq)[model.slot(each.name).q])
         raise ModelError(f"joint {joint.name!r} has limits that exclude one another over the frames", joint)
     made.lower, made.upper = lower, upper
-    for name in ("velocity", "acceleration", "effort"):
-        setattr(made, name, np.min([getattr(each, name) for each in others], axis=0))
-    for each in (made.lower, made.upper, made.velocity, made.acceleration, made.effort):
+    for each in (made.lower, made.upper):
         each.flags.writeable = False
     made.limits = PositionLimits(lower, upper, model.limits.cones)
     made.__dict__["tree"] = replace(model.tree, lower=lower, upper=upper)
+    return made
+
+
+def with_narrowest_rates(model: RobotModel, others: Sequence[RobotModel]) -> RobotModel:
+    """The robot with the narrowest limits on velocity, acceleration and effort of others, with the same joints."""
+    made = copy.copy(model)
+    for name in ("velocity", "acceleration", "effort"):
+        narrowest = np.min([getattr(each, name) for each in others], axis=0)
+        narrowest.flags.writeable = False
+        setattr(made, name, narrowest)
     return made

@@ -15,13 +15,13 @@ from ..kinematics import forward_kinematics
 from ..model.joint import Joint
 from ..model.robot import RobotModel
 from ..model.wheels import find_drive, standing_wheels
-from .bodies import Bodies, rigid_bodies, words
+from .bodies import Bodies, rigid_bodies
+from .body_parts import FINGERS, words_of
 
 LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
 Y, Z = 1, 2
 _ROTOR = re.compile("rotor|propeller", re.IGNORECASE)
 _FLIES = re.compile("(?:^|[^a-z])(?:[a-z]*copter|drone|flying|quadrotor|hexarotor)(?:$|[^a-z])", re.IGNORECASE)
-_FINGERS = {"finger", "thumb", "pinky"}  # of a hand alone, whose fingers hang like legs
 LYING = 0.05  # of the robot's height: how far above the feet a root link is at most that lies on the ground
 TOE = 0.02  # of the robot's height: how long a toe is at least
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
@@ -103,7 +103,8 @@ def _legs(model: RobotModel, axis: int) -> tuple[tuple[str, ...], ...]:
     parts = [body for limb in limbs for body in limb]
     if len(found) < 2 or len(set(parts)) < len(parts):  # fingers share an arm
         return ()
-    if any(_FINGERS & words(body) for body in parts):
+    fingers = FINGERS.intersection(word for body in parts for word in words_of(body))
+    if len(fingers) > 1 or fingers & {"finger", "fingers"}:  # a leg of six may be the middle one
         return ()
     root = -min(lowest[end] for end in found) / size  # on the ground, or high above it, unlike that of hanging arms
     stands = root < LYING or root > STANDS

@@ -25,7 +25,7 @@ from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime_steps as timing_steps
 from ...solvers.retiming.timing import Retimed
 from ...solvers.trajectories.motion_limits import MotionLimits
-from ..keyed_numbers import narrowest_over
+from ..keyed_numbers import narrowest_rates_over
 from .samples import sample_motion
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
@@ -71,15 +71,15 @@ def retime_steps(
     The animation of the frames first..last keeps its path and gets new timing from its first frame on, a key a frame.
     Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, as fast as it was;
     DURATION, as fast as `duration` [s] asks. efforts: whether those of the drives are limited too, under the scene's
-    gravity.   limits: "jerk", "power" and "tools" as `retime` takes them. Of limits that are animated the narrowest of
-    the frames are kept. Nothing is written before the last step.
+    gravity.   limits: "jerk", "power" and "tools" as `retime` takes them. Of limits on rates that are animated the
+    narrowest of these frames are kept. Nothing is written before the last step.
 
     Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
     run into later keys.
     """
     refuse_unwritable(scene, obj, False, robot)
     frames = range(first, last + 1)
-    model = yield from scaled(narrowest_over(scene, obj, frames, robot), 0.0, 0.1)
+    model = yield from scaled(narrowest_rates_over(scene, obj, frames, robot), 0.0, 0.1)
     shown = yield from scaled(sample_motion(scene, obj, frames, robot), 0.1, 0.2)
     motion = _inside(Motion.of(model, shown.times, shown.q), first)
     if not np.ptp(motion.q, axis=0).any():

@@ -21,7 +21,7 @@ from ...solvers.optimal_control.optimize import optimize_steps, until
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.optimal_control.start import TrackedFrames, near_animation
 from ...solvers.progress import mapped, scaled
-from ..keyed_numbers import narrowest_over
+from ..keyed_numbers import narrowest_rates_over
 from .resampling import broken_limits
 
 # What mends what Smooth leaves, which are the steps to the frames beside.
@@ -83,7 +83,7 @@ def smooth_steps(
     step = int(frames[1] - frames[0])
     dt = step * frame_seconds(scene)
     around = list(frames) if new_action else _around(scene, frames, step)
-    model = yield from scaled(narrowest_over(scene, obj, around, robot), 0.0, 0.0)
+    model = yield from scaled(narrowest_rates_over(scene, obj, around, robot), 0.0, 0.0)
     wild = yield from scaled(sample_configurations(scene, obj, around, robot), 0.0, 0.2)
     own = slice(around.index(frames[0]), around.index(frames[-1]) + 1)
     shown = Motion.of(model, dt * np.arange(len(frames)), wild[own])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 
 from ....robokin.inertia import inertia_warnings
@@ -9,7 +11,7 @@ from ....robokin.limit_warnings import limit_warnings
 from ....robokin.model.robot import RobotModel
 from ..editing.build import build_armature
 from ..model.binding import binding
-from ..visuals.gltf_axes import with_gltf_axes
+from ..visuals.gltf_axes import gltf_is_y_up, turned
 from ..visuals.link_visuals import VisualMeshes, add_visuals
 from ..visuals.new_data import all_or_nothing
 
@@ -23,8 +25,11 @@ def import_robot(
 
     Leaves Blender in Object Mode with the robot active and selected. Raises RobokinError, and then leaves nothing.
     """
-    links = with_gltf_axes(model.links)
-    model = RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
+    if gltf_is_y_up(model.links):
+        links = [
+            replace(e, visuals=turned(e.visuals, True), collisions=turned(e.collisions, True)) for e in model.links
+        ]
+        model = RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
     with all_or_nothing():
         visuals = VisualMeshes(model) if meshes else None
         collection = _new_collection(model.name)

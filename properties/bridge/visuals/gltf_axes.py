@@ -4,7 +4,7 @@ are made for them, unless what else is known of the links says that glTF is righ
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,73 +13,83 @@ from ....robokin.collision.core import core
 from ....robokin.errors import RobokinError
 from ....robokin.model.geometry import Geometry, Mesh
 from ....robokin.model.link import Link
-from .meshes import read_mesh
+from .meshes import is_supported, read_mesh
+from .meshes.gltf import Y_UP
 
 _GLTF = (".gltf", ".glb")
 _ENOUGH = 12  # links that are compared: their files are read for it
-_CLEARLY = 0.7  # how much nearer Y up must bring the meshes to be taken
+_CLEARLY = 0.7  # how much nearer one way up must bring the meshes than the other
 
 
-def with_gltf_axes(links: Sequence[Link]) -> list[Link]:
-    """The links, with `y_up` where that brings their glTF visuals nearer to collision shapes and centres of mass."""
-    apart = np.zeros(2)
-    compared = 0
-    for link in links:
-        if compared < _ENOUGH and any(_is_gltf(each) for each in link.visuals):
-            found = _distances(link)
-            if found is not None:
-                apart += found
-                compared += 1
-    z_up, y_up = apart
-    if not y_up < _CLEARLY * z_up:
-        return list(links)
-    return [
-        dataclasses.replace(link, visuals=_turned(link.visuals), collisions=_turned(link.collisions)) for link in links
+def gltf_is_y_up(links: Sequence[Link]) -> bool | None:
+    """Whether it is Y that is up in the glTF files of visuals, by the links' collision shapes and centres of mass; None
+    where these do not tell."""
+    telling = [
+        link
+        for link in links
+        if any(map(is_gltf, link.visuals))
+        and (link.com.any() or not all(map(is_gltf, link.collisions)))
+        and all(each.shape.path for each in link.visuals if isinstance(each.shape, Mesh))
     ]
+    z_up, y_up = sum((_distances(link) for link in telling[:_ENOUGH]), np.zeros(2))
+    return True if y_up < _CLEARLY * z_up else False if z_up < _CLEARLY * y_up else None
 
 
-def _distances(link: Link) -> Array | None:
+def turned(shapes: Sequence[Geometry], y_up: bool) -> tuple[Geometry, ...]:
+    """The shapes, with glTF files that have that way up."""
+    return tuple(
+        dataclasses.replace(each, shape=dataclasses.replace(each.shape, y_up=y_up))
+        if is_gltf(each) and isinstance(each.shape, Mesh)
+        else each
+        for each in shapes
+    )
+
+
+def is_gltf(geometry: Geometry) -> bool:
+    return isinstance(geometry.shape, Mesh) and geometry.shape.filename.lower().endswith(_GLTF)
+
+
+def _distances(link: Link) -> Array:
     """(2,) [m] how far the box of the visuals is from that of the collision shapes, or its middle from the centre of
-    mass, with Z up and with Y up; None when nothing tells."""
-    shown = [_box(link.visuals, y_up) for y_up in (False, True)]
-    hit = _box([each for each in link.collisions if not _is_gltf(each)], False)
+    mass, with Z up and with Y up; zeros where files cannot be read."""
+    read = [(each, _points(each)) for each in link.visuals]
+    shown = [_box([_placed(each, points, y_up) for each, points in read]) for y_up in (False, True)]
+    solid = [each for each in link.collisions if not is_gltf(each)]
+    hit = _box([_placed(each, _points(each), False) for each in solid])
     if any(box is None for box in shown) or (hit is None and not link.com.any()):
-        return None
+        return np.zeros(2)
     if hit is not None:
         return np.array([np.abs(box - hit).sum() for box in shown])
     return np.array([np.linalg.norm(box.mean(axis=0) - link.com) for box in shown])
 
 
-def _box(shapes: Sequence[Geometry], y_up: bool) -> Array | None:
-    """(2, 3) [m] the least and the largest coordinates of shapes in the link; None without a shape that can be read."""
-    ends = [end for each in shapes for end in _ends(each, y_up)]
-    return np.array([np.min(ends, axis=0), np.max(ends, axis=0)]) if ends else None
+def _box(ends: Sequence[Array]) -> Array | None:
+    """(2, 3) [m] the least and the largest coordinates of points (n, 3); None without any."""
+    some = [each for each in ends if len(each)]
+    return (
+        np.array([np.min([e.min(axis=0) for e in some], axis=0), np.max([e.max(axis=0) for e in some], axis=0)])
+        if some
+        else None
+    )
 
 
-def _ends(geometry: Geometry, y_up: bool) -> Iterator[Array]:
-    shape, around = geometry.shape, 0.0
+def _placed(geometry: Geometry, points: Array, y_up: bool) -> Array:
+    """(n, 3) [m] points of a shape in the link; of a glTF file turned from Y up, where it is that."""
+    if y_up and is_gltf(geometry):
+        points = points @ Y_UP[:3, :3].T
+    scale = geometry.shape.scale if isinstance(geometry.shape, Mesh) else 1.0
+    return points * np.array(scale) @ geometry.placement[:3, :3].T + geometry.placement[:3, 3]
+
+
+def _points(geometry: Geometry) -> Array:
+    """(n, 3) points whose box is that of the shape, in its own frame; none of a file that cannot be read."""
+    shape = geometry.shape
     try:
         if isinstance(shape, Mesh):
-            if shape.path is None:
-                return
-            points = read_mesh(shape.path, y_up).vertices * np.array(shape.scale)
-        else:
-            made = core(shape)
-            points, around = made.points, made.radius + made.disc
+            can_be_read = shape.path is not None and is_supported(shape.path)
+            return read_mesh(str(shape.path)).vertices if can_be_read else np.empty((0, 3))
+        made = core(shape)
     except RobokinError:
-        return
-    if len(points):
-        placed = points @ geometry.placement[:3, :3].T + geometry.placement[:3, 3]
-        yield placed.min(axis=0) - around
-        yield placed.max(axis=0) + around
-
-
-def _is_gltf(geometry: Geometry) -> bool:
-    return isinstance(geometry.shape, Mesh) and geometry.shape.filename.lower().endswith(_GLTF)
-
-
-def _turned(shapes: Sequence[Geometry]) -> tuple[Geometry, ...]:
-    return tuple(
-        dataclasses.replace(each, shape=dataclasses.replace(each.shape, y_up=True)) if _is_gltf(each) else each
-        for each in shapes
-    )
+        return np.empty((0, 3))
+    around = made.radius + made.disc
+    return np.concatenate((made.points - around, made.points + around))

@@ -60,13 +60,16 @@ def _picture(name: str, texture: str | bytes) -> bpy.types.Image | None:
         image.pack(data=texture, data_len=len(texture))
         image.source = "FILE"
     else:
+        before = len(bpy.data.images)
         try:
             image = bpy.data.images.load(texture, check_existing=True)
         except RuntimeError:
             return None
+        if len(bpy.data.images) == before:  # it was there, maybe painted on
+            return image if image.size[0] > 0 else None
     is_opened = image.size[0] > 0  # this reads it
     image.buffers_free()
-    if not (is_opened or image.users):
+    if not is_opened:
         bpy.data.images.remove(image)
     return image if is_opened else None
 

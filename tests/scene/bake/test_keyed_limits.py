@@ -89,6 +89,23 @@ def test_retime_keeps_the_narrowest(arm):
     assert 0.45 < abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
 
 
+@pytest.mark.parametrize("tool", ["smooth", "retime"])
+def test_a_motion_that_is_legal_outside_the_narrowest_range_stays(scene, tool):
+    scene.frame_start, scene.frame_end = 1, LAST
+    obj = build(planar_arm(3))
+    obj.robokin.live = False
+    for frame, limit in ((1, 0.3), (2, 2.0)):
+        obj.data.bones["j0"].robokin.upper = limit
+        obj.data.keyframe_insert('bones["j0"].robokin.upper', frame=frame)
+    q = np.zeros((LAST, 3))
+    q[:, 0] = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, LAST))
+    write_curves(obj, range(1, LAST + 1), q, False, binding(obj))
+    scene.frame_set(LAST)
+    assert called(getattr(bpy.ops.robokin, tool), obj) == {"FINISHED"}
+    motion = finish(sample_motion(scene, obj, range(1, LAST + 1), binding(obj)))
+    assert motion.q[:, 0].max() > 0.95
+
+
 @pytest.fixture
 def ball(scene) -> bpy.types.Object:
     """A ball that turns about its diagonal, in the middle faster than it may."""

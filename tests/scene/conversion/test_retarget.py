@@ -259,6 +259,8 @@ def test_names_of_bodies() -> None:
     assert body_parts(above) == {"left hand": "left_arm_7_link", "head": "left:Head"}
     above = {"base": None, "R_arm_l7": "base", "R_arm_l8": "R_arm_l7", "legl_hip": "base", "legl_foot": "legl_hip"}
     assert body_parts(above) == {"pelvis": "base", "right hand": "R_arm_l8", "left foot": "legl_foot"}
+    above = {"base": None, "gripper_left_base": "base", "gripper_left_right": "gripper_left_base"}
+    assert body_parts(above) == {"pelvis": "base", "left hand": "gripper_left_base"}  # of a jaw's two tips
 
 
 @pytest.mark.parametrize("corners", [("FL", "FR", "RL", "RR"), ("LF", "RF", "LH", "RH"), ("fl", "fr", "hl", "hr")])

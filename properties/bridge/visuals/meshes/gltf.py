@@ -16,14 +16,14 @@ from .gltf_data import GltfData, listed, number_list, place
 from .gltf_materials import GltfMaterials
 from .mesh_data import FileMaterial, MeshData, fans, joined, placed, strips
 
-_Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
 
 
 def read_gltf(path: str, y_up: bool = False) -> MeshData:
     """Read a glTF file, text or binary. Raises FileFormatError naming the file."""
-    return _Scene(path, GltfData(path), _Y_UP if y_up else np.eye(4)).read()
+    return _Scene(path, GltfData(path), Y_UP if y_up else np.eye(4)).read()
 
 
 class _Scene:

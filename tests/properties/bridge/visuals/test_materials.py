@@ -6,6 +6,7 @@ import struct
 import zlib
 from pathlib import Path
 
+import bpy
 import pytest
 from robokin_addon.properties.bridge.visuals.materials import MaterialShelf, has_texture
 from robokin_addon.properties.bridge.visuals.meshes import FileMaterial
@@ -48,3 +49,13 @@ def test_one_that_cannot_be_opened_leaves_the_colour(scene, tmp_path: Path, is_i
     assert not has_texture(made)
     shader = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     assert tuple(shader.inputs["Base Color"].default_value) == (1.0, 0.0, 0.0, 1.0)
+
+
+def test_a_picture_that_was_painted_on_stays_so(scene, tmp_path: Path) -> None:
+    path = tmp_path / "paint.png"
+    path.write_bytes(picture())
+    image = bpy.data.images.load(str(path))
+    image.pixels[:4] = (0.0, 0.0, 1.0, 1.0)
+    made = MaterialShelf().material(FileMaterial("paint", None, str(path)))
+    assert has_texture(made) and image.is_dirty
+    assert list(image.pixels[:3]) == pytest.approx([0.0, 0.0, 1.0], abs=1e-3)

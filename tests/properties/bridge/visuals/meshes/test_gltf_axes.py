@@ -60,6 +60,25 @@ def test_a_mesh_that_is_found_later_is_turned_too(scene: bpy.types.Scene, tmp_pa
     assert [0.0, -1.0, 0.0] in shown(obj).round(6).tolist()
 
 
+def test_what_was_shown_before_stays_as_it_is(scene: bpy.types.Scene, tmp_path: Path) -> None:
+    path = description(tmp_path, "")
+    other = '<geometry><mesh filename="later.gltf"/></geometry>'
+    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    link = f'<link name="b"><visual>{other}</visual>{EVIDENCE["box, Y up"][0]}</link>{joint}'
+    path.write_text(path.read_text().replace("</robot>", f"{link}</robot>"))
+    obj, _ = import_robot(bpy.context, load_urdf(path))
+    show_found_meshes(bpy.context, obj, {"later.gltf": str(tmp_path / "part.gltf")})
+    ups = [robot_model(obj).link(name).visuals[0].shape.y_up for name in "ab"]
+    assert ups == [False, True]
+
+
+def test_files_of_other_formats_beside_it_tell_nothing(scene: bpy.types.Scene, tmp_path: Path) -> None:
+    (tmp_path / "part.wrl").write_text("#VRML")
+    hit = '<collision><geometry><mesh filename="part.wrl"/></geometry></collision>'
+    obj, _ = import_robot(bpy.context, load_urdf(description(tmp_path, hit)))
+    assert [0.0, 0.0, 1.0] in shown(obj).round(6).tolist()
+
+
 def test_a_record_of_before_has_y_up(scene: bpy.types.Scene, tmp_path: Path) -> None:
     obj, _ = import_robot(bpy.context, load_urdf(description(tmp_path, "")))
     (bone,) = obj.data.bones
