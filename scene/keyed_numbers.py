@@ -56,8 +56,9 @@ def narrowest_over(
 def narrowest_rates_over(
     scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
 ) -> Generator[float, None, RobotModel]:
-    """As `narrowest_over`, with the position limits of the present frame: a motion that is there already may be legal
-    outside the narrowest of these."""
+    """Yield the share of the frames visited now and then; return the robot with its narrowest limits on velocity,
+    acceleration and effort over the frames. Its position limits are those of the present frame, as a motion that is
+    there already may be legal outside the narrowest of these."""
     if not numbers_change(obj):
         return robot.model
     return with_narrowest_rates(robot.model, (yield from models_over(scene, obj, frames, robot)))
