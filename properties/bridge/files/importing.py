@@ -26,9 +26,7 @@ def import_robot(
     Leaves Blender in Object Mode with the robot active and selected. Raises RobokinError, and then leaves nothing.
     """
     if gltf_is_y_up(model.links):
-        links = [
-            replace(e, visuals=turned(e.visuals, True), collisions=turned(e.collisions, True)) for e in model.links
-        ]
+        links = [replace(e, visuals=turned(e.visuals), collisions=turned(e.collisions)) for e in model.links]
         model = RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
     with all_or_nothing():
         visuals = VisualMeshes(model) if meshes else None

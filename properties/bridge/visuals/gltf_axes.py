@@ -35,11 +35,11 @@ def gltf_is_y_up(links: Sequence[Link]) -> bool | None:
     return True if y_up < _CLEARLY * z_up else False if z_up < _CLEARLY * y_up else None
 
 
-def turned(shapes: Sequence[Geometry], y_up: bool) -> tuple[Geometry, ...]:
-    """The shapes, with glTF files that have that way up."""
+def turned(shapes: Sequence[Geometry]) -> tuple[Geometry, ...]:
+    """The shapes, with glTF files whose Y is up."""
     return tuple(
-        dataclasses.replace(each, shape=dataclasses.replace(each.shape, y_up=y_up))
-        if is_gltf(each) and isinstance(each.shape, Mesh)
+        dataclasses.replace(each, shape=dataclasses.replace(each.shape, y_up=True))
+        if isinstance(each.shape, Mesh) and is_gltf(each)
         else each
         for each in shapes
     )
@@ -52,10 +52,10 @@ def is_gltf(geometry: Geometry) -> bool:
 def _distances(link: Link) -> Array:
     """(2,) [m] how far the box of the visuals is from that of the collision shapes, or its middle from the centre of
     mass, with Z up and with Y up; zeros where files cannot be read."""
-    read = [(each, _points(each)) for each in link.visuals]
-    shown = [_box([_placed(each, points, y_up) for each, points in read]) for y_up in (False, True)]
+    read = [(each, *_points(each)) for each in link.visuals]
+    shown = [_box([_ends(*each, y_up) for each in read]) for y_up in (False, True)]
     solid = [each for each in link.collisions if not is_gltf(each)]
-    hit = _box([_placed(each, _points(each), False) for each in solid])
+    hit = _box([_ends(each, *_points(each), False) for each in solid])
     if any(box is None for box in shown) or (hit is None and not link.com.any()):
         return np.zeros(2)
     if hit is not None:
@@ -65,31 +65,30 @@ def _distances(link: Link) -> Array:
 
 def _box(ends: Sequence[Array]) -> Array | None:
     """(2, 3) [m] the least and the largest coordinates of points (n, 3); None without any."""
-    some = [each for each in ends if len(each)]
-    return (
-        np.array([np.min([e.min(axis=0) for e in some], axis=0), np.max([e.max(axis=0) for e in some], axis=0)])
-        if some
-        else None
-    )
+    points = np.concatenate([np.empty((0, 3)), *ends])
+    return np.array([points.min(axis=0), points.max(axis=0)]) if len(points) else None
 
 
-def _placed(geometry: Geometry, points: Array, y_up: bool) -> Array:
-    """(n, 3) [m] points of a shape in the link; of a glTF file turned from Y up, where it is that."""
+def _ends(geometry: Geometry, points: Array, radius: float, y_up: bool) -> Array:
+    """(2 n, 3) [m] the ends of the boxes of balls about points of a shape, in the link; of a glTF file turned from Y up
+    where `y_up` is."""
     if y_up and is_gltf(geometry):
         points = points @ Y_UP[:3, :3].T
-    scale = geometry.shape.scale if isinstance(geometry.shape, Mesh) else 1.0
-    return points * np.array(scale) @ geometry.placement[:3, :3].T + geometry.placement[:3, 3]
+    scale = geometry.shape.scale if isinstance(geometry.shape, Mesh) else (1.0, 1.0, 1.0)
+    placed = points * np.array(scale) @ geometry.placement[:3, :3].T + geometry.placement[:3, 3]
+    return np.concatenate((placed - radius, placed + radius))
 
 
-def _points(geometry: Geometry) -> Array:
-    """(n, 3) points whose box is that of the shape, in its own frame; none of a file that cannot be read."""
+def _points(geometry: Geometry) -> tuple[Array, float]:
+    """(n, 3) points of a shape in its own frame, and the radius of balls about them; none of a file that cannot be
+    read."""
     shape = geometry.shape
     try:
         if isinstance(shape, Mesh):
             can_be_read = shape.path is not None and is_supported(shape.path)
-            return read_mesh(str(shape.path)).vertices if can_be_read else np.empty((0, 3))
+            return (read_mesh(str(shape.path)).vertices if can_be_read else np.empty((0, 3))), 0.0
         made = core(shape)
     except RobokinError:
-        return np.empty((0, 3))
-    around = made.radius + made.disc
-    return np.concatenate((made.points - around, made.points + around))
+        return np.empty((0, 3)), 0.0
+    rims = [made.points + made.disc * np.array([x, y, 0.0]) for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+    return np.concatenate(rims), made.radius

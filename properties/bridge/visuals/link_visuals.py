@@ -39,7 +39,7 @@ class VisualMeshes:
 
     def __init__(self, model: RobotModel) -> None:
         self.warnings: list[str] = []
-        self._files: dict[str, MeshData] = {}
+        self._files: dict[tuple[str, bool], MeshData] = {}
         self._made: dict[object, bpy.types.Mesh] = {}
         self._shelf = MaterialShelf()
         shapes = [g.shape for link in model.links for g in link.visuals if isinstance(g.shape, Mesh)]
@@ -51,15 +51,15 @@ class VisualMeshes:
             self.warnings.append(f"{len(names)} mesh(es) left out, format not supported: {shown} (valid: {valid})")
         missing = missing_meshes(model)
         problems = [each for each in missing if not any(f"mesh {n!r} not found" in each.problem for n in unsupported)]
-        found = {s.path: s.y_up for s in shapes if s.path is not None and s.filename not in unsupported}
+        found = {(s.path, s.y_up) for s in shapes if s.path is not None and s.filename not in unsupported}
         corners = 0
-        for path, y_up in sorted(found.items()):
+        for path, y_up in sorted(found):
             try:
                 data = read_mesh(path, y_up)
                 corners += len(data.corners)
                 if corners > MAX_ROBOT_CORNERS:
                     raise FileFormatError(path, None, f"the robot's meshes have more than {MAX_ROBOT_CORNERS} corners")
-                self._files[path] = data
+                self._files[path, y_up] = data
             except FileFormatError as problem:
                 problems.append(problem)
         self.warnings += [f"mesh left out: {problem}" for problem in problems[:_LISTED]]
@@ -82,13 +82,13 @@ class VisualMeshes:
         return obj
 
     def _mesh(self, shape: Shape) -> bpy.types.Mesh | None:
-        key: object = shape.path if isinstance(shape, Mesh) else shape
-        if isinstance(shape, Mesh) and shape.path not in self._files:
+        key: object = (shape.path, shape.y_up) if isinstance(shape, Mesh) else shape
+        if isinstance(shape, Mesh) and key not in self._files:
             return None
         if key not in self._made:
             if isinstance(shape, Mesh):
                 name = bpy.path.display_name_from_filepath(str(shape.path))
-                made = _from_arrays(name, self._files[str(shape.path)], self._shelf)
+                made = _from_arrays(name, self._files[str(shape.path), shape.y_up], self._shelf)
                 if not len(made.polygons):
                     self.warnings.append(f"{shape.path}: all its polygons are points or lines, nothing is shown")
             else:

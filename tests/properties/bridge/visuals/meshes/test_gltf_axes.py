@@ -17,10 +17,12 @@ from support.hostile.mesh_files import gltf
 
 # The triangle of `gltf` has corners along x and z of the file: with Y up that is x and -y of the link.
 BOX = '<collision><origin xyz="{at}"/><geometry><box size="{size}"/></geometry></collision>'
+BALL = '<collision><origin xyz="0.5 -0.5 0" rpy="0.785 0 0"/><geometry><sphere radius="0.5"/></geometry></collision>'
 MASS = '<inertial><origin xyz="{at}"/><mass value="1"/></inertial>'
 EVIDENCE = {
     "box, Z up": (BOX.format(at="0.5 0 0.5", size="1 0.1 1"), True),
     "box, Y up": (BOX.format(at="0.5 -0.5 0", size="1 1 0.1"), False),
+    "a turned ball, Y up": (BALL, False),
     "mass, Z up": (MASS.format(at="0.4 0 0.5"), True),
     "mass, Y up": (MASS.format(at="0.4 -0.5 0"), False),
     "a ball about both": (BOX.format(at="0.5 0 0", size="2 2 2"), True),
