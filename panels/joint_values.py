@@ -13,10 +13,11 @@ from ..robokin.structure.short_names import abbreviated
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, draw_text, row_letters
 
-# Of the width of a row: of a name; beside a scroll bar, where angles have room with their percentage; beside that and
-# lengths, or where all names fit it.
-NAMES, SCROLLED, NARROW = 0.5, 0.44, 0.38
-MOST_NAME, MARGIN = 0.7, 3  # beside values that are a text; letters for Blender's own margins
+# Of the width of a row, of a name: angles have room with their percentage; beside a scroll bar and lengths, or where all
+# names fit it.
+NAMES, NARROW = 0.44, 0.38
+MOST_NAME = 0.7  # beside values that are a text
+MARGIN, BAR = 2, 4  # letters for Blender's own margins, for a scroll bar
 MOST = 12  # rows that are shown at once
 
 
@@ -85,9 +86,9 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
         own.rows, own.blocking = rows, blocking_bones(obj)
         is_enough = max((len(row.name) for row in rows.values()), default=0) <= row_letters(context, NARROW)
         has_lengths = any(row.ranged and row.channels[0][1].path == LOCATION for row in rows.values())
-        beside_bar = NARROW if has_lengths else SCROLLED
-        own.share = NARROW if is_enough else beside_bar if len(rows) > MOST else NAMES
-        own.letters = row_letters(context, 1.0)
+        has_bar = len(rows) > MOST
+        own.share = NARROW if is_enough or (has_lengths and has_bar) else NAMES
+        own.letters = row_letters(context, 1.0) - BAR * has_bar
         layout.template_list(
             "ROBOKIN_UL_joint_values",
             "",
