@@ -13,7 +13,7 @@ from ..robokin import RobokinError
 from ..robokin.model.geometry import Box, Capsule, Cylinder, Hull, Mesh, RoundedBox, Shape, Sphere
 from ..robokin.structure.short_names import common_start
 from ..robokin.units import counted
-from .prepared.robot_panel import RobotPanel, draw_text, options
+from .prepared.robot_panel import RobotPanel, draw_checkbox, draw_text, options
 
 _SHOWN = 8  # obstacles listed, and shapes
 _KINDS = {
@@ -35,7 +35,7 @@ class ROBOKIN_UL_link_pairs(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         layout.use_property_split = False
         row = layout.row(align=True)
-        row.prop(item, "may_touch", text="")
+        draw_checkbox(row, item, "may_touch")
         names = (name.removeprefix(ROBOKIN_UL_link_pairs.start) for name in (item.link_a, item.link_b))
         row.label(text=" \u2013 ".join(names))
 

@@ -8,7 +8,7 @@ import bpy
 
 from ..properties.criteria import KINDS, POTENTIALS
 from ..properties.results import readouts
-from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
+from .prepared.robot_panel import RobotPanel, draw_checkbox, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
 
@@ -29,7 +29,7 @@ class ROBOKIN_UL_criteria(bpy.types.UIList):
             cost.active = readout.is_present
             text = "" if readout.cost is None else f"{readout.cost + 0.0:.3g}"  # no -0
             cost.label(text=text, icon="ERROR" if readout.problem else "NONE")
-        row.prop(item, "enabled", text="")
+        draw_checkbox(row, item, "enabled")
 
 
 class ROBOKIN_PT_criteria(RobotPanel, bpy.types.Panel):

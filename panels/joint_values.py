@@ -13,8 +13,8 @@ from ..robokin.structure.short_names import abbreviated
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, draw_text, row_letters
 
-# Of the width of a row, of a name: angles have room with their percentage; beside a scroll bar and lengths, or where all
-# names fit it.
+# Of the width of a row, of a name: angles have room with their percentage; beside a scroll bar and lengths, or where
+# all names fit it.
 NAMES, NARROW = 0.44, 0.38
 MOST_NAME = 0.7  # beside values that are a text
 MARGIN, BAR = 2, 4  # letters for Blender's own margins, for a scroll bar

@@ -11,7 +11,7 @@ from ..properties.results.same_tip import tasks_on_same_tip
 from ..properties.selected.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
-from .prepared.robot_panel import RobotPanel, draw_entries, draw_text, row_letters
+from .prepared.robot_panel import RobotPanel, draw_checkbox, draw_entries, draw_text, row_letters
 from .prepared.task_rows import add_target_text, has_loose_feet, residual_text, task_labels, task_readouts, weights_of
 
 
@@ -31,7 +31,7 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
         readout = ROBOKIN_UL_tasks.shown[index] if index < len(ROBOKIN_UL_tasks.shown) else None
         if readout is not None:
             row.label(text="", icon="CHECKMARK" if readout.reached else "ERROR")
-        row.prop(item, "enabled", text="")
+        draw_checkbox(row, item, "enabled")
 
 
 class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):

@@ -281,6 +281,12 @@ def draw_entries(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, ent
         buttons.operator(f"robokin.{entry}_move", text="", icon="TRIA_DOWN").direction = "DOWN"
 
 
+def draw_checkbox(layout: bpy.types.UILayout, item: bpy.types.PropertyGroup, name: str) -> None:
+    """A Boolean property in the row of a list. By an icon: Blender 4 shows no checkbox there."""
+    icon = "CHECKBOX_HLT" if getattr(item, name) else "CHECKBOX_DEHLT"
+    layout.prop(item, name, text="", icon=icon, emboss=False)
+
+
 def draw_text(
     context: bpy.types.Context, layout: bpy.types.UILayout, text: str, icon: str = "NONE", units: int = 0
 ) -> None:

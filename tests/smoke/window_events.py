@@ -52,6 +52,7 @@ class View:
     def __init__(self, module):
         addon_utils.enable(module)
         self.bridge = importlib.import_module(f"{module}.properties.bridge")
+        self.selection = importlib.import_module(f"{module}.properties.selected.selection")
         self.active_shape = importlib.import_module(f"{module}.properties.selected.active_shape").active_shape
         self.placements = importlib.import_module(f"{module}.robokin").forward_kinematics
         bpy.context.preferences.view.show_splash = False
@@ -87,8 +88,16 @@ class View:
 
     def sidebar(self, tab):
         self.area.spaces.active.show_region_ui = True
-        yield 0.5
-        next(each for each in self.area.regions if each.type == "UI").active_panel_category = tab
+        yield 1.0
+        region = next(each for each in self.area.regions if each.type == "UI")
+        for y in range(region.y + region.height - 20, region.y, -20):  # Blender 4 takes it from a click alone
+            if region.active_panel_category == tab:
+                break
+            x = region.x + region.width - 8
+            yield from self.settle((x, y))
+            for value in ("PRESS", "RELEASE"):
+                self.window.event_simulate(type="LEFTMOUSE", value=value, x=x, y=y)
+                yield 0.2
         yield 0.5
 
     def settle(self, place):

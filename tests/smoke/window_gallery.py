@@ -64,8 +64,7 @@ def mode(name):
 def activate(robot, bone):
     mode("POSE")
     for each in robot.pose.bones:
-        if hasattr(each, "select"):
-            each.select = each.name == bone
+        view.selection.select(each, each.name == bone)
     robot.data.bones.active = robot.data.bones[bone]
 
 

@@ -94,7 +94,7 @@ def steps():
     bpy.context.object.data.bones.active = None
     x, y = seen("joint_6")
     yield from drag((x - 150, y + 90), (300, -180))
-    found["boxed"] = [bone.name for bone in bpy.context.object.pose.bones if bone.select]
+    found["boxed"] = view.selection.selected_bones(bpy.context.object)
 
 
 run(steps(), found, OUT)

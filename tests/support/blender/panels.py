@@ -21,8 +21,8 @@ LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if is
 class FakeLayout:
     """Takes everything a UILayout does; checks that what it is asked to draw exists."""
 
-    def __init__(self, drawn=None, is_row=False):
-        self.__dict__.update(parts=[], is_row=is_row)
+    def __init__(self, drawn=None, is_row=False, is_list=False):
+        self.__dict__.update(parts=[], is_row=is_row, is_list=is_list)
         self.__dict__["drawn"] = (
             {
                 "labels": [],
@@ -45,7 +45,7 @@ class FakeLayout:
         return max(heights, default=0) if self.is_row else sum(heights)
 
     def _inside(self, is_row):
-        self.parts.append(FakeLayout(self.drawn, is_row))
+        self.parts.append(FakeLayout(self.drawn, is_row, self.is_list))
         return self.parts[-1]
 
     def column(self, **_):
@@ -71,6 +71,8 @@ class FakeLayout:
     def prop(self, data, name, index=-1, text=None, icon="NONE", **_):
         assert name in data.bl_rna.properties, f"{data} has no {name}"
         assert icon in _icons()
+        if self.is_list and data.bl_rna.properties[name].type == "BOOLEAN":
+            assert icon != "NONE", f"Blender 4 shows no checkbox in a list: {name}"
         self.parts.append(1)
         self.drawn["props"].append((name, index) if index >= 0 else name)
         self.drawn["texts"].append(text)
@@ -96,9 +98,8 @@ class FakeLayout:
         self.parts.append(rows + 1)
         assert hasattr(bpy.types, list_type) and name in data.bl_rna.properties
         for i, item in enumerate(getattr(data, name)):
-            LISTS[list_type].draw_item(
-                None, bpy.context, FakeLayout(self.drawn), data, item, 0, active_data, active_name, i, 0
-            )
+            layout = FakeLayout(self.drawn, is_list=True)
+            LISTS[list_type].draw_item(None, bpy.context, layout, data, item, 0, active_data, active_name, i, 0)
 
     def operator(self, name, text=None, icon="NONE", **_):
         self.parts.append(1)
