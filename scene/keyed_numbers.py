@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import groupby
+from typing import TypeVar
 
 import bpy
 
-from ..properties.bridge import Binding, binding
+from ..properties.bridge import Binding, binding, read_configuration
 from ..robokin import RobotModel
-from ..robokin.structure.narrow_limits import with_narrowest_limits, with_narrowest_rates
+from ..robokin.structure.narrow_limits import with_narrowest_limits
 from ..solvers.motion.check import MotionCheck
 from ..solvers.motion.motion import Motion
 from .animation import frames as animation
+from .animation.curves import pose_held
 
 LEAD = 3  # frames before those judged, of which speeds, accelerations and jerks are differences
 _CHUNK = 16  # frames of the scene visited between two reports of progress
+
+Made = TypeVar("Made")
 
 
 def numbers_change(obj: bpy.types.Object) -> bool:
@@ -33,6 +38,8 @@ def models_over(
 ) -> Generator[float, None, list[RobotModel]]:
     """Yield the share of the frames visited now and then; return the robot at each; `robot`'s own where the joints
     themselves are others."""
+    if not numbers_change(obj):
+        return [robot.model] * len(frames)
     found = []
     for index in animation.visit_frames(scene, frames):
         model = binding(obj).model
@@ -45,23 +52,44 @@ def models_over(
 
 def narrowest_over(
     scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
-) -> Generator[float, None, RobotModel]:
+) -> Generator[float, None, Binding]:
     """Yield the share of the frames visited now and then; return the robot with its narrowest limits over the frames.
     Raises ModelError where they exclude one another."""
-    if not numbers_change(obj):
-        return robot.model
-    return with_narrowest_limits(robot.model, (yield from models_over(scene, obj, frames, robot)))
+    return narrowest((yield from models_over(scene, obj, frames, robot)), robot)
 
 
-def narrowest_rates_over(
+def narrowest(models: Sequence[RobotModel], robot: Binding) -> Binding:
+    """The robot with the narrowest of the limits that it has in models. Raises ModelError."""
+    return robot.limited(with_narrowest_limits(robot.model, models))
+
+
+def kept_to_its_end(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    robot: Binding,
+    make: Callable[[Sequence[RobotModel]], Generator[float, None, tuple[Made, int]]],
+) -> Generator[float, None, tuple[Made, Sequence[RobotModel]]]:
+    """Yield shares of the work done, anew with each try; return a motion that keeps the limits of all frames that it
+    takes, and the robot at each of these. make: yields shares, and returns a motion that keeps the limits of models,
+    and its last frame."""
+    step = frames[1] - frames[0] if len(frames) > 1 else 1
+    models = yield from _models_beside_pose(scene, obj, frames, robot)
+    while True:
+        made, last = yield from make(models)
+        beyond = range(frames[0] + step * len(models), last + 1, step)
+        known, later = set(models), (yield from _models_beside_pose(scene, obj, beyond, robot))
+        models += later
+        if known.issuperset(later):
+            return made, models
+
+
+def _models_beside_pose(
     scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding
-) -> Generator[float, None, RobotModel]:
-    """Yield the share of the frames visited now and then; return the robot with its narrowest limits on velocity,
-    acceleration and effort over the frames. Its position limits are those of the present frame, as a motion that is
-    there already may be legal outside the narrowest of these."""
-    if not numbers_change(obj):
-        return robot.model
-    return with_narrowest_rates(robot.model, (yield from models_over(scene, obj, frames, robot)))
+) -> Generator[float, None, list[RobotModel]]:
+    """`models_over`, after which the robot stands as before, also where that has no keys."""
+    with pose_held(obj, read_configuration(obj, robot), robot) if numbers_change(obj) else nullcontext():
+        return (yield from models_over(scene, obj, frames, robot))
 
 
 def checked_by_frame(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Sequence
 
 import bpy
@@ -10,7 +11,7 @@ import numpy as np
 from ..properties.bridge import Binding, nearest_within_limits, read_configuration
 from ..properties.frame_rate import frame_seconds
 from ..properties.overrides import takes_keys
-from ..robokin import RobokinError
+from ..robokin import RobokinError, RobotModel
 from ..robokin.arrays import Array
 from ..solvers.motion.check import check_motion
 from ..solvers.motion.motion import Motion
@@ -21,11 +22,14 @@ from .animation.frames import fcurves
 from .bake.plans import bake_plans
 from .bake.report import MET
 from .check.rows import time_needed
+from .keyed_numbers import kept_to_its_end, narrowest
 from .tasks.solver_tasks import enabled_tasks
 from .tasks.targets import places_of, targets_over
 
 SPLIT = ("BEZIER", "LINEAR")  # interpolations that another key does not change
 _BESIDE = 2  # frames that the speed and the acceleration at one follow from, on either side
+SPARE = 1.02  # times the time that is needed: a bake starts from rest
+ROUNDING = 1e-6  # frames
 UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
 
 
@@ -38,25 +42,43 @@ def requested_times(
     q0: Array | None,
 ) -> Generator[float, None, float]:
     """Yield the share of the work done (0..1) now and then; return how many times as long the targets' motion must
-    take for the joints that follow it from q0 (nq,) to be inside their limits on speed and acceleration; 1 when they
-    are. Frames beside those that no pose meets do not count: there joints jump, however slow the targets are.
+    take for the joints that follow it from q0 (nq,) to be inside their limits on speed and
+    acceleration; 1 when they are. Frames beside those that no pose meets do not count: there joints jump, however slow
+    the targets are. Limits that are animated are the narrowest, as of a bake of all the frames that it then takes.
     q0: as of a bake; None: the pose that is nearest to rest. Nothing changes. Raises RobokinError."""
     tasks = enabled_tasks(obj, robot)
     if not tasks:
         raise RobokinError(f"{obj.name!r} has no task whose target could be slower")
-    model = robot.model_at(read_configuration(obj, robot))
+    pose = read_configuration(obj, robot)
     start = nearest_within_limits(robot.model) if q0 is None else q0
     with pose_held(obj, start, robot):
         targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, robot=robot), 0.0, 0.5)
     dt = frame_seconds(scene) * int(frames[1] - frames[0]) if len(frames) > 1 else frame_seconds(scene)
-    plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, None, UNHURRIED * dt), 0.5, 0.7)
-    steps = follow([plan.segment for plan in plans], start)
-    results = yield from scaled(mapped(steps, lambda done: sum(map(len, done)) / len(frames)), 0.7, 1.0)
-    Q = np.concatenate([result.q for result in results])
-    motion = Motion.of(model, dt * np.arange(len(Q)), Q)
-    missed = np.array([status not in MET for result in results for status in result.status])
-    fast = [each for each in check_motion(motion).violations if each.kind in ("velocity", "acceleration")]
-    return time_needed(v for v in fast if not missed[max(v.frame - _BESIDE, 0) : v.frame + _BESIDE].any())
+
+    def needed(models: Sequence[RobotModel]) -> Generator[float, None, tuple[float, int]]:
+        model = narrowest(models, robot).model_at(pose)
+        plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, None, UNHURRIED * dt), 0.0, 0.4)
+        steps = follow([plan.segment for plan in plans], start)
+        results = yield from scaled(mapped(steps, lambda done: sum(map(len, done)) / len(frames)), 0.4, 1.0)
+        Q = np.concatenate([result.q for result in results])
+        motion = Motion.of(model, dt * np.arange(len(Q)), Q)
+        missed = np.array([status not in MET for result in results for status in result.status])
+        fast = [each for each in check_motion(motion).violations if each.kind in ("velocity", "acceleration")]
+        times = time_needed(v for v in fast if not missed[max(v.frame - _BESIDE, 0) : v.frame + _BESIDE].any())
+        return times, end_of(frames, spared(times))
+
+    times, _ = yield from scaled(kept_to_its_end(scene, obj, frames, robot, needed), 0.5, 1.0)
+    return times
+
+
+def spared(times: float) -> float:
+    """The factor of targets that have to take so many times as long, with some to spare."""
+    return math.ceil(100.0 * SPARE * times) / 100.0 if times > 1.0 else 1.0
+
+
+def end_of(frames: Sequence[int], factor: float) -> int:
+    """The last frame of what takes `factor` times as long."""
+    return frames[0] + math.ceil(factor * (frames[-1] - frames[0]) - ROUNDING)
 
 
 def slow_targets(obj: bpy.types.Object, robot: Binding, first: int, factor: float) -> list[bpy.types.Object]:

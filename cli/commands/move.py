@@ -14,25 +14,29 @@ MOVES is JSON: {"moves": [{...}, ...]}, each with
   tool_speed      [m/s] that the tip has at most
   progress        [[time, share of the path], ...] from [0, 0] on to share 1: timing of one's own
   blend           [m] from its end, where the tip leaves for the next move without rest (0: it rests)
-  wait            [s] afterwards (0)"""
+  wait            [s] afterwards (0)
+
+Of limits that are animated in a .blend the narrowest of the robot's range are kept."""
 
 from __future__ import annotations
 
 import argparse
 
+from ...robokin.arrays import Array
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import FileFormatError
+from ...robokin.model.robot import RobotModel
 from ...robokin.units import counted
 from ...solvers.motion.files import write_motion
 from ...solvers.program.bindings import binding_labels, binding_spans
 from ...solvers.program.chains import MoveError
 from ...solvers.program.moves import read_moves
 from ...solvers.program.run import program_motion, run_moves
-from ..arguments import add_json, add_posture, add_robot_file
+from ..arguments import add_json, add_posture, add_robot_file, is_blend
 from ..errors import UsageError
 from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits
 from ..report import read_start, write_report
-from ..robot_file import load_posed
+from ..robot_file import load_posed, posed_of_blend
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +58,8 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.power is not None and not arguments.gravity:
         raise UsageError("--power needs --gravity: what drives give depends on it")
     moves = read_moves(arguments.moves)
-    model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
+    load = _of_blend if is_blend(arguments.file) else load_posed
+    model, q0 = load(arguments, arguments.posture, arguments.srdf)
     if arguments.q0 is not None:
         q0 = read_start(model, arguments.q0, "--q0")
     if q0 is None:
@@ -77,3 +82,17 @@ def run(arguments: argparse.Namespace) -> bool:
     bindings = [{"start": a, "end": b, "kind": kind, "joint": joint} for a, b, kind, joint in spans]
     write_report({"robot": model.name, "moves": rows, "bindings": bindings}, arguments.json, "\n".join(lines))
     return True
+
+
+def _of_blend(arguments: argparse.Namespace, posture: str | None, srdf: str | None) -> tuple[RobotModel, Array | None]:
+    """`load_posed`, with the narrowest limits of the robot's range."""
+    with posed_of_blend(arguments, posture, srdf) as (robot, _, q):
+        import bpy
+
+        from ...properties.bridge import binding
+        from ...scene.keyed_numbers import narrowest_over
+        from ..blender import chosen_frames, run_steps
+
+        scene, frames = bpy.context.scene, chosen_frames(robot, None, 1)
+        assert scene is not None  # an open file has one
+        return run_steps(narrowest_over(scene, robot, frames, binding(robot))).model, q

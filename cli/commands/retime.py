@@ -2,13 +2,15 @@
 path stays. The motion is the animation of a .blend, or of any robot FILE the one in MOTION.
 
 Limits on velocities and accelerations hold between samples too; so do, where they are given, those on jerks (--jerk),
-powers and tools, and with --gravity those on efforts. The report of --json says which limit binds at each sample."""
+powers and tools, and with --gravity those on efforts. Of limits that are animated in a .blend the narrowest of the
+frames are kept. The report of --json says which limit binds at each sample."""
 
 from __future__ import annotations
 
 import argparse
 
 from ...robokin.backend import STANDARD_GRAVITY
+from ...robokin.structure.narrow_limits import with_limits_around
 from ...solvers.motion.files import read_motion, write_motion
 from ...solvers.motion.motion import Motion
 from ...solvers.retiming.retime import retime
@@ -75,9 +77,13 @@ def _animation(arguments: argparse.Namespace) -> Motion:
     with blender_file(arguments):
         import bpy
 
+        from ...properties.bridge import binding
         from ...scene.bake.resampling import motion_at_rate
+        from ...scene.keyed_numbers import models_over
 
         robot = find_robot(arguments.robot)
         frames, scene = chosen_frames(robot, arguments.frames, 1), bpy.context.scene
         assert scene is not None  # an open file has one
-        return run_steps(motion_at_rate(scene, robot, frames[0], frames[-1], None))
+        motion = run_steps(motion_at_rate(scene, robot, frames[0], frames[-1], None))
+        models = run_steps(models_over(scene, robot, frames, binding(robot)))
+        return Motion.of(with_limits_around(motion.model, models, motion.q), motion.times, motion.q)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
 
 import bpy
@@ -10,12 +9,9 @@ import bpy
 from ...properties.bridge import binding
 from ...robokin import RobokinError
 from ...scene.bake.start import bake_start
-from ...scene.slower_targets import requested_times, slow_targets
+from ...scene.slower_targets import end_of, requested_times, slow_targets, spared
 from ..common import FramesOperator
 from ..modal import ModalOperator
-
-SPARE = 1.02  # times the time that is needed: a bake starts from rest
-ROUNDING = 1e-6  # frames
 
 
 class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator):
@@ -40,11 +36,11 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
             needed = yield from requested_times(scene, context.view_layer, obj, robot, frames, q0)
             if needed <= 1.0:
                 raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
-            self.factor = math.ceil(100.0 * SPARE * needed) / 100.0
-        first, last = self.frame_start, self.frame_end
+            self.factor = spared(needed)
+        first = self.frame_start
         moved = slow_targets(obj, robot, first, self.factor)
         settings = obj.robokin.solver
-        end = first + math.ceil(self.factor * (last - first) - ROUNDING)
+        end = end_of((first, self.frame_end), self.factor)
         if settings.range == "CUSTOM":
             settings.frame_end = end
         elif scene.use_preview_range:

@@ -66,6 +66,7 @@ def bake_steps(
         return (
             yield from scaled(traversal_steps(scene, view_layer, obj, robot, choices, choices.past, inputs), 0.4, 1.0)
         )
+    robot = inputs.robot
     dt, whole, note = choices.step * frame_seconds(scene), choices.whole, inputs.note
     plans, parts, start = yield from scaled(_follow(obj, robot, choices, inputs, dt), 0.4, 0.6)
     if whole is not None:
@@ -119,22 +120,22 @@ def _write(
     dt: float,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share done; then write the curves, and return what came of it."""
-    frames, step, read_at = choices.frames, choices.step, choices.read_at
+    frames, keyed = choices.frames, choices.keyed
     failures = yield from scaled(find_failures(parts, frames), 0.0, 0.5)
     Q = np.concatenate([part.result.q for part in parts])
     preferences = [(plan.segment, plan.criteria) for plan in plans]
-    rest = range(frames[-1] + step, round(read_at[-1]) + 1, step)
+    rest = len(keyed) - len(frames)
     if rest:
-        standing = rest_segment(inputs.model, Q[-1], len(rest), dt, inputs.clearance, len(read_at))
+        standing = rest_segment(inputs.model, Q[-1], rest, dt, inputs.clearance, len(choices.read_at))
         preferences.append((standing, plans[-1].criteria))
         Q = np.concatenate((Q, (yield from scaled(come_to_rest(standing, rounded(obj, Q, robot), dt), 0.5, 0.5))))
     shown = rounded(obj, Q, robot)
     costs = yield from scaled(costs_of_motion(robot.model, preferences, shown, dt), 0.5, 1.0)
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown[: len(frames)])
     hits = collision_violations(motion, inputs.collisions) if inputs.collisions else []
-    written = write_curves(obj, [*frames, *rest], Q, choices.new_action, robot)[: len(frames)]
+    written = write_curves(obj, keyed, Q, choices.new_action, robot)[: len(frames)]
     if choices.criteria is None:
-        write_costs(obj, inputs.criteria, [*frames, *rest], costs)
+        write_costs(obj, inputs.criteria, keyed, costs)
     show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
     names = task_names(inputs.tasks, choices.ad_hoc)

@@ -88,6 +88,11 @@ class BakeChoices:
         return self.frames if self.moments is None else self.moments
 
     @property
+    def keyed(self) -> range:
+        """Frames that get keys: where the time is free, also those in which the robot rests after its motion."""
+        return range(self.frames[0], max(self.frames[-1], round(self.read_at[-1])) + 1, self.step)
+
+    @property
     def step(self) -> int:
         """From a frame to the next one."""
         return int(self.frames[1] - self.frames[0]) if len(self.frames) > 1 else 1

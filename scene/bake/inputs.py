@@ -12,7 +12,6 @@ from ...properties.task_kinds.tip_links import follow_renamed_bones
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
 from ...robokin.collision.model import CollisionModel
-from ...robokin.structure.locking import locked_model
 from ...solvers import ClearanceTask
 from ...solvers.progress import scaled
 from ..animation.curves import pose_held, refuse_unwritable, sample_configurations
@@ -27,9 +26,11 @@ from .whole import soft_weights
 
 @dataclass(frozen=True, eq=False)
 class BakeInputs:
-    """What a bake reads of the scene before it solves. weights: of the tasks in a whole motion.   hint: (nq,) where it
-    starts, or looks for a start.   animation: (n, nq) what the robot's curves show, where a cost asks for it."""
+    """What a bake reads of the scene before it solves. robot: with the limits that it keeps.   model: with joints held
+    that have a padlock.   weights: of the tasks in a whole motion.   hint: (nq,) where it starts, or looks for a start.
+    animation: (n, nq) what the robot's curves show, where a cost asks for it."""
 
+    robot: Binding
     model: RobotModel
     tasks: Sequence[bpy.types.PropertyGroup]
     weights: Sequence[float]
@@ -59,21 +60,20 @@ def read_inputs(
     if not tasks and not ad_hoc:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
     pose = read_configuration(obj, robot)
-    model = robot.model_at(pose)
     hint = nearest_within_limits(robot.model) if choices.q0 is None else choices.q0
     if robot.locked:
-        hint = clamp(model, hint)
+        hint = clamp(robot.model_at(pose), hint)
     own = enabled_entries(obj) if choices.criteria is None else []
     animation, note = None, ""
     with pose_held(obj, hint, robot):
         reading = targets_over(scene, view_layer, obj, tasks, read_at, ad_hoc, own, robot=robot)
         targets = yield from scaled(reading, 0.0, 0.95)
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, read_at, robot), 0.95, 1.0)
+        kept = yield from scaled(narrowest_over(scene, obj, choices.keyed, robot), 1.0, 1.0)
         if numbers_change(obj):
-            model = yield from scaled(narrowest_over(scene, obj, read_at, robot), 1.0, 1.0)
-            model = locked_model(model, robot.locked, pose) if robot.locked else model
             note = "limits are animated: the narrowest of these frames are kept"
     if whole is not None and "animation" in whole.words:
         animation = yield from scaled(sample_configurations(scene, obj, read_at, robot), 1.0, 1.0)
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, choices.avoid) else None
-    return BakeInputs(model, tasks, weights, hint, own, targets, collisions, clearance, animation, note)
+    model = kept.model_at(pose)
+    return BakeInputs(kept, model, tasks, weights, hint, own, targets, collisions, clearance, animation, note)

@@ -12,7 +12,7 @@ import numpy as np
 from ...properties.bridge import Binding, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import find_posture, posture_values
-from ...robokin import RobokinError, clamp
+from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
 from ...robokin.spatial import quaternion
 from ...scene.animation.curves import refuse_unwritable
@@ -22,10 +22,12 @@ from ...scene.bake.retime import binding_rows, keyed_limits
 from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 from ...scene.tasks.shapes import curve_of
+from ...solvers.motion.motion import Motion
 from ...solvers.program.bindings import binding_labels
 from ...solvers.program.moves import Move
-from ...solvers.program.run import program_motion, run_moves_steps
+from ...solvers.program.run import Parts, program_motion, run_moves_steps
 from ...solvers.singularities.tool import moves_without_turning
+from ..keyed_numbers import kept_to_its_end, narrowest
 
 SAME_FRAME = 1e-6  # frames
 MOST_FRAMES = 100_000  # of one move
@@ -98,21 +100,28 @@ def moves_steps(
     Moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each knows
     its frames then, and the action has a pose marker where it begins. efforts: whether those of the drives are limited
     too, under the scene's gravity. limits: "jerk", "power" and "tools" as `retime` takes them. which: of the list.
-    Nothing is written before the last step. Raises RobokinError, which names the move that cannot be made.
+    Of limits that are animated the narrowest of these frames are kept. Nothing is written before the last step. Raises
+    RobokinError, which names the move that cannot be made.
     """
     refuse_unwritable(scene, obj, False, robot)
     items = obj.robokin.moves[which]
     if not items:
         raise RobokinError(f"{obj.name!r} has no moves: add one")
     q0 = read_configuration(obj, robot)
-    model = robot.model_at(q0)
     moves = [led_move(obj, robot, item) for item in items]
     gravity = drives_gravity(obj, robot, efforts, limits or {})
     step = frame_seconds(scene)
-    done = yield from run_moves_steps(model, moves, clamp(model, q0), keyed_limits(model, limits, step), gravity)
-    yield 1.0
-    motion = program_motion(done, 1.0 / step)
-    key_motion(scene, obj, motion, first, robot)
+
+    def made(models: Sequence[RobotModel]) -> Generator[float, None, tuple[tuple[Parts, Motion, Binding], int]]:
+        kept = narrowest(models, robot)
+        model = kept.model_at(q0)
+        done = yield from run_moves_steps(model, moves, clamp(model, q0), keyed_limits(model, limits, step), gravity)
+        yield 1.0
+        motion = program_motion(done, 1.0 / step)
+        return (done, motion, kept), first + int(np.ceil(motion.duration / step - SAME_FRAME))
+
+    (done, motion, kept), _ = yield from kept_to_its_end(scene, obj, [first], robot, made)
+    key_motion(scene, obj, motion, first, kept)
     _mark_moves(obj, which, [part.duration + move.wait for move, part in done], first, step)
     labels = binding_labels(done, np.arange(0.0, motion.duration, step))
     return MovesResult(motion.duration, tuple(binding_rows(labels, first)))

@@ -11,7 +11,7 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
 from ...properties.task_kinds import KINDS
-from ...robokin import RobokinError, RobotModel, clamp
+from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel, Obstacle
 from ...scene.animation.curves import pose_held, refuse_unwritable, sample_configurations
@@ -25,9 +25,9 @@ from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
 from ..collisions import checked_collisions, collisions_over
-from .retime import farthest_joint, keyed_limits
+from ..keyed_numbers import narrowest_over
+from .retime import inside, keyed_limits
 
-_ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _SPARE = 2e-3  # [m] beyond the margin where a path ends: the planner takes what is nearer for not free
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
 
@@ -64,21 +64,25 @@ def plan_steps(
     """Yield the share of the work done (0..1) now and then; return what was found and written.
 
     The poses of two frames stay; between them the robot moves on a path on which no link is nearer than `margin` [m] to
-    another or an obstacle, inside its limits, a key a frame. to_targets: in place of the later pose one that meets the
-    tasks there. Where no path is found nothing is written. Raises RobokinError for a robot without collision shapes,
-    obstacles that move, frames that are too few for the path, and where no pose meets the tasks.
+    another or an obstacle, inside the narrowest limits of these frames, a key a frame. to_targets: in place of the
+    later pose one that meets the tasks there. Where no path is found nothing is written. Raises RobokinError for a
+    robot without collision shapes, obstacles that move, frames that are too few for the path, and where no pose meets
+    the tasks.
     """
     if last <= first:
         raise RobokinError(f"a path needs two frames, not {first} to {last}")
     refuse_unwritable(scene, obj, False, robot)
     ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
+    robot = yield from scaled(narrowest_over(scene, obj, range(first, last + 1), robot), 0.05, 0.05)
     model = robot.model_at(ends[0])
     found = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
-    collisions, start = _standing(found, obj), _inside(model, ends[0], first)
+    kept = f"is outside its position limits in frames {first} to {last}"
+    collisions, start = _standing(found, obj), inside(model, ends[0], first, kept)
     if to_targets:
-        goal = yield from _goal(scene, view_layer, obj, robot, last, start, ClearanceTask(collisions, margin + _SPARE))
+        apart = ClearanceTask(collisions, margin + _SPARE)
+        goal = yield from _goal(scene, view_layer, obj, robot, last, start, apart)
     else:
-        goal = _inside(model, ends[1], last)
+        goal = inside(model, ends[1], last, kept)
     bound = keyed_limits(model, None, frame_seconds(scene))
     steps = plan_path_steps(model, collisions, start, goal, bound, margin=margin, budget=budget, seed=seed)
     plan = yield from scaled(steps, 0.2, 0.95)
@@ -123,15 +127,6 @@ def _goal(
     if not found.converged:
         raise RobokinError(f"frame {frame}: no pose meets the tasks: {found.reason}")
     return found.q
-
-
-def _inside(model: RobotModel, q: Array, frame: int) -> Array:
-    """The pose without what rounding puts outside the position limits. Raises RobokinError for more."""
-    clamped = clamp(model, q)
-    if abs(clamped - q).max(initial=0.0) > _ROUNDING:
-        joint = farthest_joint(model, abs(clamped - q))
-        raise RobokinError(f"frame {frame}: {joint!r} is outside its position limits; Smooth brings it inside")
-    return clamped
 
 
 def _standing(collisions: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:

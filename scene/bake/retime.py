@@ -13,6 +13,7 @@ from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
+from ...robokin.structure.narrow_limits import with_limits_around
 from ...robokin.structure.tool_links import tool_links
 from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys, refuse_unwritable
@@ -25,11 +26,12 @@ from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime_steps as timing_steps
 from ...solvers.retiming.timing import Retimed
 from ...solvers.trajectories.motion_limits import MotionLimits
-from ..keyed_numbers import narrowest_rates_over
+from ..keyed_numbers import kept_to_its_end
 from .samples import sample_motion
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _SAME_FRAME = 1e-6  # frames
+OUTSIDE = "is outside its position limits; Smooth brings it inside"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,30 +74,38 @@ def retime_steps(
     Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, as fast as it was;
     DURATION, as fast as `duration` [s] asks. efforts: whether those of the drives are limited too, under the scene's
     gravity.   limits: "jerk", "power" and "tools" as `retime` takes them. Of limits on rates that are animated the
-    narrowest of these frames are kept. Nothing is written before the last step.
+    narrowest of these frames are kept, and of those that it takes more. Nothing is written before the last step.
 
-    Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
-    run into later keys.
+    Raises RobokinError where there is no motion, it leaves the position limits of a frame, a duration is too short, or
+    it would run into later keys.
     """
     refuse_unwritable(scene, obj, False, robot)
     frames = range(first, last + 1)
-    model = yield from scaled(narrowest_rates_over(scene, obj, frames, robot), 0.0, 0.1)
-    shown = yield from scaled(sample_motion(scene, obj, frames, robot), 0.1, 0.2)
-    motion = _inside(Motion.of(model, shown.times, shown.q), first)
-    if not np.ptp(motion.q, axis=0).any():
+    shown = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.1)
+    if not np.ptp(shown.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
-    yield 0.2
     gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
     wanted = duration if mode == "DURATION" else None
     step = frame_seconds(scene)
-    bound = keyed_limits(motion.model, limits, step)
-    timing = timing_steps(motion.model, motion, bound, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
-    found = yield from scaled(timing, 0.2, 0.95)
-    yield 0.95  # before anything is written, also where the timing took long
+
+    def made(models: Sequence[RobotModel]) -> Generator[float, None, tuple[tuple[Retimed, Binding], int]]:
+        own = zip(models, shown.q, strict=False)
+        q = np.array([inside(model, each, first + k) for k, (model, each) in enumerate(own)])
+        kept = robot.limited(with_limits_around(robot.model, models, q))
+        bound, motion = keyed_limits(kept.model, limits, step), Motion.of(kept.model, shown.times, q)
+        timing = timing_steps(kept.model, motion, bound, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
+        found = yield from timing
+        yield 1.0  # before anything is written, also where the timing took long
+        return (found, kept), first + int(np.ceil(found.duration / step - _SAME_FRAME))
+
+    (found, kept), models = yield from scaled(kept_to_its_end(scene, obj, frames, robot, made), 0.1, 0.95)
+    keyed = _rested(found.motion(1.0 / step), shown.duration)
+    for k, q in enumerate(keyed.at(np.minimum(step * np.arange(len(models)), keyed.duration)).q):
+        inside(models[k], q, first + k, "would be outside its position limits there, which are animated")
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
-    key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
-    return RetimeResult(first, end, motion.duration, found, tuple(_rows(found, first, end, step)))
+    key_motion(scene, obj, keyed, first, kept)
+    return RetimeResult(first, end, shown.duration, found, tuple(_rows(found, first, end, step)))
 
 
 def retime_limits(
@@ -143,16 +153,13 @@ def binding_rows(labels: Sequence[tuple[str, str] | None], first: int) -> Iterat
             yield first + frames[0], first + frames[-1], *label
 
 
-def _inside(motion: Motion, first: int) -> Motion:
-    """The motion without what rounding puts outside the position limits. Raises RobokinError for more."""
-    model = motion.model
-    clamped = np.array([clamp(model, q) for q in motion.q])
-    away = abs(clamped - motion.q).max(axis=1)
-    if away.max() > _ROUNDING:
-        frame = int(np.argmax(away > _ROUNDING))
-        joint = farthest_joint(model, abs(clamped[frame] - motion.q[frame]))
-        raise RobokinError(f"frame {first + frame}: {joint!r} is outside its position limits; Smooth brings it inside")
-    return Motion.of(model, motion.times, clamped)
+def inside(model: RobotModel, q: Array, frame: int, problem: str = OUTSIDE) -> Array:
+    """(nq,) without what rounding puts outside the position limits. Raises RobokinError for more."""
+    clamped = clamp(model, q)
+    if abs(clamped - q).max(initial=0.0) > _ROUNDING:
+        joint = farthest_joint(model, abs(clamped - q))
+        raise RobokinError(f"frame {frame}: {joint!r} {problem}")
+    return clamped
 
 
 def farthest_joint(model: RobotModel, away: Array) -> str:

@@ -13,6 +13,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
+from ...robokin.structure.narrow_limits import with_limits_around
 from ...robokin.units import counted, freedom_units
 from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
 from ...solvers import Motion, OptimizedMotion, check_motion
@@ -20,8 +21,8 @@ from ...solvers.motion.violation import Violation
 from ...solvers.optimal_control.optimize import optimize_steps, until
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.optimal_control.start import TrackedFrames, near_animation
-from ...solvers.progress import mapped, scaled
-from ..keyed_numbers import narrowest_rates_over
+from ...solvers.progress import finish, mapped, scaled
+from ..keyed_numbers import checked_by_frame, models_over
 from .resampling import broken_limits
 
 # What mends what Smooth leaves, which are the steps to the frames beside.
@@ -83,9 +84,11 @@ def smooth_steps(
     step = int(frames[1] - frames[0])
     dt = step * frame_seconds(scene)
     around = list(frames) if new_action else _around(scene, frames, step)
-    model = yield from scaled(narrowest_rates_over(scene, obj, around, robot), 0.0, 0.0)
+    models = yield from scaled(models_over(scene, obj, around, robot), 0.0, 0.0)
     wild = yield from scaled(sample_configurations(scene, obj, around, robot), 0.0, 0.2)
     own = slice(around.index(frames[0]), around.index(frames[-1]) + 1)
+    robot = robot.limited(with_limits_around(robot.model, models, wild))
+    model = robot.model
     shown = Motion.of(model, dt * np.arange(len(frames)), wild[own])
     start = yield from scaled(near_animation(model, shown.q, dt), 0.2, 0.4)
     cost = {"animation": 1.0, "acceleration": time**4} if time > 0.0 else "animation"
@@ -97,7 +100,7 @@ def smooth_steps(
     show_curves(obj, scene.frame_current_final, robot)
     mended = wild.copy()
     mended[own] = written
-    before, after = (_broken(model, dt, q, own.start) for q in (wild, mended))
+    before, after = (_broken(models, dt, q, own.start) for q in (wild, mended))
     away = abs(get_backend().difference(model.tree, shown.q, result.q)).max(axis=0)
     return SmoothResult(
         frames,
@@ -117,10 +120,13 @@ def _around(scene: bpy.types.Scene, frames: Sequence[int], step: int) -> list[in
     return [*before, *frames, *(frame for frame in (frames[-1] + step, frames[-1] + 2 * step) if frame <= last)]
 
 
-def _broken(model: RobotModel, dt: float, q: Array, lead: int) -> list[Violation]:
-    """What the samples q (n, nq) break, but for the `lead` first ones."""
-    whole = Motion.of(model, dt * np.arange(len(q)), q)
-    return [each for each in check_motion(whole, float32=True).violations if each.frame >= lead]
+def _broken(models: Sequence[RobotModel], dt: float, q: Array, lead: int) -> list[Violation]:
+    """What the samples q (n, nq) break of the limits of a model each, but for the `lead` first ones."""
+    whole = Motion.of(models[0], dt * np.arange(len(q)), q)
+    check = check_motion(whole, float32=True)
+    if set(models) != {models[0]}:
+        check = finish(checked_by_frame(check, whole, models, lambda part, _: check_motion(part, float32=True)))
+    return [each for each in check.violations if each.frame >= lead]
 
 
 def _joint_of(model: RobotModel, away: Array) -> tuple[str, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding
+from ...properties.bridge import Binding, read_configuration
 from ...properties.frame_rate import frame_seconds
-from ...robokin import RobokinError
+from ...robokin import RobokinError, RobotModel
 from ...robokin.units import counted, small_length
 from ...solvers import Motion, PoseTask, Status
 from ...solvers.motion.collisions import collision_violations
@@ -18,6 +18,7 @@ from ...solvers.traversal.traverse import Past, Traversal, traverse_steps
 from ..animation.columns import PATH, clear_columns, key_columns
 from ..animation.curves import rounded, show_curves, write_curves
 from ..collisions import avoids_collisions, collisions_over
+from ..keyed_numbers import kept_to_its_end, narrowest
 from ..tasks.solver_tasks import SolverTasks
 from .choices import AtSingularities, BakeChoices
 from .inputs import BakeInputs
@@ -57,8 +58,15 @@ def traversal_steps(
     task.name = forms.names[counting[0]]
     dt = step * frame_seconds(scene)
     poses = targets.T[:, counting[0]]
-    work = traverse_steps(inputs.model, task, poses, choices.q0, dt, at.past, at.position, at.orientation)
-    found = yield from scaled(work, 0.0, 0.8)
+    pose = read_configuration(obj, robot)
+
+    def made(models: Sequence[RobotModel]) -> Generator[float, None, tuple[tuple[Traversal, Binding], int]]:
+        kept = narrowest(models, robot)
+        own = task, poses, choices.q0, dt, at.past, at.position, at.orientation
+        found = yield from traverse_steps(kept.model_at(pose), *own)
+        return (found, kept), int(frames[-1]) + step * found.added
+
+    (found, robot), _ = yield from scaled(kept_to_its_end(scene, obj, frames, robot, made), 0.0, 0.8)
     shown = [int(frames[0]) + step * i for i in range(len(found.motion))]
     if found.added:
         refuse_later_keys(obj, robot, int(frames[-1]), shown[-1])

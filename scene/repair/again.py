@@ -121,7 +121,7 @@ def repair_steps(
             for each in solved:
                 i, j = frames.index(each.first), frames.index(each.last)
                 beside = work.Q[i - 1] if i else None
-                write_stretch(obj, robot, list(frames[i : j + 1]), work.Q[i : j + 1], beside, span)
+                write_stretch(obj, work.robot, list(frames[i : j + 1]), work.Q[i : j + 1], beside, span)
                 if costs is not None:
                     changed = slice(i, j + TAIL)
                     write_costs(obj, entries, frames[changed], costs[changed])

@@ -14,8 +14,6 @@ from ...robokin import RobotModel, difference, integrate
 from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel
 from ...robokin.model.rolling import RollingBase
-from ...robokin.structure.locking import locked_model
-from ...robokin.structure.narrow_limits import with_narrowest_limits
 from ...scene.animation.curves import rounded
 from ...scene.bake.plans import bake_plans
 from ...scene.criteria.costs import costs_of_motion
@@ -25,7 +23,7 @@ from ...solvers.criteria import Criterion
 from ...solvers.progress import finish
 from ...solvers.tracking.result import joined
 from ..collisions import clearance_of
-from ..keyed_numbers import checked_by_frame
+from ..keyed_numbers import checked_by_frame, narrowest
 
 TAIL = 3  # kept frames after a stretch that it has to run into: position, velocity and acceleration
 CHUNK = 50  # frames that are followed between two looks at the keyboard
@@ -73,10 +71,9 @@ class Repair:
         collisions: CollisionModel | None,
         models: Sequence[RobotModel] | None,
     ) -> None:
-        self.obj, self.robot, self.Q, self.dt = obj, robot, shown.copy(), dt
+        self.obj, self.robot, self.Q, self.dt = obj, narrowest(models, robot) if models else robot, shown.copy(), dt
         self.tasks, self.targets, self.collisions, self.models = tasks, targets, collisions, models
-        model = with_narrowest_limits(robot.model, models) if models else robot.model
-        self.model = locked_model(model, robot.locked, shown[0]) if robot.locked else model
+        self.model = self.robot.model_at(shown[0])
         self.wheels = [at for base in self.model.rolling_bases for at in base.wheel_q]
         self._kept = {
             joint.name: float(self.model.slot(joint.name).q.start in self.wheels) for joint in self.model.moving_joints

@@ -58,6 +58,13 @@ class Binding:
         """The model that holds the joints with a padlock where they are in q (nq,); it is what solvers take."""
         return locked_model(self.model, self.locked, q) if self.locked else self.model
 
+    def limited(self, model: RobotModel) -> Binding:
+        """Its bones, for a robot that differs by its limits alone, inside which channels are written."""
+        if model is self.model:
+            return self
+        channels, _ = _channels(model, self.joint_bones, self.metres_per_unit)
+        return dataclasses.replace(self, model=model, channels=channels)
+
     @cached_property
     def own_channels(self) -> tuple[Channel, ...]:
         """The nq channels that q is read from and written to, in its order."""
@@ -208,8 +215,10 @@ def _channels(
             if role == OWN:
                 own.append(Channel(*where, float(model.lower[q]), float(model.upper[q])))
             else:
-                ends = [float(end[entry.coordinate]) for end in model.joint_limits(joint.name)]
-                low, high = sorted(entry.slope * end for end in ends) if entry.slope else (0.0, 0.0)
+                ends = (model.lower[q], model.upper[q])
+                if joint.mimic is not None:
+                    ends = tuple(end[entry.coordinate] for end in model.joint_limits(joint.name))
+                low, high = sorted(entry.slope * float(end) for end in ends) if entry.slope else (0.0, 0.0)
                 others.append(Channel(*where, low, high, entry.slope * scale, entry.slope * offset, role))
     return (*own, *others), modes
 

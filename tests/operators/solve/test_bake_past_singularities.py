@@ -139,11 +139,12 @@ def test_the_command_line(robot, capsys, tmp_path) -> None:
         assert refused.code == 2 and "no such path past the singularity" in refused.err
 
 
-def test_limits_that_are_animated_are_kept_in_every_frame(scene, robot) -> None:
+@pytest.mark.parametrize("narrow", [2, FRAMES + 2], ids=["at once", "after the frames that were asked for"])
+def test_limits_that_are_animated_are_kept_in_every_frame(scene, robot, narrow: int) -> None:
     settings = robot.robokin.solver
     for bone in robot.data.bones:
         if bone.robokin.velocity > 0.0:
-            for frame, limit in ((1, 2.5), (2, 1.25)):
+            for frame, limit in ((1, 2.5), (narrow - 1, 2.5), (narrow, 1.25)):
                 bone.robokin.velocity = limit
                 robot.data.keyframe_insert(f'bones["{bone.name}"].robokin.velocity', frame=frame)
     scene.frame_set(1)

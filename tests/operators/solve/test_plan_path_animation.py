@@ -66,6 +66,19 @@ def test_the_poses_stay_and_the_way_between_is_free_and_legal(arm):
     assert collisions.distances(seen().q)[0][..., 0].min() >= 0.07 - 1e-5
 
 
+def test_limits_that_are_animated_are_kept_whatever_frame_is_shown(arm):
+    joint = arm.data.bones["j0"].robokin
+    for name, ends in (("velocity", (4.0, 1.5)), ("upper", (3.0, 1.0))):
+        for frame, limit in zip((1, LAST), ends, strict=True):
+            setattr(joint, name, limit)
+            arm.data.keyframe_insert(f'bones["j0"].robokin.{name}', frame=frame)
+        bpy.context.scene.frame_set(1)
+        said = called(bpy.ops.robokin.plan_path, arm)
+        if name == "velocity":
+            assert said == {"FINISHED"} and 0.5 < abs(seen().v[:, 0]).max() <= 1.5 + 1e-5
+    assert "frame 60: 'j0' is outside its position limits in frames 1 to 60" in said
+
+
 def test_the_margin_is_a_length_of_the_world_that_a_scaled_robot_stands_in(arm, monkeypatch):
     arm.scale = (2.0, 2.0, 2.0)
     arm.robokin.solver.collision_margin = 0.05

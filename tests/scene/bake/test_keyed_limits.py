@@ -1,5 +1,5 @@
-"""Limits with keys: Check compares each frame with its own, Bake keeps the narrowest of its frames; what is keyed keeps
-a ball's limit on speed between keys too."""
+"""Limits with keys: Check compares each frame with its own, all that is written keeps the narrowest of its frames; what
+is keyed keeps a ball's limit on speed between keys too."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.cli import main
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.frame_rate import frame_seconds
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
@@ -16,8 +17,11 @@ from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.scene.bake.smooth import smooth_steps
+from robokin_addon.scene.slower_targets import requested_times
+from robokin_addon.solvers.motion.files import read_motion
 from robokin_addon.solvers.progress import finish
-from support.blender.scene_robots import build
+from support.blender.scene_robots import add_target, build
 from support.blender.windows import called
 from support.problems.obstructed import planar_arm
 
@@ -70,27 +74,86 @@ def test_a_bake_keeps_the_narrowest_and_says_so(arm):
     assert arm.robokin.solver.bake_status == "LIMIT" or "narrowest" in arm.robokin.solver.bake_reason
 
 
-def test_smooth_keeps_the_narrowest(arm):
+def turn(arm, speeds) -> None:
+    """The first joint turns at speeds [rad/s] from frame to frame."""
     q = np.zeros((LAST, 3))
-    q[:, 0] = SPEED * frame_seconds(bpy.context.scene) * np.arange(LAST)
+    q[1:, 0] = np.cumsum(np.broadcast_to(speeds, LAST - 1)) * frame_seconds(bpy.context.scene)
     write_curves(arm, range(1, LAST + 1), q, False, binding(arm))
-    assert called(bpy.ops.robokin.smooth, arm) == {"FINISHED"}
-    motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm)))
-    assert 0.45 < abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
 
 
-def test_retime_keeps_the_narrowest(arm):
-    q = np.zeros((LAST, 3))
-    q[:, 0] = SPEED * frame_seconds(bpy.context.scene) * np.arange(LAST)
-    write_curves(arm, range(1, LAST + 1), q, False, binding(arm))
-    bpy.context.scene.frame_set(1)
-    assert called(bpy.ops.robokin.retime, arm) == {"FINISHED"}
-    motion = finish(sample_motion(bpy.context.scene, arm, range(1, LAST + 1), binding(arm)))
-    assert 0.45 < abs(motion.v[:, 0]).max() <= 0.5 + 1e-5
+def fastest_turn(arm, last: int = LAST) -> float:
+    """[rad/s] of the first joint."""
+    return abs(finish(sample_motion(bpy.context.scene, arm, range(1, last + 1), binding(arm))).v[:, 0]).max()
 
 
 @pytest.mark.parametrize("tool", ["smooth", "retime"])
-def test_a_motion_that_is_legal_outside_the_narrowest_range_stays(scene, tool):
+def test_smooth_and_retime_keep_the_narrowest(arm, tool):
+    turn(arm, SPEED)
+    bpy.context.scene.frame_set(1)
+    assert called(getattr(bpy.ops.robokin, tool), arm) == {"FINISHED"}
+    assert 0.45 < fastest_turn(arm) <= 0.5 + 1e-5
+
+
+def narrow_later(arm, frame: int) -> None:
+    """From a frame on the first joint may turn at 0.25 rad/s."""
+    (curve,) = fcurves(arm.data).values()
+    curve.keyframe_points.insert(frame, 0.25).interpolation = "CONSTANT"
+
+
+def test_retime_keeps_limits_of_frames_that_it_adds(arm):
+    turn(arm, 2.0 * SPEED)
+    narrow_later(arm, LAST + 4)
+    assert called(bpy.ops.robokin.retime, arm) == {"FINISHED"}
+    last = int(fcurves(arm)['pose.bones["j0"].rotation_euler', 1].range()[1])
+    assert last > LAST + 4 and 0.2 < fastest_turn(arm, last) <= 0.25 + 1e-5
+
+
+def test_moves_keep_the_narrowest_of_the_frames_that_they_take(arm):
+    turn(arm, SPEED)
+    bpy.context.scene.frame_set(LAST)
+    called(bpy.ops.robokin.move_add, arm, kind="JOINT")
+    bpy.context.scene.frame_set(1)
+    for last, speed in ((LAST + 30, 0.5), (LAST + 1, 0.25)):  # at 0.5 rad/s it takes 37 frames
+        narrow_later(arm, last)
+        assert called(bpy.ops.robokin.bake_moves, arm) == {"FINISHED"}
+        assert 0.9 * speed < fastest_turn(arm, arm.robokin.moves[0].last) <= speed + 1e-5
+
+
+def test_the_command_line_keeps_the_narrowest_of_the_range(arm, tmp_path):
+    turn(arm, SPEED)
+    bpy.context.scene.frame_set(1)
+    scene, made, moves = tmp_path / "arm.blend", tmp_path / "made.csv", tmp_path / "moves.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    moves.write_text(json.dumps({"moves": [{"name": "to", "joints": {"j0": 2.0}}]}))
+    model = robot_model(arm)
+    for command in (["retime", str(scene)], ["move", str(scene), "--moves", str(moves)]):
+        assert main([*command, "-o", str(made), "--json", str(tmp_path / "report.json")]) == 0
+        assert 0.45 < abs(read_motion(made, model).v[:, 0]).max() <= 0.5 + 1e-5
+
+
+def test_targets_are_slowed_down_for_limits_of_the_frames_that_they_take_then(arm):
+    target, times = add_target(arm, "j2", "POSITION"), []
+    for frame, q in ((1, [0.2, 0.5, 0.5]), (LAST, [1.7, 0.5, 0.5])):
+        target.location = forward_kinematics(robot_model(arm), np.array(q))["l2"][:3, 3]
+        target.keyframe_insert("location", frame=frame)
+    for shown in (1, LAST):
+        bpy.context.scene.frame_set(shown)
+        given = bpy.context.scene, bpy.context.view_layer, arm, binding(arm), range(1, LAST + 1), None
+        times.append(finish(requested_times(*given)))
+    narrow_later(arm, LAST + 5)
+    times.append(finish(requested_times(*given)))
+    assert times[0] > 1.5 and times == pytest.approx([times[0], times[0], 2.0 * times[0]], rel=1e-4)
+
+
+def test_smooth_counts_samples_by_the_limits_of_each(arm):
+    turn(arm, np.where(np.arange(LAST - 1) < 9, 0.9, 0.4))
+    steps = smooth_steps(bpy.context.scene, arm, range(1, LAST + 1), 0.0)
+    assert finish(steps).before == 0
+
+
+@pytest.mark.parametrize("shown", [1, LAST])
+@pytest.mark.parametrize("tool", ["smooth", "retime"])
+def test_a_motion_that_is_legal_outside_the_narrowest_range_stays(scene, tool, shown):
     scene.frame_start, scene.frame_end = 1, LAST
     obj = build(planar_arm(3))
     obj.robokin.live = False
@@ -100,7 +163,7 @@ def test_a_motion_that_is_legal_outside_the_narrowest_range_stays(scene, tool):
     q = np.zeros((LAST, 3))
     q[:, 0] = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, LAST))
     write_curves(obj, range(1, LAST + 1), q, False, binding(obj))
-    scene.frame_set(LAST)
+    scene.frame_set(shown)
     assert called(getattr(bpy.ops.robokin, tool), obj) == {"FINISHED"}
     motion = finish(sample_motion(scene, obj, range(1, LAST + 1), binding(obj)))
     assert motion.q[:, 0].max() > 0.95
