@@ -75,5 +75,16 @@ def read_inputs(
     if whole is not None and "animation" in whole.words:
         animation = yield from scaled(sample_configurations(scene, obj, read_at, robot), 1.0, 1.0)
     clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, choices.avoid) else None
-    model = kept.model_at(pose)
-    return BakeInputs(kept, model, tasks, weights, hint, own, targets, collisions, clearance, animation, note)
+    return BakeInputs(
+        robot=kept,
+        model=kept.model_at(pose),
+        tasks=tasks,
+        weights=weights,
+        hint=hint,
+        criteria=own,
+        targets=targets,
+        collisions=collisions,
+        clearance=clearance,
+        animation=animation,
+        note=note,
+    )
