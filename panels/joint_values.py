@@ -17,7 +17,7 @@ from .prepared.robot_panel import RobotPanel, draw_text, row_letters
 # all names fit it.
 NAMES, NARROW = 0.44, 0.38
 MOST_NAME = 0.7  # beside values that are a text
-MARGIN, BAR = 2, 4  # letters for Blender's own margins, for a scroll bar
+MARGIN, BAR = 1, 6  # letters for Blender's own margins, for a scroll bar
 MOST = 12  # rows that are shown at once
 
 
