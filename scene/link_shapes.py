@@ -11,7 +11,7 @@ import numpy as np
 
 from ..properties.bridge import Binding, binding
 from ..properties.bridge.editing.link_shapes import put_link_shapes
-from ..properties.bridge.visuals.link_meshes import link_meshes, link_triangles
+from ..properties.bridge.visuals.link_surfaces import link_surfaces
 from ..properties.bridge.visuals.mesh_hulls import mesh_triangles
 from ..robokin import Link, RobokinError
 from ..robokin.arrays import Array
@@ -52,13 +52,12 @@ def fit_shapes(
     their links have; or the links' own collision meshes, in place of these. Raises RobokinError.
     """
     robot = binding(obj)
-    depsgraph = context.evaluated_depsgraph_get()
     found_on, worst, count = dict[str, tuple[Geometry, ...]](), (0.0, ""), 0
-    for k, bone in enumerate(robot.bones):
+    for k, (bone, meshes) in enumerate(_meshes(context, obj, robot, around)):
         link = robot.model.links[k]
         others = [] if around == VISUALS else [g for g in link.collisions if not isinstance(g.shape, Mesh)]
         shapes: list[Geometry] = []
-        for triangles, T in _meshes(depsgraph, obj, robot, bone, link, around):
+        for triangles, T in meshes:
             steps = _fitted(triangles, kind)
             found, gap = yield from scaled(steps, k / len(robot.bones), (k + 1) / len(robot.bones))
             shapes += [dataclasses.replace(each, placement=T @ each.placement) for each in found]
@@ -67,23 +66,26 @@ def fit_shapes(
             found_on[bone] = (*others, *shapes)
             count += len(shapes)
     if not found_on:
-        where = "parented to a bone" if around == VISUALS else "among the collision shapes"
+        where = "parented to a bone, or deformed by it," if around == VISUALS else "among the collision shapes"
         raise RobokinError(f"no mesh with faces is {where} of {obj.name!r}")
     put_link_shapes(obj, found_on)
     return FitReport(count, len(found_on), *worst, kind)
 
 
 def _meshes(
-    depsgraph: bpy.types.Depsgraph, obj: bpy.types.Object, robot: Binding, bone: str, link: Link, around: str
-) -> Iterator[tuple[Array, Array]]:
-    """(n, 3, 3) triangles of each mesh [m], and (4, 4) where it is in the link. Raises RobokinError for a collision
-    mesh that is not found."""
+    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, around: str
+) -> Iterator[tuple[str, list[tuple[Array, Array]]]]:
+    """Yield each bone with (n, 3, 3) the triangles of each mesh of its link [m], and (4, 4) where it is in the link.
+    Raises RobokinError for a collision mesh that is not found."""
     if around == VISUALS:
-        for mesh in link_meshes(obj, bone):
-            triangles, _ = link_triangles(depsgraph, obj, robot, mesh)
-            if len(triangles):
-                yield np.asarray(triangles, float), np.eye(4)
-        return
+        for bone, surfaces in link_surfaces(context, obj, robot, robot.bones):
+            yield bone, [(surface.triangles, np.eye(4)) for surface in surfaces]
+    else:
+        for bone, link in zip(robot.bones, robot.model.links, strict=False):
+            yield bone, list(_collision_meshes(bone, link))
+
+
+def _collision_meshes(bone: str, link: Link) -> Iterator[tuple[Array, Array]]:
     for geometry in link.collisions:
         if isinstance(geometry.shape, Mesh):
             found = mesh_triangles(geometry.shape)

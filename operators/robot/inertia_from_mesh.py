@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of links, from the meshes on their bones."""
+"""Mass, centre of mass and inertia of links, from their meshes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.bridge import Binding, binding, write_bodies
-from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
+from ...properties.bridge.visuals.link_surfaces import link_surfaces
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
@@ -107,28 +107,25 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
         self, context: bpy.types.Context, obj: bpy.types.Object, robot: Binding
     ) -> tuple[dict[str, Body], list[str]]:
         """Bodies of density 1 by bone, and warnings. Raises RobokinError, also when no chosen link has a mesh."""
-        depsgraph = context.evaluated_depsgraph_get()
         chosen = _chosen(obj, robot, self.which)
         solids: dict[str, Body] = {}
         notes = []
-        for bone in chosen:
+        for bone, surfaces in link_surfaces(context, obj, robot, chosen):
             parts = []
-            for mesh in link_meshes(obj, bone):
+            for surface in surfaces:
                 try:
-                    triangles, axes = link_triangles(depsgraph, obj, robot, mesh)
-                    part, remarks = _solid(triangles, axes, self.method) if len(triangles) else (None, ())
+                    part, remarks = _solid(surface.triangles, surface.axes, self.method)
                 except RobokinError as fault:
-                    raise RobokinError(f"bone {bone!r}, mesh {mesh.name!r}: {fault}") from None
-                if part is None:
-                    continue
+                    raise RobokinError(f"bone {bone!r}, mesh {surface.mesh!r}: {fault}") from None
                 parts.append(part)
-                notes += [f"bone {bone!r}, mesh {mesh.name!r}: {remark}" for remark in remarks]
+                notes += [f"bone {bone!r}, mesh {surface.mesh!r}: {remark}" for remark in remarks]
             if parts:
                 solids[bone] = combined(parts)
         if not solids:
             names = ", ".join(map(repr, chosen[:4])) + (" ..." if len(chosen) > 4 else "")
             raise RobokinError(
-                f"no mesh with faces is parented to {names}: parent a mesh to the bone, or type the mass"
+                f"no mesh with faces is parented to {names}, or deformed by it: "
+                "parent a mesh to the bone, or type the mass"
             )
         return solids, notes
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import bpy
+import numpy as np
 
+from ..errors import BridgeError
+from ..model.binding import Binding
+from ..parents import with_parents
 from ..record.snapshot import is_robot
+from .link_meshes import Surface, double, link_from_bone, placed, points_and_triangles
 
 
 def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Object, str] | None:
@@ -24,3 +29,70 @@ def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Objec
             if name in robot.data.bones and weight:
                 return robot, name
     return None
+
+
+def skin_surfaces(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding) -> dict[str, list[Surface]]:
+    """By bone of a link the faces that it, or what it carries, moves most, of each mesh that the robot deforms. The
+    mesh is that of the rest pose, with its other modifiers. Raises BridgeError, which names the mesh."""
+    deforming = [
+        modifier
+        for mesh in context.view_layer.objects
+        if mesh.type == "MESH" and mesh.parent_type != "BONE" and mesh.display_type != "BOUNDS"
+        for modifier in mesh.modifiers
+        if modifier.type == "ARMATURE" and modifier.object == obj and modifier.show_viewport
+    ]
+    found: dict[str, list[Surface]] = {}
+    try:
+        for modifier in deforming:
+            modifier.show_viewport = False
+        depsgraph = context.evaluated_depsgraph_get()
+        for mesh in dict.fromkeys(modifier.id_data for modifier in deforming):
+            for bone, surface in _parts(depsgraph, obj, robot, mesh):
+                found.setdefault(bone, []).append(surface)
+    finally:
+        for modifier in deforming:
+            modifier.show_viewport = True
+    return found
+
+
+def _parts(
+    depsgraph: bpy.types.Depsgraph, obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object
+) -> list[tuple[str, Surface]]:
+    """What each link moves most of a mesh that is not deformed."""
+    shown = mesh.evaluated_get(depsgraph)
+    links = _links_of_groups(obj, robot, mesh)
+    data = shown.to_mesh(preserve_all_data_layers=True, depsgraph=depsgraph)
+    try:
+        points, corners = points_and_triangles(data)
+        weights = np.zeros((len(points), len(robot.bones)))
+        for vertex in data.vertices:
+            for group in vertex.groups:
+                if group.group in links:
+                    weights[vertex.index, links[group.group]] += group.weight
+    finally:
+        shown.to_mesh_clear()
+    shares = weights[corners].sum(axis=1)
+    most = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
+    T_obj_mesh = np.linalg.inv(double(obj.matrix_world)) @ double(shown.matrix_world)
+    parts = []
+    for k in np.unique(most[most >= 0]):
+        bone = robot.bones[k]
+        T_bone_mesh = np.linalg.inv(double(obj.data.bones[bone].matrix_local)) @ T_obj_mesh
+        try:
+            part = placed(mesh.name, points, corners[most == k], link_from_bone(robot, bone, T_bone_mesh))
+        except BridgeError as fault:
+            raise BridgeError(f"mesh {mesh.name!r}: {fault}") from None
+        parts.append((bone, part))
+    return parts
+
+
+def _links_of_groups(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object) -> dict[int, int]:
+    """Of vertex groups that deform the numbers of the links that carry their bones."""
+    found = {}
+    for group in mesh.vertex_groups:
+        bone = obj.data.bones.get(group.name)
+        if bone is not None and bone.use_deform:
+            carrier = next((each.name for each in with_parents(bone) if each.name in robot.bones), None)
+            if carrier is not None:
+                found[group.index] = robot.bones.index(carrier)
+    return found

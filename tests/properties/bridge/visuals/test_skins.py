@@ -8,13 +8,14 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding, write_configuration
+from robokin_addon.properties.bridge.visuals.link_surfaces import link_surfaces
 from robokin_addon.properties.bridge.visuals.skins import bone_under_skin
 from support.blender.rigs import ARM, add_rig
 
 SIDES = 4
 
 
-def add_skin(robot: bpy.types.Object) -> bpy.types.Object:
+def add_skin(robot: bpy.types.Object, shared: float = 0.01) -> bpy.types.Object:
     """A tube around each bone, of one mesh, which all bones have a share in."""
     points, faces, weights = [], [], []
     for bone in robot.data.bones:
@@ -24,7 +25,7 @@ def add_skin(robot: bpy.types.Object) -> bpy.types.Object:
             for k in range(SIDES):
                 angle = 2.0 * math.pi * k / SIDES
                 points.append(centre + 0.05 * (math.cos(angle) * across + math.sin(angle) * up))
-                weights.append(dict.fromkeys(robot.data.bones.keys(), 0.01) | {bone.name: 0.9})
+                weights.append(dict.fromkeys(robot.data.bones.keys(), shared) | {bone.name: 0.9})
         first = len(points) - 2 * SIDES
         for k in range(SIDES):
             a, b = first + k, first + (k + 1) % SIDES
@@ -63,3 +64,55 @@ def test_the_bone_that_moves_a_face_most_is_under_it(scene, smooth):
     skin.modifiers["Armature"].show_viewport = False
     assert bone_under_skin(skin.evaluated_get(bpy.context.evaluated_depsgraph_get()), 0) is None
     assert bone_under_skin(skin.evaluated_get(bpy.context.evaluated_depsgraph_get()), -1) is None
+
+
+def world_triangles(skin: bpy.types.Object) -> np.ndarray:
+    """(n, 3, 3) as Blender deforms it."""
+    shown = skin.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    data = shown.to_mesh()
+    data.calc_loop_triangles()
+    points = np.array([skin.matrix_world @ vertex.co for vertex in data.vertices])
+    triangles = points[[tuple(each.vertices) for each in data.loop_triangles]]
+    shown.to_mesh_clear()
+    return triangles
+
+
+def test_the_surface_of_a_link_is_what_its_bone_moves_of_a_skin(scene):
+    """Where Blender's own deformation has it, in a pose, of a robot that has been moved, with what a modifier adds."""
+    robot = add_rig(ARM)
+    skin = add_skin(robot, shared=0.0)
+    skin.parent = robot
+    skin.modifiers.new("Mirror", "MIRROR").use_mirror_merge = False
+    skin.modifiers.move(1, 0)
+    robot.location, robot.rotation_euler = (1.0, -2.0, 0.5), (0.3, 0.2, -0.9)
+    assert bpy.ops.robokin.make_robot() == {"FINISHED"}
+    bound = binding(robot)
+    write_configuration(robot, 0.4 * np.ones(bound.model.nq))
+    bpy.context.view_layer.update()
+    found = []
+    for bone, surfaces in link_surfaces(bpy.context, robot, bound, bound.bones):
+        posed = np.array(robot.matrix_world @ robot.pose.bones[bone].matrix)
+        T = posed @ np.block([[bound.frames[bound.bones.index(bone)].T, np.zeros((3, 1))], [0, 0, 0, 1]])
+        assert [surface.mesh for surface in surfaces] == ["skin"] and len(surfaces[0].triangles) == 4 * SIDES
+        found.append(surfaces[0].triangles @ T[:3, :3].T + T[:3, 3])
+    found, expected = (each.reshape(-1, 9) for each in (np.concatenate(found), world_triangles(skin)))
+    away = abs(found[:, None] - expected).max(axis=2)
+    assert away.shape == (len(found), len(found))
+    assert max(away.min(axis=0).max(), away.min(axis=1).max()) < 1e-5
+    assert skin.modifiers["Armature"].show_viewport
+
+
+def test_shapes_are_fitted_and_masses_are_found_from_a_skin(scene):
+    robot = add_rig(ARM)
+    skin = add_skin(robot)
+    assert bpy.ops.robokin.make_robot() == {"FINISHED"}
+    bpy.context.view_layer.objects.active = robot
+    assert bpy.ops.robokin.fit_collisions() == {"FINISHED"}
+    assert all(link.collisions for link in binding(robot).model.links[: len(robot.data.bones)])
+    assert bpy.ops.robokin.inertia_from_mesh(which="ALL", method="HULL", by="DENSITY", density=1000.0) == {"FINISHED"}
+    bone = robot.data.bones[-1]
+    k = binding(robot).bones.index(bone.name)
+    assert binding(robot).model.links[k].mass == pytest.approx(1000.0 * 2.0 * 0.05**2 * bone.length, rel=1e-4)
+    skin.modifiers.remove(skin.modifiers["Armature"])
+    with pytest.raises(RuntimeError, match="no mesh with faces is parented to a bone, or deformed by it, of"):
+        bpy.ops.robokin.fit_collisions()
