@@ -156,7 +156,8 @@ class KineticEnergy(MotionCost):
 
 class Torque(MotionCost):
     """1/2 of the integral of |tau|^2 of what the drives give, forces times L [N^2 m^2 s]: inverse dynamics, rotors and
-    damping; without dry friction, which jumps."""
+    damping; without dry friction, which jumps. A floating joint has no drive, and no contact carries the robot: legs
+    give what they would hanging from their base."""
 
     order = 2
 
@@ -167,28 +168,37 @@ class Torque(MotionCost):
         require_mass(grid.model)
 
     def value(self, at: DiscreteMotion) -> float:
-        return _half_square(at.grid.scale * DriveEfforts(at.grid, self.gravity).at(at.q, at.v, at.a)) * at.grid.dt
+        tau = DriveEfforts(at.grid, self.gravity).at(at.q, at.v, at.a)
+        return _half_square(self._scale(at.grid) * tau) * at.grid.dt
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
-        grid, root = at.grid, np.sqrt(at.grid.dt)
+        grid, root, scale = at.grid, np.sqrt(at.grid.dt), self._scale(at.grid)
         tau = DriveEfforts(grid, self.gravity).at(at.q, at.v, at.a)
         (by_q, by_v, by_a), _ = self._derivatives(at, tau)
-        blocks = (grid.scale[:, None] * by_a)[:, None] @ at.change_blocks
-        blocks[:, :2] += (grid.scale[:, None] * by_v)[:, None] @ at.step_blocks
-        blocks[:, 0] += grid.scale[:, None] * by_q
-        return gauss_newton(root * grid.scale * tau, root * blocks)
+        blocks = (scale[:, None] * by_a)[:, None] @ at.change_blocks
+        blocks[:, :2] += (scale[:, None] * by_v)[:, None] @ at.step_blocks
+        blocks[:, 0] += scale[:, None] * by_q
+        return gauss_newton(root * scale * tau, root * blocks)
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:
         effort = DriveEfforts(at.grid, self.gravity)
         tau = effort.at(at.q, at.v, at.a)
-        effort.bend(at, H, at.grid.scale**2 * at.grid.dt * tau, known=self._derivatives(at, tau))
+        effort.bend(at, H, self._scale(at.grid) ** 2 * at.grid.dt * tau, known=self._derivatives(at, tau))
 
     def _derivatives(self, at: DiscreteMotion, tau: Array) -> tuple[Array, Array]:
         """See `DriveEfforts`; second ones of the cost's own pull."""
         if self not in at.known:
-            z = at.grid.scale**2 * at.grid.dt * tau
+            z = self._scale(at.grid) ** 2 * at.grid.dt * tau
             at.known[self] = DriveEfforts(at.grid, self.gravity).derivatives(at.q, at.v, at.a, z)
         return at.known[self]
+
+    @staticmethod
+    def _scale(grid: Discretization) -> Array:
+        """(nv,) by what an effort is multiplied, 0 where there is no drive."""
+        found = grid.scale.copy()
+        for _, iv in grid.free:
+            found[iv : iv + 6] = 0.0
+        return found
 
 
 class Duration(MotionCost):

@@ -250,6 +250,18 @@ def test_torque_has_the_gravity_that_is_given():
         assert found.cost_after == pytest.approx(0.5 * DT * ((sizes * tau) ** 2).sum(), rel=1e-6)
 
 
+def test_no_drive_carries_a_floating_base():
+    model, rng = load_urdf(robot("solo"), root="floating"), np.random.default_rng(4)
+    steps = 0.1 * rng.normal(size=(FRAMES, model.nv))
+    q = get_backend().integrate(model.tree, np.tile(model.neutral(), (FRAMES, 1)), steps)
+    at, oracle = DiscreteMotion(Discretization(model, DT, np.zeros(model.nv)), q), Oracle.from_model(model)
+    damping = [joint.damping for joint in model.moving_joints if joint.type != "floating"]
+    tau = np.array([oracle.inverse_dynamics(*x, GRAVITY) for x in zip(q, at.v, at.a, strict=True)])
+    drives = tau[:, 6:] + damping * at.v[:, 6:]
+    assert Torque().value(at) == pytest.approx(0.5 * DT * (drives**2).sum(), rel=1e-9)
+    assert abs(tau[:, :6]).max() > abs(drives).max()  # the base's, which is the weight, does not count
+
+
 @pytest.mark.parametrize(("cost", "seed", "frames"), [("torque", 3, 80), ("path_length", 5, 30)])
 def test_costs_that_are_flat_or_wild_come_to_an_optimum(cost, seed, frames):
     """An arm without limits on accelerations, of which a position leaves half of the joints free."""
