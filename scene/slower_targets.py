@@ -23,7 +23,7 @@ from .bake.plans import bake_plans
 from .bake.report import MET
 from .check.rows import time_needed
 from .keyed_numbers import kept_to_its_end, narrowest
-from .tasks.solver_tasks import enabled_tasks
+from .tasks.solver_tasks import SolverTasks, enabled_tasks
 from .tasks.targets import places_of, targets_over
 
 SPLIT = ("BEZIER", "LINEAR")  # interpolations that another key does not change
@@ -57,7 +57,8 @@ def requested_times(
 
     def needed(models: Sequence[RobotModel]) -> Generator[float, None, tuple[float, int]]:
         model = narrowest(models, robot).model_at(pose)
-        plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, None, UNHURRIED * dt), 0.0, 0.4)
+        forms = SolverTasks(obj, robot, tasks)
+        plans = yield from scaled(bake_plans(forms, model, targets, UNHURRIED * dt), 0.0, 0.4)
         steps = follow([plan.segment for plan in plans], start)
         results = yield from scaled(mapped(steps, lambda done: sum(map(len, done)) / len(frames)), 0.4, 1.0)
         Q = np.concatenate([result.q for result in results])

@@ -67,6 +67,15 @@ class Tree:
     def n_frames(self) -> int:
         return len(self.frame_node)
 
+    @property
+    def turning(self) -> Array:
+        """(nq,) bool, angles of which whole turns do not matter to the links."""
+        found = np.ones(self.nq, bool)
+        for motion, iq, scale in zip(map(MotionPrimitive, self.motion), self.iq, self.scale, strict=True):
+            if motion is not MotionPrimitive.ROTATION or not float(scale).is_integer():
+                found[iq : iq + motion.nq] = False
+        return found
+
     def neutral(self) -> Array:
         q = np.zeros(self.nq)
         for start in self.quaternions:

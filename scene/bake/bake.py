@@ -37,7 +37,6 @@ from .whole import (
     is_too_fast,
     rest_segment,
     soft_tasks,
-    task_names,
     time_note,
     tracked_frames,
     whole_motion,
@@ -91,9 +90,8 @@ def _follow(
     obj: bpy.types.Object, robot: Binding, choices: BakeChoices, inputs: BakeInputs, dt: float
 ) -> Generator[float, None, tuple[list[PlannedSegment], list[BakedSegment], str]]:
     """Yield the share done; return the plans, what was followed frame by frame, and the chosen start in words."""
-    own = inputs.model, inputs.tasks, inputs.targets, choices.criteria, dt, choices.ad_hoc
-    is_whole = choices.whole is not None
-    planning = bake_plans(obj, robot, *own, is_whole, clearance=inputs.clearance, soft=inputs.weights)
+    own, soft = (inputs.forms, inputs.model, inputs.targets, dt), None if choices.whole is None else inputs.weights
+    planning = bake_plans(*own, choices.criteria, clearance=inputs.clearance, soft=soft)
     plans = yield from scaled(planning, 0.0, 0.5)
     segments = [plan.segment for plan in plans]
 
@@ -138,7 +136,7 @@ def _write(
         write_costs(obj, inputs.criteria, keyed, costs)
     show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
-    names = task_names(inputs.tasks, choices.ad_hoc)
+    names = inputs.forms.names
     return BakeResult(
         model=robot.model,
         frames=frames,

@@ -18,7 +18,7 @@ from ..animation.curves import pose_held, refuse_unwritable, sample_configuratio
 from ..collisions import avoids_collisions, clearance_of, collisions_over
 from ..criteria.solver_criteria import enabled_entries
 from ..keyed_numbers import narrowest_over, numbers_change
-from ..tasks.solver_tasks import check_ad_hoc, enabled_tasks
+from ..tasks.solver_tasks import SolverTasks, check_ad_hoc, enabled_tasks
 from ..tasks.targets import Targets, targets_over
 from .choices import BakeChoices
 from .whole import soft_weights
@@ -32,7 +32,7 @@ class BakeInputs:
 
     robot: Binding
     model: RobotModel
-    tasks: Sequence[bpy.types.PropertyGroup]
+    forms: SolverTasks
     weights: Sequence[float]
     hint: Array
     criteria: Sequence[bpy.types.PropertyGroup]
@@ -78,7 +78,7 @@ def read_inputs(
     return BakeInputs(
         robot=kept,
         model=kept.model_at(pose),
-        tasks=tasks,
+        forms=SolverTasks(obj, kept, tasks, ad_hoc),
         weights=weights,
         hint=hint,
         criteria=own,

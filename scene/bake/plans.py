@@ -6,10 +6,8 @@ import itertools
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 
-from ...properties.bridge import Binding
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
 from ...solvers import ClearanceTask, ExtendedJacobian, PostureTask, Task, Tracker
@@ -21,7 +19,6 @@ from ...solvers.tracking.result import TrackResult, joined
 from ...solvers.tracking.starts import Segment
 from ..collisions import obstacle_placements
 from ..criteria.solver_criteria import enabled_criteria, shapes_of_criteria
-from ..tasks.ad_hoc import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
 from ..tasks.targets import Targets
 
@@ -57,38 +54,37 @@ class BakedSegment:
         return residuals
 
 
+@dataclass(frozen=True, eq=False)
+class Nearby:
+    """What a robot stays near to in what all tasks leave free. q: (frames, nq).   kept: weights of joints that take
+    these values beside the first tasks, too; None: none does."""
+
+    q: Array
+    kept: Mapping[str, float] | None = None
+
+
 def bake_plans(
-    obj: bpy.types.Object,
-    robot: Binding,
+    forms: SolverTasks,
     model: RobotModel,
-    tasks: Sequence[bpy.types.PropertyGroup],
     targets: Targets,
-    criteria: Sequence[Criterion] | None,
     dt: float,
-    ad_hoc: Sequence[AdHocTask] = (),
-    is_whole: bool = False,
+    criteria: Sequence[Criterion] | None = None,
+    *,
     clearance: ClearanceTask | None = None,
-    near: Array | None = None,
-    kept: Mapping[str, float] | None = None,
-    soft: Sequence[float] = (),
+    near: Nearby | None = None,
+    soft: Sequence[float] | None = None,
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
-    in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
-    clearance: what the robot keeps away from, with obstacles placed at each frame. near: (frames, nq) what it stays
-    near to in what all tasks leave free.   kept: weights of joints that take these values beside the first tasks.
-    soft: of each task the weight in a whole motion; empty: all are hard.
+    in which tasks fade are one plan. criteria: in place of the robot's own.   clearance: what the robot keeps away
+    from, with obstacles placed at each frame.   soft: of each task the weight in a whole motion, 0 where it is hard;
+    what is left free serves that then, in no mode of a frame.
     """
-    forms, extends = SolverTasks(obj, robot, tasks, ad_hoc), obj.robokin.solver.mode == "EXTENDED" and not is_whole
+    obj, extends = forms.obj, forms.obj.robokin.solver.mode == "EXTENDED" and soft is None
     chosen: Sequence[Criterion] = list(criteria or ())
     closing: list[Task] = []
     plans = []
-    apart: list[Task] = [] if clearance is None else [clearance]
-    if near is not None:
-        apart.append(PostureTask(near[0], priority=1 + max([task.priority for task in tasks], default=0)))
-        if kept:
-            apart.append(PostureTask(near[0], kept))
     if criteria is None:
         yield from scaled(shapes_of_criteria(obj), 0.0, 0.0)
     obstacles = None if clearance is None else obstacle_placements(clearance.collisions, len(targets.influence))
@@ -101,8 +97,10 @@ def bake_plans(
         influence = targets.influence[first:last]
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
-        weights = [soft[i] if len(soft) else 0.0 for i in counting]
-        wanted, preferred = [*forms.whole(targets, first, counting), *closing, *apart], [] if closing else weighted
+        weights = [soft[i] if soft else 0.0 for i in counting]
+        asked, apart = forms.whole(targets, first, counting), [] if clearance is None else [clearance]
+        nearby = [] if near is None else _near(near, 1 + max([task.priority for task in asked], default=0))
+        wanted, preferred = [*asked, *closing, *apart, *nearby], [] if closing else weighted
         if preferred or not is_plain(wanted) or _fades(own).any():
             tracker = tracker_of(model, wanted, dt, criteria=preferred)
             tracker.let_fade()
@@ -110,19 +108,24 @@ def bake_plans(
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)
                 around: list[object] = [] if obstacles is None else [obstacles[frame]]
-                around += [] if near is None else [near[frame]] * (2 if kept else 1)
+                around += [] if near is None else [near.q[frame]] * len(nearby)
                 aims.extend(tracker.check_targets([[*aim, *(None for _ in closing), *around]]))
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)
-            shares = np.hstack((own, np.ones((len(own), len(closing) + len(apart)))))
-            weights += [0.0] * (len(closing) + len(apart))
-            plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own, weights))
+            others = len(wanted) - len(counting)
+            shares = np.hstack((own, np.ones((len(own), others))))
+            segment = Segment(tracker, aims, shares)
+            plans.append(PlannedSegment(counting, chosen, segment, own, weights + [0.0] * others))
         else:
-            plain = Tracker(model, wanted, dt)
-            segment = Segment(plain, targets.T[first:last, counting])
+            segment = Segment(Tracker(model, wanted, dt), targets.T[first:last, counting])
             plans.append(PlannedSegment(counting, chosen, segment, own, weights))
         yield last / len(targets.influence)
     return plans
+
+
+def _near(near: Nearby, priority: int) -> list[Task]:
+    posture: list[Task] = [PostureTask(near.q[0], priority=priority)]
+    return posture + ([PostureTask(near.q[0], near.kept)] if near.kept else [])
 
 
 def segments_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:

@@ -19,7 +19,6 @@ from ..animation.columns import PATH, clear_columns, key_columns
 from ..animation.curves import rounded, show_curves, write_curves
 from ..collisions import avoids_collisions, collisions_over
 from ..keyed_numbers import kept_to_its_end, narrowest
-from ..tasks.solver_tasks import SolverTasks
 from .choices import AtSingularities, BakeChoices
 from .inputs import BakeInputs
 from .report import BakeResult
@@ -47,7 +46,7 @@ def traversal_steps(
     takes more frames than asked for; the object's `robokin_path` then has a curve that shows which frame of the path
     each one is at. Raises RobokinError."""
     frames, step, targets = choices.frames, choices.step, inputs.targets
-    forms = SolverTasks(obj, robot, inputs.tasks, choices.ad_hoc)
+    forms = inputs.forms
     counting, wanted = forms.at(targets, 0, (targets.influence > 0.0).any(axis=0).astype(float))
     if len(wanted) != 1 or type(wanted[0]) is not PoseTask or (targets.influence[:, counting] < 1.0).any():
         raise RobokinError(

@@ -61,7 +61,7 @@ def soft_weights(
 ) -> list[float]:
     """The weight of each task in a whole motion, then of each ad-hoc one, 0 where it is hard: the tasks' own, or by
     their names what is given. Raises UnknownNameError, TaskError."""
-    names = task_names(tasks, ad_hoc)
+    names = [*(task.name for task in tasks), *(each.task.name for each in ad_hoc)]
     for name in given:
         if name not in names:
             raise UnknownNameError("task", name, names)
@@ -71,11 +71,6 @@ def soft_weights(
         if is_hard and given.get(name):
             raise TaskError(f"{name} comes before all tasks: it cannot be soft")
     return [given.get(name, weight) for name, weight in zip(names, own, strict=True)]
-
-
-def task_names(tasks: Sequence[bpy.types.PropertyGroup], ad_hoc: Sequence[AdHocTask]) -> list[str]:
-    """What people call the tasks, then the ad-hoc ones."""
-    return [*(task.name for task in tasks), *(each.task.name for each in ad_hoc)]
 
 
 def soft_tasks(parts: Sequence[BakedSegment], names: Sequence[str], weights: Sequence[float]) -> list[SoftTask]:

@@ -15,8 +15,9 @@ from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel
 from ...robokin.model.rolling import RollingBase
 from ...scene.animation.curves import rounded
-from ...scene.bake.plans import bake_plans
+from ...scene.bake.plans import Nearby, bake_plans
 from ...scene.criteria.costs import costs_of_motion
+from ...scene.tasks.solver_tasks import SolverTasks
 from ...scene.tasks.targets import Targets
 from ...solvers import Motion, check_motion
 from ...solvers.criteria import Criterion
@@ -122,7 +123,8 @@ class Repair:
 
     def costs(self) -> Generator[float, None, Array]:
         """Yield now and then; return (n, c, 2) what the criteria cost at each frame, and how steep that is."""
-        plans = yield from bake_plans(self.obj, self.robot, self.model, self.tasks, self.targets, None, self.dt)
+        forms = SolverTasks(self.obj, self.robot, self.tasks)
+        plans = yield from bake_plans(forms, self.model, self.targets, self.dt)
         preferences = [(plan.segment, plan.criteria) for plan in plans]
         return (yield from costs_of_motion(self.robot.model, preferences, self.Q, self.dt))
 
@@ -171,18 +173,9 @@ class Repair:
         clearance = None
         if self.collisions is not None:
             clearance = clearance_of(self.obj, self.robot, _part_of_world(self.collisions, at))
-        plans = yield from bake_plans(
-            self.obj,
-            self.robot,
-            model,
-            self.tasks,
-            targets,
-            criteria,
-            self.dt,
-            clearance=clearance,
-            near=near,
-            kept=self._kept if keeps_wheels else None,
-        )
+        nearby = None if near is None else Nearby(near, self._kept if keeps_wheels else None)
+        forms = SolverTasks(self.obj, self.robot, self.tasks)
+        plans = yield from bake_plans(forms, model, targets, self.dt, criteria, clearance=clearance, near=nearby)
         q = Q[i - 1] if i else model.limits.clamp(Q[0]) if near is None else near[0]
         v = self._velocity(i - 1) if i > 1 else np.zeros(model.nv)
         found, lost, before = [], [], None

@@ -146,7 +146,7 @@ class SolverTasks:
         self, obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], ad_hoc: Sequence[AdHocTask] = ()
     ) -> None:
         """Raises BridgeError."""
-        self._obj, self._tasks, self._ad_hoc, self._robot = obj, tasks, ad_hoc, robot
+        self.obj, self._tasks, self._ad_hoc, self._robot = obj, tasks, ad_hoc, robot
         self._levels = obj.robokin.solver.mode == "PRIORITIES"
         self._unit = metres_per_world_unit(obj, robot)
         self._whole: dict[int, Task] = {}
@@ -192,7 +192,7 @@ class SolverTasks:
     def _context(self, targets: Targets, frame: int, i: int, influence: float) -> TaskContext:
         task = self._tasks[i]
         level = task.priority if self._levels else 1
-        return TaskContext(self._obj, self._robot, task, targets.readings[i], frame, self._unit, level, influence)
+        return TaskContext(self.obj, self._robot, task, targets.readings[i], frame, self._unit, level, influence)
 
 
 def pose_tasks(

@@ -260,7 +260,7 @@ def _with_ranges(model: RobotModel, limits: PositionLimits, support: Support, re
     half_range = np.where(finite, 0.5 * (upper - lower), 0.0)
     damping = np.where(model.is_length[robot_columns(model, support)], 1.0 / length**2, 1.0)
     about_middle = finite.copy()
-    periodic = np.isinf(lower) & np.isinf(upper)
+    periodic = tree.turning & np.isinf(lower) & np.isinf(upper)
     moving = {int(tree.iq[node]) for node in with_ancestors(tree, tree.frame_node.tolist())}
     for node, motion in enumerate(map(MotionPrimitive, tree.motion)):
         iq = int(tree.iq[node])
@@ -269,12 +269,8 @@ def _with_ranges(model: RobotModel, limits: PositionLimits, support: Support, re
             if np.isfinite(lower[iq]) or np.isfinite(upper[iq]):  # the turn next to its one bound
                 middle[iq] = lower[iq] + np.pi if np.isfinite(lower[iq]) else upper[iq] - np.pi
                 about_middle[iq] = True
-        if motion is MotionPrimitive.ROTATION:
-            if finite[iq] and half_range[iq] > MANY_TURNS:
-                half_range[iq], about_middle[iq] = NEAR_TURNS, False
-            periodic[iq] &= float(tree.scale[node]).is_integer()  # of mimic joints
-        else:
-            periodic[iq : iq + motion.nq] = False
+        if motion is MotionPrimitive.ROTATION and finite[iq] and half_range[iq] > MANY_TURNS:
+            half_range[iq], about_middle[iq] = NEAR_TURNS, False
         if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
             start = iq + motion.nq - 4
             middle[start : start + 4] = 1.0, 0.0, 0.0, 0.0

@@ -112,7 +112,7 @@ class KineticEnergy(MotionCost):
         require_mass(grid.model)
 
     def value(self, at: DiscreteMotion) -> float:
-        return 0.5 * at.grid.dt * float((at.v * self._momentum(at, at.q, at.v)).sum())
+        return 0.5 * at.grid.dt * float((at.v * self._momentum(at)).sum())
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         grid, dt = at.grid, at.grid.dt
@@ -130,7 +130,7 @@ class KineticEnergy(MotionCost):
         own[:, 0] = np.eye(at.steps.shape[1])
         H[:, :2] += symmetric_products(blocks, dt * (changes[:, None] @ own))
         H[:, 0] += 0.5 * dt * second
-        at.bend_steps(H, at.grid.scale * self._momentum(at, at.q, at.v))
+        at.bend_steps(H, at.grid.scale * self._momentum(at))
 
     def _velocity_blocks(self, at: DiscreteMotion) -> Array:
         """(F, 2, n, n) of v along y."""
@@ -146,12 +146,10 @@ class KineticEnergy(MotionCost):
         return at.known[self]
 
     @staticmethod
-    def _momentum(at: DiscreteMotion, q: Array, v: Array) -> Array:
-        tree = at.grid.model.tree
-        return (
-            at.grid.backend.inverse_dynamics(tree, q, np.zeros_like(v), v, np.zeros(3))
-            + Drives.of(at.grid.model).rotor_inertia * v
-        )
+    def _momentum(at: DiscreteMotion) -> Array:
+        grid, still = at.grid, np.zeros(at.v.shape)
+        of_links = grid.backend.inverse_dynamics(grid.model.tree, at.q, still, at.v, np.zeros(3))
+        return of_links + Drives.of(grid.model).rotor_inertia * at.v
 
 
 class Torque(MotionCost):
@@ -168,28 +166,32 @@ class Torque(MotionCost):
         require_mass(grid.model)
 
     def value(self, at: DiscreteMotion) -> float:
-        tau = DriveEfforts(at.grid, self.gravity).at(at.q, at.v, at.a)
-        return _half_square(self._scale(at.grid) * tau) * at.grid.dt
+        return _half_square(self._efforts(at)) * at.grid.dt
 
     def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
-        grid, root, scale = at.grid, np.sqrt(at.grid.dt), self._scale(at.grid)
-        tau = DriveEfforts(grid, self.gravity).at(at.q, at.v, at.a)
-        (by_q, by_v, by_a), _ = self._derivatives(at, tau)
-        blocks = (scale[:, None] * by_a)[:, None] @ at.change_blocks
-        blocks[:, :2] += (scale[:, None] * by_v)[:, None] @ at.step_blocks
-        blocks[:, 0] += scale[:, None] * by_q
-        return gauss_newton(root * scale * tau, root * blocks)
+        root, scale = np.sqrt(at.grid.dt), self._scale(at.grid)[:, None]
+        (by_q, by_v, by_a), _ = self._derivatives(at)
+        blocks = (scale * by_a)[:, None] @ at.change_blocks
+        blocks[:, :2] += (scale * by_v)[:, None] @ at.step_blocks
+        blocks[:, 0] += scale * by_q
+        return gauss_newton(root * self._efforts(at), root * blocks)
 
     def bend(self, at: DiscreteMotion, H: Array) -> None:
-        effort = DriveEfforts(at.grid, self.gravity)
-        tau = effort.at(at.q, at.v, at.a)
-        effort.bend(at, H, self._scale(at.grid) ** 2 * at.grid.dt * tau, known=self._derivatives(at, tau))
+        DriveEfforts(at.grid, self.gravity).bend(at, H, self._pull(at), known=self._derivatives(at))
 
-    def _derivatives(self, at: DiscreteMotion, tau: Array) -> tuple[Array, Array]:
+    def _efforts(self, at: DiscreteMotion) -> Array:
+        """(F, nv) of drives, forces times L."""
+        return self._scale(at.grid) * DriveEfforts(at.grid, self.gravity).at(at.q, at.v, at.a)
+
+    def _pull(self, at: DiscreteMotion) -> Array:
+        """(F, nv) how the cost changes with the efforts."""
+        return at.grid.dt * self._scale(at.grid) * self._efforts(at)
+
+    def _derivatives(self, at: DiscreteMotion) -> tuple[Array, Array]:
         """See `DriveEfforts`; second ones of the cost's own pull."""
         if self not in at.known:
-            z = self._scale(at.grid) ** 2 * at.grid.dt * tau
-            at.known[self] = DriveEfforts(at.grid, self.gravity).derivatives(at.q, at.v, at.a, z)
+            efforts = DriveEfforts(at.grid, self.gravity)
+            at.known[self] = efforts.derivatives(at.q, at.v, at.a, self._pull(at))
         return at.known[self]
 
     @staticmethod

@@ -50,7 +50,7 @@ class Multistart:
         self._is_on_tips = isinstance(self._problem.search, TipIK)
         self._levels = TaskLevels(model, tasks, backend)
         self._unit = np.where(_lengths(model), 1.0 / self._levels.length, 1.0)
-        self._turning = _turning(model) if self._is_on_tips else np.zeros(model.nq, bool)
+        self._turning = model.tree.turning if self._is_on_tips else np.zeros(model.nq, bool)
 
     def search(self, targets: list[Any], q0: Array, seed: int) -> Generator[float, None, FoundPosture]:
         """From q0 (nq,) inside the limits, and random starts. Yields the share of them that is done (0..1)."""
@@ -120,13 +120,4 @@ def _lengths(model: RobotModel) -> Array:
     for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
         if motion in (MotionPrimitive.TRANSLATION, MotionPrimitive.FREE):
             found[iq : iq + (1 if motion == MotionPrimitive.TRANSLATION else 3)] = True
-    return found
-
-
-def _turning(model: RobotModel) -> Array:
-    """(nq,) bool, angles of which whole turns do not matter to the links."""
-    found, tree = np.ones(model.nq, bool), model.tree
-    for motion, iq, scale in zip(tree.motion, tree.iq, tree.scale, strict=True):
-        if motion != MotionPrimitive.ROTATION or not float(scale).is_integer():
-            found[iq : iq + MotionPrimitive(motion).nq] = False
     return found

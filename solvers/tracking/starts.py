@@ -16,8 +16,6 @@ import numpy as np
 
 from ...robokin import difference
 from ...robokin.arrays import Array, within_size
-from ...robokin.model.joint_types import MotionPrimitive
-from ...robokin.model.robot import RobotModel
 from ..ik.tip_ik import TipIK
 from ..progress import mapped
 from ..random_numbers import SplitMix64
@@ -137,7 +135,8 @@ class _StartSearch:
         self.ends = np.cumsum([len(segment) for segment in segments])
         with_tasks = [segment.tracker.tasks != () for segment in segments]
         self.first = int(([0, *self.ends])[with_tasks.index(True)]) if any(with_tasks) else 0  # frame with tasks
-        self.turning = _turning(self.model)
+        lower, upper = self.model.lower, self.model.upper  # bounded angles with room for a whole turn
+        self.turning = self.model.tree.turning & (upper - lower >= TURN) & np.isfinite(lower) & np.isfinite(upper)
         self.tried: list[Array] = []
         self.spent = self.first_path = 0
         self.met: dict[int, bool] = {}  # whether some posture meets a frame, of those asked for
@@ -259,16 +258,6 @@ class _StartSearch:
 
     def _inside(self, turned: Array, q: Array) -> Array:
         return np.where((turned >= self.model.lower) & (turned <= self.model.upper), turned, q)
-
-
-def _turning(model: RobotModel) -> Array:
-    """(nq,) bool, bounded angles with room for a whole turn, of which whole turns do not matter to the links."""
-    tree = model.tree
-    turning = (model.upper - model.lower >= TURN) & np.isfinite(model.lower) & np.isfinite(model.upper)
-    for motion, iq, scale in zip(tree.motion, tree.iq, tree.scale, strict=True):
-        if motion != MotionPrimitive.ROTATION or not float(scale).is_integer():
-            turning[iq : iq + MotionPrimitive(motion).nq] = False
-    return turning
 
 
 def _ordinal(number: int) -> str:

@@ -31,6 +31,13 @@ class FrameRows:
     before: tuple[Array, ...] = ()
 
     @classmethod
+    def of_each(cls, found: Sequence[Rows], before: tuple[Array, ...] = ()) -> FrameRows:
+        """Rows of each frame in turn."""
+        names = ("J", "lower", "upper", "weight", "part")
+        joined = {name: np.concatenate([getattr(rows, name) for rows in found]) for name in names}
+        return cls(Rows(**joined), np.repeat(np.arange(len(found)), [len(rows.J) for rows in found]), before=before)
+
+    @classmethod
     def wanted(cls, J: Array, e: Array, weight: Array, part: Array, band: Array) -> FrameRows:
         """What `Rows.wanted` gives at each frame: J (frames, m, nv), e and weight (frames, m), part and band (m,)."""
         frame = np.broadcast_to(np.arange(len(e))[:, None], e.shape)
@@ -59,16 +66,12 @@ class SingleFrames(TaskFrames):
 
     def rows(self, here: DiscreteMotion, segment: TaskSegment) -> FrameRows:
         nv, state = self.grid.model.nv, segment.states(here)
-        found = [
-            self.task.rows(state(k), target).weighted(share) if share else Rows.none(nv)
-            for k, (target, share) in enumerate(zip(self.targets, self.shares.tolist(), strict=True))
-        ]
-        J, lower, upper, weight, part = (
-            np.concatenate([getattr(rows, name) for rows in found])
-            for name in ("J", "lower", "upper", "weight", "part")
+        return FrameRows.of_each(
+            [
+                self.task.rows(state(k), target).weighted(share) if share else Rows.none(nv)
+                for k, (target, share) in enumerate(zip(self.targets, self.shares.tolist(), strict=True))
+            ]
         )
-        frame = np.repeat(np.arange(len(found)), [len(rows.J) for rows in found])
-        return FrameRows(Rows(J, lower, upper, weight, part), frame)
 
 
 class PostureFrames(TaskFrames):

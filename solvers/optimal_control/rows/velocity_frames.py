@@ -49,12 +49,7 @@ class VelocityFrames(TaskFrames):
                 J = self._along_start(moved, target, rows) if known is None else known
             found.append(rows.weighted(share) if share else rows)
             before.append(J)
-        J, lower, upper, weight, part = (
-            np.concatenate([getattr(rows, name) for rows in found])
-            for name in ("J", "lower", "upper", "weight", "part")
-        )
-        frames = np.repeat(np.arange(len(found)), [len(rows.J) for rows in found])
-        return FrameRows(Rows(J, lower, upper, weight, part), frames, before=(np.concatenate(before),))
+        return FrameRows.of_each(found, (np.concatenate(before),))
 
     def _moved(self, begin: State, end: State) -> Displacement:
         grid = self.grid
