@@ -12,9 +12,11 @@ import bpy
 
 from ..properties.bridge import Binding, binding, read_configuration
 from ..robokin import RobotModel
+from ..robokin.collision import CollisionModel
 from ..robokin.structure.narrow_limits import with_narrowest_limits
-from ..solvers.motion.check import MotionCheck
+from ..solvers.motion.check import MotionCheck, check_motion
 from ..solvers.motion.motion import Motion
+from ..solvers.progress import finish
 from .animation import frames as animation
 from .animation.curves import pose_held
 
@@ -107,3 +109,13 @@ def checked_by_frame(
         kept += [each for each in limits if each.frame >= own[0]]
         yield own[-1] / len(motion)
     return replace(found, violations=tuple(sorted(kept, key=lambda each: each.frame)))
+
+
+def written_check(
+    motion: Motion, models: Sequence[RobotModel], collisions: CollisionModel | None = None
+) -> MotionCheck:
+    """`check_motion` of what is written, each frame by the limits of its own robot."""
+    found = check_motion(motion, float32=True, collisions=collisions)
+    if set(models) == {motion.model}:
+        return found
+    return finish(checked_by_frame(found, motion, models, lambda part, _: check_motion(part, float32=True)))

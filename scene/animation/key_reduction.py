@@ -13,11 +13,13 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, difference
 from ...robokin.arrays import Array
 from ...robokin.configuration import unit_quaternions
+from ...robokin.structure.narrow_limits import with_limits_around
 from ...robokin.structure.tool_links import end_links
 from ...robokin.units import counted, small_length
-from ...solvers import Motion, check_motion
+from ...solvers import Motion
 from ...solvers.motion.key_reduction import ReducedKeys, even_keys, reduce_keys, tool_errors
 from ...solvers.progress import finish, scaled
+from ..keyed_numbers import models_over, written_check
 from .curves import (
     channel_key,
     key_frames,
@@ -96,11 +98,14 @@ def reduce_steps(
     before = _keyed_frames(obj, robot, first, last)
     if not before:
         raise RobokinError(f"{obj.name!r} has no keys in frames {first} to {last}: there is nothing to reduce")
-    model, frames = robot.model, np.arange(first, last + 1)
+    frames = np.arange(first, last + 1)
     parts = np.arange(_PARTS * (len(frames) - 1) + 1) / _PARTS
     times, whole = parts[:: _PARTS // 2] * frame_seconds(scene), slice(0, len(parts), _PARTS)
     looked = [*(first + parts).tolist(), *sorted(before.difference(frames.tolist()))]
     shown = yield from scaled(_configurations(scene, obj, looked, robot), 0.0, 0.4)
+    models = yield from scaled(models_over(scene, obj, frames.tolist(), robot), 0.4, 0.4)
+    robot = robot.limited(with_limits_around(robot.model, models, shown[whole]))
+    model = robot.model
     smooth = Motion.of(model, parts, shown[: len(parts)]).unwrapped().q
     motion, slopes = Motion.of(model, times, smooth[:: _PARTS // 2]), _slopes(smooth)
     links = end_links(model)
@@ -135,7 +140,7 @@ def reduce_steps(
             raise
         written, after, away, turned = shown, before, 0.0, 0.0
     both = (Motion.of(model, times[::2], q[whole]) for q in (shown, written))
-    broken = [check_motion(each, float32=True).frames_broken for each in both]
+    broken = [written_check(each, models).frames_broken for each in both]
     as_it_was = bool(len(reduced.unreduced)), written is shown
     return ReduceResult(len(before), len(after), broken[0], broken[1], away, turned, *as_it_was)
 

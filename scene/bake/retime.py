@@ -100,8 +100,9 @@ def retime_steps(
 
     (found, kept), models = yield from scaled(kept_to_its_end(scene, obj, frames, robot, made), 0.1, 0.95)
     keyed = _rested(found.motion(1.0 / step), shown.duration)
-    for k, q in enumerate(keyed.at(np.minimum(step * np.arange(len(models)), keyed.duration)).q):
-        inside(models[k], q, first + k, "would be outside its position limits there, which are animated")
+    if set(models) != {robot.model}:
+        for k, q in enumerate(keyed.at(np.minimum(step * np.arange(len(models)), keyed.duration)).q):
+            inside(models[k], q, first + k, "would be outside its position limits there, which are animated")
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, keyed, first, kept)

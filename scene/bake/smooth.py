@@ -16,13 +16,13 @@ from ...robokin.backend import get_backend
 from ...robokin.structure.narrow_limits import with_limits_around
 from ...robokin.units import counted, freedom_units
 from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
-from ...solvers import Motion, OptimizedMotion, check_motion
+from ...solvers import Motion, OptimizedMotion
 from ...solvers.motion.violation import Violation
 from ...solvers.optimal_control.optimize import optimize_steps, until
 from ...solvers.optimal_control.sqp import ITERATIONS
 from ...solvers.optimal_control.start import TrackedFrames, near_animation
-from ...solvers.progress import finish, mapped, scaled
-from ..keyed_numbers import checked_by_frame, models_over
+from ...solvers.progress import mapped, scaled
+from ..keyed_numbers import models_over, written_check
 from .resampling import broken_limits
 
 # What mends what Smooth leaves, which are the steps to the frames beside.
@@ -122,10 +122,7 @@ def _around(scene: bpy.types.Scene, frames: Sequence[int], step: int) -> list[in
 
 def _broken(models: Sequence[RobotModel], dt: float, q: Array, lead: int) -> list[Violation]:
     """What the samples q (n, nq) break of the limits of a model each, but for the `lead` first ones."""
-    whole = Motion.of(models[0], dt * np.arange(len(q)), q)
-    check = check_motion(whole, float32=True)
-    if set(models) != {models[0]}:
-        check = finish(checked_by_frame(check, whole, models, lambda part, _: check_motion(part, float32=True)))
+    check = written_check(Motion.of(models[0], dt * np.arange(len(q)), q), models)
     return [each for each in check.violations if each.frame >= lead]
 
 

@@ -19,12 +19,11 @@ from ...scene.bake.plans import Nearby, bake_plans
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.tasks.solver_tasks import SolverTasks
 from ...scene.tasks.targets import Targets
-from ...solvers import Motion, check_motion
+from ...solvers import Motion
 from ...solvers.criteria import Criterion
-from ...solvers.progress import finish
 from ...solvers.tracking.result import joined
 from ..collisions import clearance_of
-from ..keyed_numbers import checked_by_frame, narrowest
+from ..keyed_numbers import narrowest, written_check
 
 TAIL = 3  # kept frames after a stretch that it has to run into: position, velocity and acceleration
 CHUNK = 50  # frames that are followed between two looks at the keyboard
@@ -154,10 +153,7 @@ class Repair:
     def _passed(self, Q: Array) -> Array:
         """(n,) frames that pass a limit, as they would be written, or at which the robot is in something."""
         motion = Motion.of(self.robot.model, self.dt * np.arange(len(Q)), Q)
-        check = check_motion(motion, float32=True, collisions=self.collisions)
-        if self.models:
-            steps = checked_by_frame(check, motion, self.models, lambda part, _: check_motion(part, float32=True))
-            check = finish(steps)
+        check = written_check(motion, self.models or [motion.model], self.collisions)
         found = np.zeros(len(Q), bool)
         found[[each.frame for each in check.violations]] = True
         return found

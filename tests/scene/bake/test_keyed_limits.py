@@ -152,7 +152,7 @@ def test_smooth_counts_samples_by_the_limits_of_each(arm):
 
 
 @pytest.mark.parametrize("shown", [1, LAST])
-@pytest.mark.parametrize("tool", ["smooth", "retime"])
+@pytest.mark.parametrize("tool", ["smooth", "retime", "reduce_keys"])
 def test_a_motion_that_is_legal_outside_the_narrowest_range_stays(scene, tool, shown):
     scene.frame_start, scene.frame_end = 1, LAST
     obj = build(planar_arm(3))
@@ -167,6 +167,8 @@ def test_a_motion_that_is_legal_outside_the_narrowest_range_stays(scene, tool, s
     assert called(getattr(bpy.ops.robokin, tool), obj) == {"FINISHED"}
     motion = finish(sample_motion(scene, obj, range(1, LAST + 1), binding(obj)))
     assert motion.q[:, 0].max() > 0.95
+    keys = len(fcurves(obj)['pose.bones["j0"].rotation_euler', 1].keyframe_points)
+    assert keys < LAST if tool == "reduce_keys" else keys >= LAST
 
 
 @pytest.fixture
