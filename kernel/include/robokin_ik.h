@@ -77,7 +77,7 @@ RK_API int32_t rk_sizeof_task(void);
 RK_API int32_t rk_sizeof_cone(void);
 RK_API int32_t rk_sizeof_base(void);
 
-/* Doubles of workspace that rk_ik_solve needs. */
+/* Doubles of workspace that rk_ik_solve needs; of a stack with a clearance zeros at first, as of rk_step_run. */
 RK_API int64_t rk_ik_workspace(const rk_ik *ik);
 
 /* Solve for each of `count` sets of targets[count][n_frames][16], 4x4 row-major, from q0[count][robot_nq] (moved inside

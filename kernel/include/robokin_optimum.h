@@ -38,7 +38,7 @@ typedef struct rk_optimum_outcome {
 
 RK_API int32_t rk_sizeof_optimum(void);
 
-/* Doubles of workspace that rk_optimum_find needs. */
+/* Doubles of workspace that rk_optimum_find needs; of a stack with a clearance zeros at first, as of rk_step_run. */
 RK_API int64_t rk_optimum_workspace(const rk_optimum *optimum);
 
 /* Moves q[nq], which is inside the limits and meets the tasks as far as it does, to where the weighted sum of the

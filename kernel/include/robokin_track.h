@@ -20,7 +20,7 @@ enum { RK_TRACK_LATE = 5 };
 
 RK_API int32_t rk_sizeof_track(void);
 
-/* Doubles of workspace that rk_track_run needs. */
+/* Doubles of workspace that rk_track_run needs; of a stack with a clearance zeros at first, as of rk_step_run. */
 RK_API int64_t rk_track_workspace(const rk_track *track);
 
 /* Follow targets[count][n_frames][16], 4x4 row-major, and of a stack robot_rows[count][n_robot_rows], for `count` frames

@@ -309,7 +309,7 @@ class NativeLevelSearch:
             if stack.struct is not self._struct:
                 self._struct = stack.struct
                 problem.stack = ctypes.addressof(stack.struct)
-                self._work = np.empty(self._workspace(self._reference))
+                self._work = np.zeros(self._workspace(self._reference))
                 self._residuals = np.zeros_like(stack.residuals)
             stack.struct.reachable, problem.attempts, problem.is_trial = reachable, attempts, is_trial
             stack.struct.used_from = self._used_from.ctypes.data

@@ -112,7 +112,7 @@ class KernelOptimum(NativeStack):
             self.aim([targets], remaining)
             optimum.stack = ctypes.addressof(self.struct)
             found = q.copy()
-            work = np.empty(self._library.rk_optimum_workspace(ctypes.byref(optimum)))
+            work = np.zeros(self._library.rk_optimum_workspace(ctypes.byref(optimum)))
             pointers = (pointer(array) for array in (found, work))
             self._library.rk_optimum_find(ctypes.byref(optimum), *pointers, ctypes.byref(outcome))
             if self.is_done():

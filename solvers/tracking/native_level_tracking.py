@@ -81,7 +81,7 @@ class NativeLevelTracking:
             if stack.struct is not self._struct:
                 self._struct = stack.struct
                 self._track.problem.stack = ctypes.addressof(stack.struct)
-                self._work = np.empty(self._workspace(self._reference))
+                self._work = np.zeros(self._workspace(self._reference))
             results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
             still = self._still(frames[:count], targets, rows)
             arrays = (targets, rows, still, self._state, self._work, *results)

@@ -17,7 +17,8 @@ rk_nearest_pairs rk_nearest_pairs_lay_out(const rk_clearance *c, rk_arena *arena
   s.known = rk_take(arena, 1);
   s.before.placements = rk_take(arena, 12 * shapes), s.before.centres = rk_take(arena, 3 * shapes);
   s.least = rk_take(arena, pairs), s.pair = rk_take_integers(arena, pairs);
-  s.moved = rk_take(arena, shapes), s.bounds = rk_take(arena, pairs), s.heap = rk_take_integers(arena, pairs);
+  s.moved = rk_take(arena, shapes), s.bounds = rk_take(arena, pairs), s.normal = rk_take(arena, 3 * pairs);
+  s.heap = rk_take_integers(arena, pairs);
   return s;
 }
 
@@ -30,11 +31,12 @@ static double find_moved(const rk_clearance *c, const rk_places *places, const r
   return rk_norm3(centre) + HALF_ROOT * c->shapes[i].bound * rk_sqrt(turned);
 }
 
-/* What a pair is apart along the line of its centres, as far as that is one. */
-static double gap(const rk_clearance *c, const rk_places *places, int32_t pair) {
+/* What a pair is apart along the normal that it had, else along the line of its centres, as far as that is one. */
+static double gap(const rk_clearance *c, const rk_places *places, const double *normal, int32_t pair) {
   const int64_t a = c->pairs[2 * (int64_t)pair], b = c->pairs[2 * (int64_t)pair + 1];
   double n[3];
-  rk_subtract3(places->centres + 3 * b, places->centres + 3 * a, n);
+  rk_copy(n, normal, 3);
+  if (!rk_unit3(n)) rk_subtract3(places->centres + 3 * b, places->centres + 3 * a, n);
   if (!rk_unit3(n)) return -__builtin_inf();
   return rk_shape_gap(c->shapes + a, places->placements + 12 * a, c->shapes + b, places->placements + 12 * b, n);
 }
@@ -63,7 +65,7 @@ static int32_t pick(const rk_clearance *c, const rk_places *places, rk_nearest_p
   *failed = 0;
   while (count > 0 && !(s->bounds[heap[0]] > *within + rounding)) {
     const int32_t at = heap[0], pair = s->pair[at];
-    const double least = gap(c, places, pair);
+    const double least = gap(c, places, s->normal + 3 * (int64_t)pair, pair);
     double own[10];
     if (least > s->bounds[at]) { /* others may be nearer */
       s->bounds[at] = least;
@@ -75,6 +77,7 @@ static int32_t pick(const rk_clearance *c, const rk_places *places, rk_nearest_p
     const int32_t status = rk_pair_distance(c, places, pair, *within + rounding, own);
     if (status == RK_DISTANCE_FAILED) *failed = 1 + pair;
     s->bounds[at] = own[0];
+    if (status == RK_DISTANCE_FOUND) rk_copy(s->normal + 3 * (int64_t)pair, own + 7, 3);
     if (status != RK_DISTANCE_FOUND || !(own[0] <= *within)) continue;
     int32_t row = kept < c->rows ? kept++ : c->rows;
     for (; row > 0 && (own[0] < found[10 * (row - 1)] || (own[0] == found[10 * (row - 1)] && pair < which[row - 1])); row--)

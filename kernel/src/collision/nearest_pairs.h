@@ -6,13 +6,14 @@
 #include "math/rk_arena.h"
 
 /* What a look at all pairs has shown, so that the next ones, at places near by, ask few of them: those that are listed. What
-   is found is the same without. */
+   is found is the same without. Zeros at first. */
 typedef struct rk_nearest_pairs {
   double *known;                 /* 1 + how many are listed; 0: nothing */
   rk_places before;              /* of that look */
   double *least;                 /* [n_pairs] what each was apart at least */
   int32_t *pair;                 /* [n_pairs] */
   double *moved, *bounds;        /* [n_shapes], [n_pairs] */
+  double *normal;                /* [n_pairs][3] along which each pair was apart when it was last measured; 0: never */
   int32_t *heap;                 /* [n_pairs] */
 } rk_nearest_pairs;
 

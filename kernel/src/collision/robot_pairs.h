@@ -10,8 +10,6 @@ typedef struct rk_places {
   double *placements, *centres;
 } rk_places;
 
-static inline int64_t rk_places_size(const rk_clearance *c) { return 15 * (int64_t)c->n_shapes; }
-
 /* Places the shapes of the links, or the obstacles, as nodes[n_nodes][12] are, or obstacles[][12]. */
 void rk_place_links(const rk_clearance *c, const double *nodes, const rk_places *places);
 void rk_place_obstacles(const rk_clearance *c, const double *obstacles, const rk_places *places);

@@ -48,7 +48,6 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.best_level_met = (int32_t *)work, work += levels;
   s.step_work = work, work += rk_bounded_step_workspace((int32_t)n);
   s.stack_work = work;
-  if (ik->stack) rk_rows_forget(ik->stack->step, work);
   return s;
 }
 

@@ -55,7 +55,6 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   if (!arena->base) return s;
   s.near->U = U, s.near->rows = 0;
   *s.placed = 0.0;
-  rk_rows_forget(step, s.scratch);
   for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = s.n_pieces + 3 * k;
   for (int32_t k = 0; k < s.n_bounds; k++) s.damping[k] = 0.0;
   for (int32_t k = 0; k <= s.n_levels; k++) s.start[s.n_bounds + k] = s.n_bound_rows + data->start[k];

@@ -32,13 +32,6 @@ int64_t rk_clearance_rows_workspace(const rk_clearance *c) {
   return c ? lay_out(c, 0, &s) : 0;
 }
 
-void rk_forget_clearance(const rk_clearance *c, double *work) {
-  scratch s;
-  if (!c) return;
-  lay_out(c, work, &s);
-  *s.nearest.known = 0.0;
-}
-
 /* The lowest node that moves both, or -1: it and those above turn the line between their nearest points, which is along
    the normal, as one body. So what they would add is 0. */
 static int32_t above_both(const rk_model *m, int32_t a, int32_t b) {

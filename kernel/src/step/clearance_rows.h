@@ -4,11 +4,10 @@
 
 #include "robokin_step.h"
 
-/* Fills the rows in, dimensionless. work: rk_clearance_rows_workspace(step->clearance) doubles, in which what a look has
-   shown is kept for the next one, until it is forgotten; that comes first. */
+/* Fills the rows in, dimensionless. work: rk_clearance_rows_workspace(step->clearance) doubles, zeros at first, in which
+   what a look has shown is kept for the next one. */
 void rk_fill_clearance(const rk_step *step, rk_step_data *data, const double *nodes, double *work);
 int64_t rk_clearance_rows_workspace(const rk_clearance *clearance);
-void rk_forget_clearance(const rk_clearance *clearance, double *work);
 
 /* out[2]: its residual at x[nv]; x null: before the step. */
 void rk_measure_clearance(const rk_step *step, const rk_step_data *data, const double *x, double out[2]);

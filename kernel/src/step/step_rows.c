@@ -211,10 +211,6 @@ int64_t rk_rows_workspace(const rk_step *step) {
   return rk_robot_rows_workspace(step->model) + rk_clearance_rows_workspace(step->clearance);
 }
 
-void rk_rows_forget(const rk_step *step, double *work) {
-  rk_forget_clearance(step->clearance, work + rk_robot_rows_workspace(step->model));
-}
-
 void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work) {
   const int32_t nv = step->model->nv;
   rk_place_nodes(step->model, data->q, nodes);

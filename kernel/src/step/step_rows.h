@@ -5,11 +5,10 @@
 #include "robokin_step.h"
 
 /* Places the nodes at data->q, nodes[n_nodes][12], and fills J, low, high of the kernel's rows in, weighted and
-   dimensionless; other rows stay as they are. work: rk_rows_workspace(step) doubles, the same from call to call: what one
-   has shown of pairs of shapes shortens the next one, until it is forgotten; that comes first. */
+   dimensionless; other rows stay as they are. work: rk_rows_workspace(step) doubles, zeros at first: what a call
+   has shown of pairs of shapes shortens the next one, and changes nothing in it. */
 void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work);
 int64_t rk_rows_workspace(const rk_step *step);
-void rk_rows_forget(const rk_step *step, double *work);
 
 /* J[nv]: what the place along a curve sees of x, of a point or spot on it, over L; room[2]: how far the straight piece that it is
    on goes on before and after it. Returns 0 at a corner or an end. */
