@@ -16,7 +16,7 @@ from ..model.geometry import Mesh
 from ..model.robot import RobotModel
 from ..model.tree import ROOT
 from ..spatial import se3
-from .core import Core, core
+from .core import core
 from .pairs import distances
 from .reference.distances import FAILED
 from .shapes import CollisionShape
@@ -74,7 +74,9 @@ class CollisionModel:
     `disabled` pairs of names.
 
     hull: the shape in place of a mesh; without it, or where it gives None, meshes are left out (`left_out` names their
-    links). Raises ModelError for a shape that cannot be, UnknownNameError for a disabled pair of unknown names.
+    links). cores: those of the links' shapes, then of the obstacles: what `pairs` are indices of.   placed: (index of
+    its link, (4, 4) T_link_shape) of each shape of a link. Raises ModelError for a shape that cannot be,
+    UnknownNameError for a disabled pair of unknown names.
     """
 
     def __init__(
@@ -86,8 +88,7 @@ class CollisionModel:
     ) -> None:
         self.model, self.obstacles = model, tuple(obstacles)
         self._avoidable: CollisionModel | None = None
-        self._link: list[int] = []
-        self._own: list[Array] = []
+        self.placed: list[tuple[int, Array]] = []
         self.left_out: list[str] = []
         shapes: list[CollisionShape] = []
         for index, link in enumerate(model.links):
@@ -98,26 +99,15 @@ class CollisionModel:
                     self.left_out.append(link.name)
                     continue
                 shapes.append(found)
-                self._link.append(index)
-                self._own.append(geometry.placement)
+                self.placed.append((index, geometry.placement))
         self._count = len(shapes)
-        self._cores = tuple(core(shape) for shape in (*shapes, *(obstacle.shape for obstacle in self.obstacles)))
-        self.names = (*(model.link_names[i] for i in self._link), *(obstacle.name for obstacle in self.obstacles))
-        known = {*model.link_names, *(obstacle.name for obstacle in self.obstacles)}
+        self.cores = tuple(core(shape) for shape in (*shapes, *(obstacle.shape for obstacle in self.obstacles)))
+        names = [obstacle.name for obstacle in self.obstacles]
+        self.names, known = (*(model.link_names[i] for i, _ in self.placed), *names), {*model.link_names, *names}
         off = {frozenset(pair) for pair in disabled}
         for name in {name for pair in off for name in pair} - known:
             raise UnknownNameError("link or obstacle", name, sorted(known))
         self.pairs = self._pairs(off)
-
-    @property
-    def cores(self) -> tuple[Core, ...]:
-        """The cores of the links' shapes, then of the obstacles: what `pairs` are indices of."""
-        return self._cores
-
-    @property
-    def placed(self) -> list[tuple[int, Array]]:
-        """(index of its link, (4, 4) T_link_shape) of each shape of a link."""
-        return list(zip(self._link, self._own, strict=True))
 
     @property
     def is_empty(self) -> bool:
@@ -130,7 +120,7 @@ class CollisionModel:
         """All pairs at configurations (F, nq): (F, pairs, 10) value, points and normal in the root frame, as in
         `Distance`; (F, pairs) status. Pairs that are farther apart than `within` are not looked at closely.
         obstacles: (obstacles, 4, 4) where they are, in place of their own placements."""
-        return distances(self._cores, self._placements(q, backend, obstacles), self.pairs, within, backend)
+        return distances(self.cores, self._placements(q, backend, obstacles), self.pairs, within, backend)
 
     def checked_distances(
         self, q: Array, within: float = np.inf, backend: str = "auto", obstacles: Array | None = None
@@ -173,10 +163,11 @@ class CollisionModel:
     def _placements(self, q: Array, backend: str = "auto", obstacles: Array | None = None) -> Array:
         if np.ndim(q) != 2:
             raise ConfigurationError(f"configurations must have shape (frames, {self.model.nq}), not {np.shape(q)}")
-        placements = np.empty((len(q), len(self._cores), 4, 4))
+        placements = np.empty((len(q), len(self.cores), 4, 4))
         if self._count:
             frames = get_backend(backend).frame_placements(self.model.tree, np.ascontiguousarray(q))
-            placements[:, : self._count] = frames[:, self._link] @ np.stack(self._own)
+            links, own = zip(*self.placed, strict=True)
+            placements[:, : self._count] = frames[:, links] @ np.stack(own)
         placements[:, self._count :] = self.obstacle_placements(len(q), obstacles)
         return placements
 
@@ -197,7 +188,7 @@ class CollisionModel:
         own = [*self.placed, *((None, np.eye(4)) for _ in self.obstacles)]
         return [
             (link, T[:3, :3] @ core.centre + T[:3, 3], core.bound)
-            for (link, T), core in zip(own, self._cores, strict=True)
+            for (link, T), core in zip(own, self.cores, strict=True)
         ]
 
     def contacts(self, q: Array) -> list[Contact]:
@@ -235,8 +226,8 @@ class CollisionModel:
         if self._avoidable is not None:
             return self._avoidable
         other, tree = copy(self), self.model.tree
-        is_fixed = np.ones(len(self._cores), bool)
-        is_fixed[: self._count] = tree.frame_node[self._link] == ROOT if self._count else True
+        is_fixed = np.ones(len(self.cores), bool)
+        is_fixed[: self._count] = [tree.frame_node[link] == ROOT for link, _ in self.placed]
         other.pairs = self.pairs[~is_fixed[self.pairs].all(axis=1)]
         self._avoidable = other._avoidable = other
         return other
@@ -251,7 +242,7 @@ class CollisionModel:
         q = np.stack([random_configuration(self.model, rng) for _ in range(samples)])
         own = self.pairs[(self.pairs < self._count).all(axis=1)]
         placements = self._placements(q)[:, : self._count]
-        out, _ = distances(self._cores[: self._count], placements, own, 0.0)
+        out, _ = distances(self.cores[: self._count], placements, own, 0.0)
         touch = {tuple(self.names[i] for i in pair): np.zeros(samples, bool) for pair in own}
         for pair, values in zip(own, out[..., 0].T, strict=True):
             touch[tuple(self.names[i] for i in pair)] |= values < 0.0
@@ -261,11 +252,11 @@ class CollisionModel:
         body, beside = self._bodies()
         pairs = []
         for a in range(self._count):
-            for b in range(a + 1, len(self._cores)):
+            for b in range(a + 1, len(self.cores)):
                 if frozenset((self.names[a], self.names[b])) in off:
                     continue
                 if b < self._count:
-                    one, other = body[self._link[a]], body[self._link[b]]
+                    one, other = body[self.placed[a][0]], body[self.placed[b][0]]
                     if one == other or (one, other) in beside:
                         continue
                 pairs.append((a, b))
@@ -285,7 +276,7 @@ class CollisionModel:
                 body[child] = parent
             else:
                 above[child] = parent
-        has_shape = {body[i] for i in self._link}
+        has_shape = {body[i] for i, _ in self.placed}
         beside = set()
         for child in has_shape:
             over = above.get(child)

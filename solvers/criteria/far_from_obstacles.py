@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import Array, shown
+from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel
-from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks
 from ..kinematics.state import State
 from ..tasks.checks import positive
-from ..tasks.clearance import approach
+from ..tasks.clearance import approach, avoidable, check_robot
 from .base import Potential
 
 
@@ -36,14 +35,10 @@ class FarFromObstacles(Potential):
         name: str = "far from obstacles",
     ) -> None:
         super().__init__(weight, gain, name)
-        if not isinstance(collisions, CollisionModel):
-            raise TaskError(f"{self.name}: collisions must be a CollisionModel, not {shown(collisions)}")
-        self._keep(collisions=collisions.avoidable(), distance=positive(distance, f"{self.name}: distance"))
+        self._keep(collisions=avoidable(collisions, self.name), distance=positive(distance, f"{self.name}: distance"))
 
     def check(self, state: State) -> None:
-        if self.collisions.model.link_names != state.model.link_names:
-            own, name = self.collisions.model.name, state.model.name
-            raise TaskError(f"{self.name}: its collisions are of {own!r}, not of {name!r}")
+        check_robot(self.collisions, state.model, self.name)
 
     def potential(self, state: State) -> float:
         closeness, _, _ = self._near(state)

@@ -43,9 +43,8 @@ class ClearanceTask(Task):
 
     def __init__(self, collisions: CollisionModel, margin: float = MARGIN, target: object = None) -> None:
         super().__init__("clearance", 1, 1.0)
-        if not isinstance(collisions, CollisionModel):
-            raise TaskError(f"{self.name}: collisions must be a CollisionModel, not {shown(collisions)}")
-        self._keep(priority=0, collisions=collisions.avoidable(), margin=not_negative(margin, f"{self.name}: margin"))
+        own = avoidable(collisions, self.name)
+        self._keep(priority=0, collisions=own, margin=not_negative(margin, f"{self.name}: margin"))
         self.parts = (Part("clearance", "m", TOLERANCE),)
         self._set_target(target)
 
@@ -69,8 +68,7 @@ class ClearanceTask(Task):
         return self.collisions.nearest(q, self.margin, obstacles=target)
 
     def check(self, model: RobotModel) -> None:
-        if self.collisions.model.link_names != model.link_names:
-            raise TaskError(f"{self.name}: its collisions are of {self.collisions.model.name!r}, not of {model.name!r}")
+        check_robot(self.collisions, model, self.name)
 
     @property
     def wanted(self) -> float:
@@ -92,6 +90,19 @@ class ClearanceTask(Task):
         lower[: len(nearest)] = wanted - values[nearest]
         lower += np.minimum(self.spare, A_LITTLE * np.linalg.norm(J * state.scale, axis=1))
         return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))
+
+
+def avoidable(collisions: CollisionModel, name: str) -> CollisionModel:
+    """`CollisionModel.avoidable` for a task or a criterion. Raises TaskError for what is none."""
+    if not isinstance(collisions, CollisionModel):
+        raise TaskError(f"{name}: collisions must be a CollisionModel, not {shown(collisions)}")
+    return collisions.avoidable()
+
+
+def check_robot(collisions: CollisionModel, model: RobotModel, name: str) -> None:
+    """Raises TaskError for collisions of another robot."""
+    if collisions.model.link_names != model.link_names:
+        raise TaskError(f"{name}: its collisions are of {collisions.model.name!r}, not of {model.name!r}")
 
 
 def clearances_of(tasks: Sequence[Task]) -> list[int]:

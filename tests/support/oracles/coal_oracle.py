@@ -33,14 +33,15 @@ def coal_distance(a: object, Ta: np.ndarray, b: object, Tb: np.ndarray) -> float
     return coal.distance(a, _transform(Ta[:3, :3], Ta[:3, 3]), b, _transform(Tb[:3, :3], Tb[:3, 3]), request, result)
 
 
-def least_distances(collisions: CollisionModel, q: np.ndarray) -> np.ndarray:
-    """(F,) the least distance of all pairs that count, at configurations (F, nq). Obstacles stand still."""
+def least_distances(collisions: CollisionModel, q: np.ndarray, obstacles: np.ndarray | None = None) -> np.ndarray:
+    """(F,) the least distance of all pairs that count, at configurations (F, nq). obstacles: (F, n, 4, 4) where they
+    are; None: they stand still."""
     own = [(link.name, geometry) for link in collisions.model.links for geometry in link.collisions]
     shapes = [coal_shape(each.shape) for each in (*(g for _, g in own), *collisions.obstacles)]
     found = np.empty(len(q))
     for row, configuration in enumerate(q):
         frames = forward_kinematics(collisions.model, configuration)
         T = [frames[name] @ geometry.placement for name, geometry in own]
-        T += [obstacle.placement for obstacle in collisions.obstacles]
+        T += [each.placement for each in collisions.obstacles] if obstacles is None else list(obstacles[row])
         found[row] = min(coal_distance(shapes[a], T[a], shapes[b], T[b]) for a, b in collisions.pairs)
     return found

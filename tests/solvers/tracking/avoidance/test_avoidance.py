@@ -157,11 +157,9 @@ def test_an_obstacle_that_moves_pushes_the_arm_aside() -> None:
     hand = forward_kinematics(arm, q0)["l3"][:3, 3]
     tasks = [PositionTask("l3", hand), ClearanceTask(collisions)]
     found = track(arm, tasks, [[hand, each] for each in T], q0)
-    values = [
-        collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(found.q, T, strict=True)
-    ]
-    still = [collisions.distances(q0[None], obstacles=each)[0][..., 0].min() for each in T]
-    assert min(still) < 0.0 and min(values) >= MARGIN - TOLERANCE and found.converged.all()
+    still = least_distances(collisions, np.tile(q0, (40, 1)), T)
+    least = least_distances(collisions, found.q, T)
+    assert still.min() < 0.0 and least.min() >= MARGIN - TOLERANCE and found.converged.all()
 
 
 def test_a_start_that_is_too_near_comes_out_and_says_so_before() -> None:
@@ -236,9 +234,9 @@ def test_what_is_out_of_reach_and_in_something_says_so() -> None:
     goal = [0.0, 2.5, 0.0]
     tasks = [PositionTask("l1", goal), ClearanceTask(collisions, MARGIN)]
     found = track(arm, tasks, [[goal, each] for each in T], np.array([0.3, 0.2]))
-    least = [collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(found.q, T, strict=True)]
-    inside = np.flatnonzero(np.array(least) < MARGIN - TOLERANCE).tolist()
-    assert inside and min(least) < 0.0 and found.status[0] is Status.OUT_OF_REACH
+    least = least_distances(collisions, found.q, T)
+    inside = np.flatnonzero(least < MARGIN - TOLERANCE).tolist()
+    assert inside and least.min() < 0.0 and found.status[0] is Status.OUT_OF_REACH
     for frame in inside:
         why = found.diagnosis(frame)
         assert why.status is Status.COLLISION and set(why.links) == {"l0", "ball"}
@@ -298,11 +296,7 @@ def struck(room: float) -> tuple[np.ndarray, Any]:
     found = track(gantry, tasks, [[still, each] for each in T], np.zeros(2), seed=3)
     assert not check_motion(found.motion).violations
     where = np.concatenate((T, 0.5 * (T[1:] + T[:-1])))
-    places = np.concatenate((found.q, between(gantry, found.q)))
-    least = [
-        collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(places, where, strict=True)
-    ]
-    return np.array(least), found
+    return least_distances(collisions, np.concatenate((found.q, between(gantry, found.q))), where), found
 
 
 def test_what_is_too_fast_for_a_few_frames_is_evaded_in_time() -> None:
@@ -339,10 +333,7 @@ def test_what_is_evaded_leads_into_nothing_worse(monkeypatch: pytest.MonkeyPatch
 
     def inside() -> float:
         found = track(gantry, tasks, [[still, each] for each in T], np.zeros(2), seed=3)
-        least = [
-            collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(found.q, T, strict=True)
-        ]
-        return float(np.maximum(MARGIN - np.array(least), 0.0).sum())
+        return float(np.maximum(MARGIN - least_distances(collisions, found.q, T), 0.0).sum())
 
     evaded = inside()
     monkeypatch.setattr(evading, "BACKS", ())
@@ -379,17 +370,12 @@ def among_moving(seed: int, rate: int = 24, *others: Any) -> float:
         model, [PositionTask("tool", targets[0][0]), ClearanceTask(collisions, MARGIN)], targets, q0, 1.0 / rate
     )
     assert not check_motion(found.motion).violations
-    places = np.concatenate((found.q, between(model, found.q)))
-    least = []
-    for q, where in zip(places, [*T, *(0.5 * (T[1:] + T[:-1]))], strict=True):
-        there = [
-            dataclasses.replace(each, placement=own) for each, own in zip(collisions.obstacles, where, strict=True)
-        ]
-        least.append(float(least_distances(collisions.among(there), q[None])[0]))
-    for frame in np.flatnonzero(np.array(least[: len(T)]) < MARGIN - TOLERANCE).tolist():
+    where = np.concatenate((T, 0.5 * (T[1:] + T[:-1])))
+    least = least_distances(collisions, np.concatenate((found.q, between(model, found.q))), where)
+    for frame in np.flatnonzero(least[: len(T)] < MARGIN - TOLERANCE).tolist():
         why = found.diagnosis(frame)
         assert why.status is Status.COLLISION and why.depth == pytest.approx(-least[frame], abs=1e-6)
-    return min(least)
+    return float(least.min())
 
 
 @pytest.mark.parametrize(("seed", "rate"), [(18, 24), (24, 24), (40, 24), (50, 24), (12, 120), (24, 120), (40, 120)])
