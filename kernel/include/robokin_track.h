@@ -5,7 +5,7 @@
 
 #include "robokin_stack.h"
 
-/* A problem and its limits per frame: TrackLimits in solvers/tracking/data.py. Not owned. */
+/* A problem and its limits per frame: StepLimits in solvers/limits/viability.py. Not owned. */
 typedef struct rk_track {
   const rk_ik *ik;
   const double *largest, *change; /* [nv] of a step, and of its change from frame to frame */

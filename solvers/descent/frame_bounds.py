@@ -12,66 +12,29 @@ from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from ...robokin.model.joint_types import MotionPrimitive
 from ..limits.coupled import ball_within, base_within
-from ..limits.viability import StepLimits, braking_step, viable_steps
+from ..limits.viability import StepLimits, braking_step
 from .data import IKData
 from .steps import roll
 
 
 @dataclass(frozen=True, eq=False)
-class TrackLimits:
-    """Limits per frame of the support's columns. max_step: (nv,). max_step_change: (nv,) of the step between frames.
+class FrameBounds:
+    """Steps (nv,) in [lo, hi] of a frame that begins at `last` (nq,), which `step` (nv,) led to.
 
-    coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
-    lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
     The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: at such a
     position bound it stops, whatever its acceleration limit.
     """
 
-    max_step: Array
-    max_step_change: Array
-    coordinate: Array
-    lower: Array
-    upper: Array
-
-    @classmethod
-    def of_all(cls, limits: StepLimits) -> TrackLimits:
-        """Limits of all columns of a robot."""
-        return cls(
-            np.ascontiguousarray(limits.max_step, np.float64),
-            np.ascontiguousarray(limits.max_step_change, np.float64),
-            limits.coordinate.astype(np.int32),
-            np.ascontiguousarray(limits.lower, np.float64),
-            np.ascontiguousarray(limits.upper, np.float64),
-        )
-
-    @property
-    def braked(self) -> bool:
-        """Some acceleration is limited."""
-        return bool(np.isfinite(self.max_step_change).any())
-
-    @property
-    def curved(self) -> bool:
-        """Some rate of a ball or floating joint is limited."""
-        finite = np.isfinite(self.max_step) | np.isfinite(self.max_step_change)
-        return bool((finite & (self.coordinate < 0)).any())
-
-
-@dataclass(frozen=True, eq=False)
-class FrameBounds:
-    """Steps (nv,) in [lo, hi] of a frame that begins at `last` (nq,), which `step` (nv,) led to."""
-
     data: IKData
-    limits: TrackLimits
+    limits: StepLimits
     last: Array
     step: Array
     lo: Array
     hi: Array
 
     @classmethod
-    def of(cls, data: IKData, limits: TrackLimits, last: Array, step: Array) -> FrameBounds:
-        position = np.where(limits.coordinate >= 0, last[limits.coordinate], 0.0)
-        rooms = position - limits.lower, limits.upper - position
-        return cls(data, limits, last, step, *viable_steps(step, *rooms, limits.max_step, limits.max_step_change))
+    def of(cls, data: IKData, limits: StepLimits, last: Array, step: Array) -> FrameBounds:
+        return cls(data, limits, last, step, *limits.bounds(last, step))
 
     @cached_property
     def box(self) -> IKData:

@@ -248,7 +248,7 @@ class LevelIK:
         """With loops brought together as nearly as rounding allows, whatever their tolerance: they are joints."""
         loops, whole = len(self.levels.loops), best.is_met
         for _ in range(CLOSING if loops else 0):
-            x, _ = poses.step(best, DAMPING_FLOOR, None if whole else loops)
+            x = poses.step(best, DAMPING_FLOOR, None if whole else loops)
             point = poses.point(poses.moved(best.q, x))
             nearer = point.errors[:loops].sum() < best.errors[:loops].sum()
             if not nearer or (best.met & ~point.met).any():

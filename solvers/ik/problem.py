@@ -25,7 +25,7 @@ from ..criteria.base import costs
 from ..descent.engine import CODES, CONVERGED, NOT_CONVERGED, Outcome
 from ..families.closed_form import ClosedForm, closed_form
 from ..fixed_arrays import compiled
-from ..optimum.choice import optimum_of
+from ..optimum.native import optimum_of
 from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task

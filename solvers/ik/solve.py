@@ -40,7 +40,7 @@ def solve_ik_steps(
     given = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
     engine = get_backend(backend).name, attempts
-    recent = _recent.find(model, given, preferred, engine)
+    recent = _recent.find(model, given, preferred, *engine)
     if recent is None:
         checked = tuple(task for task in given if task.influence) or given
         if len(checked) < len(given):
@@ -53,10 +53,7 @@ def solve_ik_steps(
             found.costs = costs([each for each in preferred if each.fits(state)], state, np.zeros(model.nv))
             return found
 
-        def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> IKProblem:
-            return IKProblem(model, own, weighing, backend, attempts)
-
-        recent = _recent.get(made, model, checked, preferred, engine)
+        recent = _recent.get(model, checked, preferred, *engine)
     targets: Any = recent.targets
     if isinstance(recent.problem.search, TipIK):
         targets = np.array(targets)  # checked once is enough: as an array they are left to the engine
@@ -64,4 +61,4 @@ def solve_ik_steps(
 
 
 solve_ik = at_once(solve_ik_steps, SolveResult)
-_recent: RecentProblems[IKProblem] = RecentProblems()
+_recent = RecentProblems(IKProblem)

@@ -134,6 +134,17 @@ class StepLimits:
         max_change = np.maximum(max_change, LEAST**2)  # distances are divided by it
         return cls(dt, max_step, max_change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
+    @property
+    def braked(self) -> bool:
+        """Whether some acceleration is limited."""
+        return bool(np.isfinite(self.max_step_change).any())
+
+    @property
+    def curved(self) -> bool:
+        """Whether some rate of a ball or floating joint is limited."""
+        finite = np.isfinite(self.max_step) | np.isfinite(self.max_step_change)
+        return bool((finite & (self.coordinate < 0)).any())
+
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
         """Viable steps (lo, hi), each (nv,), from configuration q (nq,) reached by the step `previous` (nv,)."""
         position = np.where(self.coordinate >= 0, q[self.coordinate], 0.0) if len(q) else np.zeros(0)

@@ -79,8 +79,7 @@ class ConstraintManifold:
             after = self.poses.point(self.poses.moved(point.q, x))
             if (after.errors < point.errors)[met].any():
                 return after
-        x, _ = self.poses.step(point)
-        return self.poses.point(self.poses.moved(point.q, x))
+        return self.poses.point(self.poses.moved(point.q, self.poses.step(point)))
 
     def _newton(self, point: PosePoint, met: Array) -> Array | None:
         """x (nv,) of least length that meets the equations and the bands, to first order, of the

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
 from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError
 from ...robokin.model.limits import PositionLimits
-from ..criteria import Potential
+from ..criteria import Criterion, Potential
 from ..criteria.kinds import KINDS
 from ..criteria.objective import Objective
 from ..descent.data import cone_records
@@ -23,7 +24,7 @@ from .constraint_manifold import ConstraintManifold
 from .pose_look import Optimum
 from .pose_point import PosePoint
 from .pose_problem import PoseProblem
-from .sqp import PATIENCE, ROUNDS
+from .sqp import PATIENCE, ROUNDS, StaticOptimum
 from .unbounded import unbounded
 
 _POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)
@@ -154,3 +155,13 @@ class NativeOptimum:
                 f"there was something better around each of {ROUNDS} poses",
             )[found.code]
         )
+
+
+def optimum_of(poses: PoseProblem, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
+    """What finds the optimum of some criteria: the kernel, when that is the backend and can minimise them."""
+    if get_backend(poses.levels.backend).name == "native":
+        potentials = [each for each in criteria if isinstance(each, Potential)]
+        kernel = KernelOptimum.kept(poses.levels, potentials, poses.influence)
+        if kernel is not None and not kernel.step.unknown(poses.targets):
+            return NativeOptimum(poses, potentials, kernel)
+    return StaticOptimum(poses, criteria)

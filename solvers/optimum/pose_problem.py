@@ -8,26 +8,26 @@ Levenberg-Marquardt method", IEEE T-RO 27(5), 2011). Wheels may slip: where a ba
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
-from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
 from ..descent.steps import damping_for
-from ..limits.curved import cone_level
+from ..limits.curved import cone_level, held_floats
+from ..limits.viability import dof_coordinates
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
 from ..tasks import PostureTask
 from ..tasks.influence import Remaining, blended
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
-from ..velocity.task_levels import TaskLevels, stacked
+from ..velocity.task_levels import TaskLevels
 from .curve_pieces import CurvePieces
 from .pose_point import PosePoint
 
@@ -53,24 +53,15 @@ class PoseProblem:
         self.placed = 0  # poses that were looked at
         self.model: RobotModel = levels.model
         self.scale, self.tolerance = levels.scale, levels.tolerance
-        self._backend = get_backend(levels.backend)
+        self._backend, self._coordinate = get_backend(levels.backend), dof_coordinates(self.model)
         self._kernel = KernelRows.kept(levels) if self._backend.name == "native" and self.is_whole else None
-        self.groups = [np.array(group, int) for group in [[i] for i, _ in levels.loops] + levels.indices]
+        self.groups = [np.array(group, int) for group, _ in levels.groups]
         self.pieces = CurvePieces(levels, targets, self.groups, self.share, self.point)
 
     @property
     def targets(self) -> Sequence[Any]:
         """The tasks' own; of tasks on curves the pieces of these that poses are kept to."""
         return self.pieces.targets
-
-    @cached_property
-    def _columns(self) -> Array:
-        """(nv,) of plain coordinates which entry of q they move, -1 of others."""
-        tree, columns = self.model.tree, np.full(self.model.nv, -1)
-        for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
-            if motion.has_axis:
-                columns[iv] = iq
-        return columns
 
     @property
     def is_whole(self) -> bool:
@@ -123,37 +114,23 @@ class PoseProblem:
         met = np.array([within[group].all() for group in self.groups], bool)
         return PosePoint(q, state, levels, errors, met, residuals)
 
-    def step(
-        self, point: PosePoint, damping: float | None = None, levels: int | None = None, as_one: bool = False
-    ) -> tuple[Array, int]:
-        """x (nv,), dimensionless, the shortest towards the tasks, and the directions of motion that they leave free.
-        damping: of all levels; None: by each one's error.   levels: how many count; None: all.   as_one: without
-        priorities, but for loop closures."""
-        counting, errors = point.levels[:levels], point.errors[:levels]
-        loops = len(self.levels.loops)
-        if as_one and len(counting) > loops:
-            counting = [*counting[:loops], stacked(counting[loops:], self.model.nv)]
-            errors = np.append(errors[:loops], errors[loops:].sum())
+    def step(self, point: PosePoint, damping: float | None = None, levels: int | None = None) -> Array:
+        """x (nv,), dimensionless, the shortest towards the tasks. damping: of all levels; None: by each one's error.
+        levels: how many count; None: all."""
         damped = [
-            Level(
-                level.J,
-                level.lower,
-                level.upper,
-                damping_for(error) if damping is None else damping,
-            )
-            for level, error in zip(counting, errors, strict=True)
+            replace(level, damping=damping_for(error) if damping is None else damping)
+            for level, error in zip(point.levels[:levels], point.errors, strict=False)
         ]
         nv = self.model.nv
         lo, hi, bounds = self.bounds(point.q)
-        found = solve_hierarchy(lo, hi, [*bounds, *damped], np.eye(nv), np.zeros(nv), self.levels.backend)
-        return found.x, found.freedom[-1]
+        return solve_hierarchy(lo, hi, [*bounds, *damped], np.eye(nv), np.zeros(nv), self.levels.backend).x
 
     def bounds(self, q: Array) -> tuple[Array, Array, list[Level]]:
         """What keeps q + x inside the limits: lo <= x <= hi (nv,), and rows of what is bounded otherwise."""
         nv = self.model.nv
         lo, hi = np.full(nv, -LARGEST_STEP), np.full(nv, LARGEST_STEP)
-        plain = self._columns >= 0
-        at = self._columns[plain]
+        plain = self._coordinate >= 0
+        at = self._coordinate[plain]
         lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - q[at], 0.0) / self.scale[plain])
         hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - q[at], 0.0) / self.scale[plain])
         rows = floating_bounds(self.limits, self.model, q, self.levels.length)
@@ -179,10 +156,8 @@ class PoseProblem:
 def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length: float) -> list[Level]:
     """Position bounds of floating joints as levels: they hold along the axes of the parent, not those of v."""
     bounds, tree = [], model.tree
-    for node in np.flatnonzero(tree.motion == MotionPrimitive.FREE):
+    for node in held_floats(model, limits):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
-        if not limits.is_bounded(range(iq, iq + 3)):
-            continue
         at = slice(iq, iq + 3)
         J = np.zeros((3, model.nv))
         J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])

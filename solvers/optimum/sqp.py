@@ -71,7 +71,7 @@ class StaticOptimum:
     def __init__(self, poses: PoseProblem, criteria: Sequence[Criterion]) -> None:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
-        self.iterations, self._most, self._stride, self._halvings = 0, ITERATIONS, STRIDE, 0
+        self.iterations, self._most, self._stride = 0, ITERATIONS, STRIDE
         self._most_placed = poses.placed + min(MOST_POSES, FEW_POSES + POSES_EACH * len(poses.scale))
         self._curvatures = Curvatures()
 

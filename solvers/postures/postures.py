@@ -212,11 +212,8 @@ def all_postures(
     given = checked_tasks(tasks)
     used = tuple(task for task in given if task.influence)
 
-    def made(own: Sequence[Task], _: object) -> PostureProblem:
-        return PostureProblem(model, own, backend)
-
-    recent = _recent.get(made, model, used, (), (get_backend(backend).name,))
+    recent = _recent.get(model, used, (), get_backend(backend).name)
     return recent.problem.solve(recent.targets, q0, seed)
 
 
-_recent: RecentProblems[PostureProblem] = RecentProblems()
+_recent = RecentProblems(lambda model, tasks, _, backend: PostureProblem(model, tasks, backend))

@@ -13,11 +13,12 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import Iterate, KeptLevels, LevelRows
-from ..descent.frame_bounds import FrameBounds, TrackLimits
+from ..descent.frame_bounds import FrameBounds
 from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
 from ..descent.implicit_step import implicit_step
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
+from ..limits.viability import StepLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
 SETTLING_STEPS = 60  # near a singular pose each step is as good as the one before, and no better
@@ -33,7 +34,7 @@ class TrackedRobot(Protocol):
     """What a frame needs to know of the robot that tracks: a `ReferenceTracking`. q: (nq,).   goals: of each level."""
 
     data: IKData
-    limits: TrackLimits
+    limits: StepLimits
     keeps_clear: bool
     q: Array
     goals: list[Array]

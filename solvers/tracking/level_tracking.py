@@ -12,7 +12,6 @@ from ..criteria import Criterion, combine
 from ..criteria.base import time_to_optimum
 from ..descent.data import IKData, compile_whole
 from ..descent.descent import LevelRows
-from ..descent.frame_bounds import TrackLimits
 from ..descent.level_rows import Preference, StackRows
 from ..limits.viability import StepLimits
 from ..tasks.clearance import clearances_of
@@ -41,7 +40,7 @@ class LevelTracking(ReferenceTracking):
         self._clearances = clearances_of(levels.tasks)
         self.keeps_clear = bool(self._clearances)
         self._scale = levels.scale
-        super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
+        super().__init__(data, (), limits, len(levels.groups))
 
     def run(
         self,

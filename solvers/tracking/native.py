@@ -11,8 +11,8 @@ from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library, pointer
 from ...robokin.errors import BackendError, TaskError
 from ..descent.data import IKData
-from ..descent.frame_bounds import TrackLimits
 from ..descent.native_problem import ProblemStruct
+from ..limits.viability import StepLimits
 from ..tasks import FrameTask
 from .data import TrackOutcome, refuse_targets
 
@@ -36,7 +36,7 @@ class TrackStruct(ctypes.Structure):
         ("lasting", ctypes.c_double),
     )
 
-    def __init__(self, problem: ProblemStruct, limits: TrackLimits, lasting: float = 0.0) -> None:
+    def __init__(self, problem: ProblemStruct, limits: StepLimits, lasting: float = 0.0) -> None:
         super().__init__(ik=ctypes.addressof(problem), braked=limits.braked, curved=limits.curved, lasting=lasting)
         self.problem = problem
         self.kept: list[object] = []
@@ -62,7 +62,7 @@ class NativeTracking:
 
     name = "native"
 
-    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: StepLimits) -> None:
         """Raises BackendError when the kernel is of another version."""
         library = tracking_library()
         self.data, self.tasks = data, tasks

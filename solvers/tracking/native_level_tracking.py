@@ -15,7 +15,6 @@ from ...robokin.backend.library import pointer
 from ..criteria import Criterion
 from ..criteria.base import time_to_optimum
 from ..descent.data import compile_whole
-from ..descent.frame_bounds import TrackLimits
 from ..descent.native_problem import ProblemStruct
 from ..descent.native_stack import NativeStack, StackStruct, stack_library
 from ..limits.viability import StepLimits
@@ -44,7 +43,7 @@ class NativeLevelTracking:
         self._stack = NativeStack(levels, criteria, self._whole, limits.dt, fading)
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         lasting = time_to_optimum(criteria) / limits.dt
-        self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits), lasting)
+        self._track = TrackStruct(ProblemStruct(data, 1, 1), limits, lasting)
         self._reference = ctypes.byref(self._track)
         self._struct: StackStruct | None = None
         self._last: tuple[Sequence[Any], Array, Array] | None = None

@@ -28,11 +28,11 @@ from ...robokin.backend import reference
 from ..descent.data import IKData
 from ..descent.descent import Iterate, LevelRows
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from ..descent.frame_bounds import FrameBounds, TrackLimits
+from ..descent.frame_bounds import FrameBounds
 from ..descent.level_rows import Preference
 from ..descent.steps import reachable, roll
 from ..descent.tip_rows import TipRows
-from ..limits.viability import braking_distance, frames_to_stand
+from ..limits.viability import StepLimits, braking_distance, frames_to_stand
 from ..tasks import FrameTask
 from ..tasks.native import same_target
 from .data import LATE, TrackOutcome, refuse_targets
@@ -61,7 +61,7 @@ class ReferenceTracking:
     lasting = 0.0  # frames for which criteria go on moving a robot whose targets stand still
     keeps_clear = False
 
-    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits, levels: int = 1) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: StepLimits, levels: int = 1) -> None:
         self.data, self.tasks, self.limits, self._levels = data, tasks, limits, levels
         self._before: Any = None
 

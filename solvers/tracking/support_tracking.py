@@ -10,7 +10,6 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend, reference
 from ..descent.data import IKData, robot_columns
-from ..descent.frame_bounds import TrackLimits
 from ..descent.steps import roll
 from ..ik.tip_ik import TipIK
 from ..limits.viability import StepLimits
@@ -83,16 +82,12 @@ class SupportTracking:
             here = row
 
 
-def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLimits:
+def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> StepLimits:
+    """The limits of these columns, whose coordinates are those of the support."""
     where = {int(q): i for i, q in enumerate(data.q_index)}
+    own = {name: getattr(limits, name)[columns] for name in ("max_step", "max_step_change", "lower", "upper")}
     coordinate = np.array([where.get(int(i), -1) for i in limits.coordinate[columns]], np.int32)
-    return TrackLimits(
-        np.ascontiguousarray(limits.max_step[columns]),
-        np.ascontiguousarray(limits.max_step_change[columns]),
-        coordinate,
-        np.ascontiguousarray(limits.lower[columns]),
-        np.ascontiguousarray(limits.upper[columns]),
-    )
+    return replace(limits, coordinate=coordinate, cones=data.cones, bases=data.bases, **own)
 
 
 def _engine_type(backend: str) -> type:

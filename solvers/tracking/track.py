@@ -57,11 +57,8 @@ def track(
         found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
         return found.among(counting, part_names(given), tolerances(given))
 
-    def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> Tracker:
-        return tracker_of(model, own, dt, backend, weighing)
-
-    others = get_backend(backend).name, backend, dt, [task.target for task in given]
-    recent = _recent.take(made, model, given, checked_criteria(criteria), others)
+    others = get_backend(backend).name, dt, [task.target for task in given]
+    recent = _recent.take(model, given, checked_criteria(criteria), *others)
     tracker = recent.problem
     segments = [Segment(tracker, tracker.check_targets(targets))]
     frames = len(segments[0])
@@ -85,4 +82,6 @@ def track(
     return joined(parts)
 
 
-_recent: RecentProblems[Tracker] = RecentProblems()
+_recent: RecentProblems[Tracker] = RecentProblems(
+    lambda model, tasks, criteria, backend, dt, _: tracker_of(model, tasks, dt, backend, criteria)
+)

@@ -43,19 +43,16 @@ class Recent(Generic[Problem]):
 
 class RecentProblems(threading.local, Generic[Problem]):
     """The recent problems of this thread. Tasks and criteria that are equal but for the tasks' targets have the same
-    problem."""
+    problem. make: one from a model, tasks, criteria and what else counts (`others`: words and floats)."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[..., Problem]) -> None:
+        self._make = make
         self.entries: list[Recent[Problem]] = []
 
     def find(
-        self,
-        model: RobotModel,
-        tasks: Sequence[Task],
-        criteria: Sequence[Criterion],
-        others: tuple[object, ...],
+        self, model: RobotModel, tasks: Sequence[Task], criteria: Sequence[Criterion], *others: object
     ) -> Recent[Problem] | None:
-        """The problem of these when there is one. others: what else counts, words and floats."""
+        """The problem of these when there is one."""
         wanted = _wanted(tasks, criteria, others)
         for entry in self.entries:
             if entry.model is model and entry.wanted == wanted:
@@ -63,35 +60,25 @@ class RecentProblems(threading.local, Generic[Problem]):
         return None
 
     def get(
-        self,
-        make: Callable[[Sequence[Task], Sequence[Criterion]], Problem],
-        model: RobotModel,
-        tasks: Sequence[Task],
-        criteria: Sequence[Criterion],
-        others: tuple[object, ...],
+        self, model: RobotModel, tasks: Sequence[Task], criteria: Sequence[Criterion], *others: object
     ) -> Recent[Problem]:
-        """The problem with this key, made when there is none. Raises what `make` raises; targets that the robot cannot
-        have are found when they are met."""
-        found = self.take(make, model, tasks, criteria, others)
+        """The problem of these, made when there is none. Raises what `make` raises; targets that the robot cannot have
+        are found when they are met."""
+        found = self.take(model, tasks, criteria, *others)
         self.give_back(found)
         return found
 
     def take(
-        self,
-        make: Callable[[Sequence[Task], Sequence[Criterion]], Problem],
-        model: RobotModel,
-        tasks: Sequence[Task],
-        criteria: Sequence[Criterion],
-        others: tuple[object, ...],
+        self, model: RobotModel, tasks: Sequence[Task], criteria: Sequence[Criterion], *others: object
     ) -> Recent[Problem]:
-        """The problem with this key, which no other call finds until it is given back: for what has a state while it is
+        """The problem of these, which no other call finds until it is given back: for what has a state while it is
         used."""
-        found = self.find(model, tasks, criteria, others)
+        found = self.find(model, tasks, criteria, *others)
         if found is not None:
             self.entries = [entry for entry in self.entries if entry is not found]
             return found
         # Of copies: the problem is others' too when these are given other attributes.
-        problem = make(own_copies(tasks), own_copies(criteria))
+        problem = self._make(model, own_copies(tasks), own_copies(criteria), *others)
         return Recent(problem, model, _wanted(tasks, criteria, others)).towards([task.target for task in tasks])
 
     def give_back(self, entry: Recent[Problem]) -> None:

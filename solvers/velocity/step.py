@@ -45,7 +45,7 @@ def velocity_step(
         parts = tuple(tasks), tuple(criteria)
     except TypeError:
         parts = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
-    key = model, *parts, (dt, damping, get_backend(backend).name)
+    key = model, *parts, dt, damping, get_backend(backend).name
     recent = _recent.find(*key)
     if recent is None:
         counting = [bool(getattr(task, "influence", True)) for task in parts[0]]
@@ -54,7 +54,7 @@ def velocity_step(
             kept = [task for task in checked_tasks(parts[0]) if task.influence]
             found = velocity_step(model, q, kept, weighted, dt, previous, constraints, damping, backend)
             return _among(found, counting)
-        recent = _recent.get(lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend), *key)
+        recent = _recent.get(*key)
     return recent.problem.step_towards(recent.targets, q, previous, constraints)
 
 
@@ -67,7 +67,7 @@ def _among(step: VelocityStep, counting: Sequence[bool]) -> VelocityStep:
     return step
 
 
-_recent: RecentProblems[VelocityProblem] = RecentProblems()
+_recent = RecentProblems(VelocityProblem)
 
 
 __all__ = ["StepLevel", "VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"]

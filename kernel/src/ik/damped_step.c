@@ -162,9 +162,11 @@ static void linearise_rolling(const rk_search *s) {
 
 double rk_search_damping(double E) { return DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR; }
 
-void rk_search_damped_step(const rk_search *s, double damping) {
+void rk_search_damped_step(rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
+  s->iterations++;
+  s->is_kept = 0;
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = ik->coordinate[k];
     s->lo[k] = i < 0 ? -__builtin_inf() : m->lower[i] - s->q[i];
@@ -197,8 +199,15 @@ void rk_search_damped_step(const rk_search *s, double damping) {
   if (s->keep) s->keep(s->bounds, s->q);
 }
 
-void rk_search_step(const rk_search *s, double E) {
+void rk_search_step(rk_search *s, double E) {
   rk_search_damped_step(s, s->ik->stack ? -1.0 : rk_search_damping(E));
+}
+
+/* Balls in their cones, plain coordinates in their bounds. */
+static void move_inside(const rk_search *s) {
+  const rk_model *m = s->ik->model;
+  for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
+  for (int32_t i = 0; i < m->nq; i++) s->q[i] = rk_clamp(s->q[i], m->lower[i], m->upper[i]);
 }
 
 void rk_search_nudge(const rk_search *s, const double *from) {
@@ -208,13 +217,13 @@ void rk_search_nudge(const rk_search *s, const double *from) {
     const int32_t i = s->ik->coordinate[k];
     if (i < 0) continue;
     const double aside = NUDGE / rk_sqrt(s->ik->damping[k]);
-    s->q[i] = rk_clamp(from[i] + (from[i] + aside <= m->upper[i] ? aside : -aside), m->lower[i], m->upper[i]);
+    s->q[i] += from[i] + aside <= m->upper[i] ? aside : -aside;
   }
   for (int32_t node = 0; node < m->n_nodes; node++) {
     const double aside[3] = {NUDGE, NUDGE, NUDGE};
     if (m->motion[node] == RK_BALL) turn(aside, s->q + m->iq[node]);
   }
-  for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
+  move_inside(s);
 }
 
 static double drawn_side(const rk_ik *ik, int64_t number, int32_t i) {
@@ -236,6 +245,5 @@ void rk_search_aside(const rk_search *s, const double *from, int64_t number) {
       drawn_side(s->ik, number, i), drawn_side(s->ik, number, i + 1), drawn_side(s->ik, number, i + 2)};
     turn(sides, s->q + i);
   }
-  for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
-  for (int32_t i = 0; i < m->nq; i++) s->q[i] = rk_clamp(s->q[i], m->lower[i], m->upper[i]);
+  move_inside(s);
 }

@@ -112,10 +112,8 @@ static int attempt(rk_search *s, int32_t together) {
     if (s->ik->stack && is_still(history, i, patience, E)) return 0;
     history[i % patience] = E;
     s->as_one = i < together;
-    s->is_kept = 0;
     rk_search_step(s, E);
     s->as_one = 0;
-    s->iterations++;
   }
 }
 
@@ -180,8 +178,7 @@ static void offer(const rk_search *s, rk_end *end, double margin) {
    as good as the least so far, -1 when it is notably better, else 0. */
 static int offer_best(rk_search *s) {
   const double error = s->best_level_error[s->on - 1], least = s->least_error;
-  for (int32_t k = 0; k + 1 < s->on; k++)
-    if (!s->best_level_met[k]) return 0;
+  if (!rk_are_all(s->best_level_met, s->on - 1)) return 0;
   if (error < s->least_error) s->least_error = error;
   offer(s, &s->chosen, TIED);
   offer(s, &s->candidate, ALIKE);

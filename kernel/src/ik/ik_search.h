@@ -52,6 +52,15 @@ typedef struct rk_search {
   rk_preference preference;        /* H null: the shortest step */
 } rk_search;
 
+/* How many levels are met, from the first on. met: [levels] */
+static inline int32_t rk_leading(const int32_t *met, int32_t levels) {
+  int32_t count = 0;
+  while (count < levels && met[count]) count++;
+  return count;
+}
+
+static inline int rk_are_all(const int32_t *met, int32_t levels) { return rk_leading(met, levels) == levels; }
+
 /* Lays a search out in rk_ik_workspace(ik) doubles. */
 rk_search rk_search_lay_out(const rk_ik *ik, double *work);
 
@@ -64,11 +73,11 @@ double rk_search_compare(const rk_search *s, int *met);
 
 /* Moves q by one bounded damped step; after rk_search_measure, which returned E. Of several levels each is damped by its
    own error. */
-void rk_search_step(const rk_search *s, double E);
+void rk_search_step(rk_search *s, double E);
 
 /* The damping that rk_search_step takes, and the step with another one; of several levels of the last that counts. */
 double rk_search_damping(double E);
-void rk_search_damped_step(const rk_search *s, double damping);
+void rk_search_damped_step(rk_search *s, double damping);
 
 /* Puts q beside a configuration: limbs that stand straight at their target bend to one side, whatever rounding says. */
 void rk_search_nudge(const rk_search *s, const double *from);

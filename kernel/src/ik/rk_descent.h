@@ -124,8 +124,6 @@ static inline const double *turned_at(const descent *s, int32_t at, int32_t coun
   return own;
 }
 
-static inline const double *turned_unit(const descent *s, int32_t i, int32_t count) { return turned_at(s, i, count); }
-
 static inline const double *turned(const descent *s, int32_t row, int32_t count) { return turned_at(s, s->all + row, count); }
 
 /* Rows that were not seen so far. */
@@ -214,7 +212,7 @@ static inline rk_projection *begin(descent *s, int32_t rank, int32_t slacks) {
     if (kept < 0) {
       const int32_t i = s->bounded[s->wall[c]], k = s->index[i];
       double *normal = constrain(p, s->x[k], s->lo[k], s->hi[k]);
-      rotated(s, rank, turned_unit(s, i, s->r + rank), normal);
+      rotated(s, rank, turned_at(s, i, s->r + rank), normal);
       forget_rounding(s, 1.0, normal);
     } else { /* of length 1, as bounds are: the tolerance is that of x */
       const double length = length_of(s, row_of(s, s->kept[kept])), size = length > 0.0 ? length : 1.0;

@@ -14,20 +14,14 @@ static void return_to_best(rk_search *s) {
   rk_search_keep(s, rk_search_measure(s, &met));
 }
 
-static int all_met(const rk_search *s) {
-  for (int32_t k = 0; k < s->on; k++)
-    if (!s->level_met[k]) return 0;
-  return 1;
-}
+static int all_met(const rk_search *s) { return rk_are_all(s->level_met, s->on); }
 
 /* The levels above the last one that counts, which are met, as well as they can be: how a tolerance is used up says nothing. */
 static void make_exact(rk_search *s) {
   const int32_t last = --s->on;
   int met = last > 0 && all_met(s);
   for (int pass = 0; pass < RESTORING && met && rk_search_remaining(s) > WELL_MET; pass++) {
-    s->is_kept = 0;
     rk_search_damped_step(s, -1.0);
-    s->iterations++;
     const double E = rk_search_measure(s, &met);
     if (met) rk_search_keep(s, E);
   }
@@ -45,15 +39,12 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {
     const double error = s->level_error[last];
     int met;
-    s->is_kept = 0;
     rk_search_damped_step(s, damping);
-    s->iterations++;
     double E = rk_search_measure(s, &met);
     for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !rk_search_holds(s); pass++) {
       s->on = last; /* the path along what levels above keep is bent */
       rk_search_damped_step(s, -1.0);
       s->on = last + 1;
-      s->iterations++;
       E = rk_search_measure(s, &met);
     }
     const double gain = rk_search_holds(s) ? s->best_level_error[last] - s->level_error[last] : -__builtin_inf();

@@ -1,8 +1,8 @@
 /* The way back to the poses that meet the tasks. Twin of solvers/optimum/constraint_manifold.py. */
-#include "optimum/optimum.h"
+#include "ik/ik_search.h"
 #include "math/rk_math.h"
+#include "optimum/optimum.h"
 
-static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
 static const double MET = 1e-20, WORSE = 1e-9, ROUNDING = 1e-14, ROOM = 0.5;
 static const double RANK_TOLERANCE = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
 enum { CORRECTIONS = 8, FEW = 3, FIXED = 4 };
@@ -71,10 +71,7 @@ static int is_met_exactly(const rk_poses *s, const rk_pose *pose, const int32_t 
 /* *next: one step of all levels towards the tasks. */
 static void approach(const rk_poses *s, const rk_pose *pose, rk_pose *next) {
   rk_box(s, pose->q, s->lo, s->hi);
-  for (int32_t k = 0; k < s->n_levels; k++) {
-    const double error = pose->error[k] < DAMPING_CAP ? pose->error[k] : DAMPING_CAP;
-    s->damping[s->n_bounds + k] = DAMPING * error + DAMPING_FLOOR;
-  }
+  for (int32_t k = 0; k < s->n_levels; k++) s->damping[s->n_bounds + k] = rk_search_damping(pose->error[k]);
   for (int32_t k = 0; k < s->n; k++) s->x[k] = 0.0;
   const rk_levels levels = {s->n_bounds + s->n_levels, s->start, pose->J, pose->low, pose->high, s->damping};
   rk_hierarchy(s->n, s->lo, s->hi, &levels, s->identity, s->zero, s->hierarchy, s->x, 0, s->residual, s->freedom);

@@ -93,7 +93,7 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
     const int32_t i = s->bounded[constraint], k = s->index[i];
     const double side = at_low ? s->lo[k] : s->hi[k];
     if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s, s->x))) return 0;
-    rk_copy(row, turned_unit(s, i, s->r), s->n);
+    rk_copy(row, turned_at(s, i, s->r), s->n);
     s->x[k] = side;
     s->is_held[i] = 1;
     return 1;

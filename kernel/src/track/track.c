@@ -34,11 +34,7 @@ static int advance(const rk_tracking *t, const double *q, int32_t met) {
 }
 
 /* The levels that are met from the first on, at the best configuration. */
-static int32_t met_levels(const rk_search *s) {
-  int32_t count = 0;
-  while (count < s->levels && s->best_level_met[count]) count++;
-  return count;
-}
+static int32_t met_levels(const rk_search *s) { return rk_leading(s->best_level_met, s->levels); }
 
 /* Whether a frame that ends at the best configuration goes back on the one before: what criteria ask for, a level that is not met
    undoes. */

@@ -18,22 +18,8 @@ void rk_tracking_stay(rk_tracking *t, int inside) {
 
 double rk_tracking_step(rk_tracking *t, double E, int *met) {
   rk_search *s = &t->search;
-  s->is_kept = 0;
   rk_search_step(s, E);
-  s->iterations++;
   return rk_search_measure(s, met);
-}
-
-static int has_best_met(const rk_search *s) {
-  for (int32_t k = 0; k < s->on; k++)
-    if (!s->best_level_met[k]) return 0;
-  return 1;
-}
-
-static int are_met(const rk_search *s, int32_t levels) {
-  for (int32_t k = 0; k < levels; k++)
-    if (!s->level_met[k]) return 0;
-  return 1;
 }
 
 int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int inside) {
@@ -55,9 +41,9 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
       return 1; /* what criteria ask for bends the path */
     const int stalls = count + 1 >= PATIENCE && !((rk_adds_up(s) ? remaining : E) < PROGRESS * history[(count + 1) % PATIENCE]);
     /* A path's level gains no more while the point is still led back to the path. */
-    if (stalls && !(s->on > 0 && rk_is_velocity(s, s->on - 1) && !are_met(s, s->on - 1))) break;
+    if (stalls && !(s->on > 0 && rk_is_velocity(s, s->on - 1) && !rk_are_all(s->level_met, s->on - 1))) break;
   }
-  return s->best_error < __builtin_inf() && has_best_met(s);
+  return s->best_error < __builtin_inf() && rk_are_all(s->best_level_met, s->on);
 }
 
 int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside) {

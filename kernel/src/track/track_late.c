@@ -99,12 +99,6 @@ static int32_t meet_at_once(rk_tracking *t, int32_t most, double *q) {
   return s->on;
 }
 
-static int are_met(const rk_search *s, int32_t levels) {
-  for (int32_t k = 0; k < levels; k++)
-    if (!s->level_met[k]) return 0;
-  return 1;
-}
-
 /* q with a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is caught up with.
    1 when it is met, as are those above. in_time: these are met, or at their goals. */
 static int go_on(rk_tracking *t, int in_time, double *q) {
@@ -112,7 +106,7 @@ static int go_on(rk_tracking *t, int in_time, double *q) {
   rk_tracking_look(t, q);
   rk_tracking_stay(t, 1);
   s->busy = t->busy;
-  const int met = (in_time && are_met(s, s->on - 1) && rk_tracking_go(t, q, RK_FRAME_STEPS, 1)) ||
+  const int met = (in_time && rk_are_all(s->level_met, s->on - 1) && rk_tracking_go(t, q, RK_FRAME_STEPS, 1)) ||
                   rk_search_settle(s, RK_FRAME_STEPS, RK_SETTLED);
   s->busy = 0;
   rk_copy(q, s->best_q, t->track->ik->model->nq);
@@ -129,7 +123,7 @@ static int32_t begin(rk_tracking *t, int32_t at_once) {
   if (reached) {
     s->on = s->levels;
     rk_tracking_look(t, t->pulled);
-    if (are_met(s, at_once)) {
+    if (rk_are_all(s->level_met, at_once)) {
       rk_copy(t->q, t->pulled, t->track->ik->model->nq);
       return at_once;
     }
@@ -178,11 +172,11 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may
     if (may_stand && k < s->levels && may_stay(t, k)) continue;
     at_goal = rk_tracking_is_reached(t, k - 1) && in_time;
     rk_tracking_look(t, t->q);
-    const int is_met = are_met(s, k - 1);
+    const int is_met = rk_are_all(s->level_met, k - 1);
     if (k > 1 && at_goal) {
       rk_search_hold(s, k - 1);
       rk_tracking_look(t, t->pulled);
-      is_kept = are_met(s, k - 1) || rk_search_holds(s);
+      is_kept = rk_are_all(s->level_met, k - 1) || rk_search_holds(s);
       rk_search_hold(s, 0);
     }
     at_goal = at_goal && is_kept;
@@ -280,7 +274,7 @@ int rk_tracking_goes_on(rk_tracking *t, int32_t level) {
   const double error = s->best_level_error[level];
   t->placed = 0;
   rk_tracking_look(t, t->goals + (int64_t)level * t->track->ik->model->nq);
-  return are_met(s, level) && s->level_error[level] < error * (1.0 - RK_SETTLED);
+  return rk_are_all(s->level_met, level) && s->level_error[level] < error * (1.0 - RK_SETTLED);
 }
 
 int rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int is_beyond, int8_t *behind) {

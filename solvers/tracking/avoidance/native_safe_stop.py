@@ -13,7 +13,6 @@ from ....robokin.backend.library import load_library, pointer
 from ....robokin.collision.clearance_struct import ClearanceStruct
 from ....robokin.model.robot import RobotModel
 from ...descent.data import compile_whole
-from ...descent.frame_bounds import TrackLimits
 from ...descent.native_problem import ProblemStruct
 from ...limits.viability import StepLimits
 from ...tasks.clearance import ClearanceTask
@@ -30,7 +29,7 @@ class NativeSafeStop(SafeStop):
         super().__init__(model, task, limits, backend, reach)
         library = load_library()
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), 1.0)
-        self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
+        self._track = TrackStruct(ProblemStruct(data, 1, 1), limits)
         self._clearance = ClearanceStruct(task.collisions, task.margin, reach)
         self._of: Array | None = None  # where the obstacles are
         self._obstacles = self._clearance.packed_obstacles(task.target)

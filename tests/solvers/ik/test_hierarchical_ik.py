@@ -46,8 +46,9 @@ from robokin_addon.solvers import (
     solve_ik,
 )
 from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.descent.data import compile_whole
+from robokin_addon.solvers.descent.level_rows import StackRows
 from robokin_addon.solvers.kinematics.state import State
-from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.tasks.base import residuals
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.every_task import every_task, sphere
@@ -317,8 +318,10 @@ def test_a_step_for_all_levels_as_one_is_that_of_tasks_without_priorities() -> N
 
     def step(priority: int, as_one: bool) -> np.ndarray:
         tasks = [PositionTask(TIP, (0.4, 0.2, 0.3)), PositionTask(TIP, (0.1, 0.3, 0.6), priority=priority)]
-        posing = PoseProblem(TaskLevels(model, tasks), [task.target for task in tasks], model.limits)
-        return posing.step(posing.point(q), 0.01, as_one=as_one)[0]
+        levels = TaskLevels(model, tasks)
+        data = compile_whole(model, model.limits, np.ones(model.nq, bool), levels.length)
+        rows = StackRows(levels, data, levels.targets)
+        return rows.step(rows.measure(q), rows.levels, None, as_one)
 
     np.testing.assert_allclose(step(2, True), step(1, False), atol=1e-12)
     assert abs(step(2, False) - step(1, False)).max() > 1e-3

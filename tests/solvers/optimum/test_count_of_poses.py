@@ -10,7 +10,7 @@ from robokin_addon.robokin import forward_kinematics, load_urdf
 from robokin_addon.solvers import AimTask, IKProblem, LoopClosureTask, PositionTask, solve_ik
 from robokin_addon.solvers.criteria import GravityTorque, Manipulability
 from robokin_addon.solvers.optimum import sqp
-from robokin_addon.solvers.optimum.choice import optimum_of
+from robokin_addon.solvers.optimum.native import optimum_of
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.progress import finish
 from support.robots import robot

@@ -51,8 +51,7 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
 )
 from robokin_addon.solvers.kinematics.state import State
-from robokin_addon.solvers.optimum.choice import optimum_of
-from robokin_addon.solvers.optimum.native import NativeOptimum
+from robokin_addon.solvers.optimum.native import NativeOptimum, optimum_of
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.optimum.sqp import UNMET_ITERATIONS, StaticOptimum
 from robokin_addon.solvers.progress import finish

@@ -73,10 +73,10 @@ def test_tasks_of_every_kind_made_anew() -> None:
 
 def test_what_differs_in_targets_only_is_compiled_once() -> None:
     made: list[int] = []
-    recent: RecentProblems[int] = RecentProblems()
+    recent: RecentProblems[int] = RecentProblems(lambda *_: made.append(1) or len(made))
 
     def get(tasks: Sequence[Task], criteria: Sequence[Criterion] = (), dt: float = 0.04) -> list[object]:
-        return recent.get(lambda *_: made.append(1) or len(made), MODEL, tuple(tasks), tuple(criteria), (dt,)).targets
+        return recent.get(MODEL, tuple(tasks), tuple(criteria), dt).targets
 
     for k in range(5):
         place = [0.1 * k, 0.2, 0.3]
