@@ -91,7 +91,20 @@ def load_library() -> ctypes.CDLL:
     missing = [name for name in FUNCTIONS if not hasattr(library, name)]
     if missing:
         raise BackendError(f"{path} lacks {', '.join(missing)}: it is of another version")
-    library.rk_workspace.restype = ctypes.c_int64
+    for name in FUNCTIONS:
+        if name.endswith("workspace"):
+            getattr(library, name).restype = ctypes.c_int64
+    return library
+
+
+def library_with(**structs: type[ctypes.Structure] | np.dtype) -> ctypes.CDLL:
+    """The library, checked to have these structs as they are described here. Raises BackendError."""
+    library = load_library()
+    for name, own in structs.items():
+        size = own.itemsize if isinstance(own, np.dtype) else ctypes.sizeof(own)
+        found = getattr(library, f"rk_sizeof_{name}")()
+        if found != size:
+            raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")
     return library
 
 

@@ -8,8 +8,7 @@ import ctypes
 import numpy as np
 
 from ..arrays import Array
-from ..backend.library import load_library
-from ..errors import BackendError
+from ..backend.library import library_with
 from ..model.tree import ROOT
 from ..spatial.se3 import pack, unpack
 from .model import CollisionModel
@@ -33,9 +32,7 @@ class ClearanceStruct(ctypes.Structure):
     def __init__(
         self, collisions: CollisionModel, wanted: float, within: float, rows: int = 0, spare: float = 0.0
     ) -> None:
-        found = load_library().rk_sizeof_clearance()
-        if found != ctypes.sizeof(ClearanceStruct):
-            raise BackendError(f"the kernel's rk_clearance has {found} bytes, not {ctypes.sizeof(ClearanceStruct)}")
+        library_with(clearance=ClearanceStruct)
         tree, cores, placed = collisions.model.tree, collisions.cores, collisions.placed
         node, own = np.full(len(placed), ROOT, np.int32), np.zeros((len(placed), 12))
         for i, (link, T) in enumerate(placed):

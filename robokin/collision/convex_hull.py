@@ -48,7 +48,6 @@ def hull_triangles(points: Array, backend: str = "auto") -> Array:
 def _native(points: Array, first: Array) -> Array:
     """The kernel's hull; as `reference.hull`."""
     library, count = load_library(), ctypes.c_int32(len(points))
-    library.rk_hull_workspace.restype = ctypes.c_int64
     points, first = np.ascontiguousarray(points), first.astype(np.int32)
     work, triangles = np.empty(library.rk_hull_workspace(count)), np.empty((2 * len(points) - 4, 3), np.int32)
     found = library.rk_hull(count, *(pointer(each) for each in (points, first, work, triangles)))

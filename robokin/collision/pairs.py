@@ -5,16 +5,14 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..backend import get_backend
-from ..backend.library import load_library, pointer
+from ..backend.library import library_with, pointer
 from ..backend.parallel import run_chunks
-from ..errors import BackendError
 from ..spatial.se3 import pack
 from .core import Core
 from .reference.distances import distances as numpy_distances
@@ -46,7 +44,7 @@ def distances(
     pairs = np.ascontiguousarray(pairs, np.int32)
     if get_backend(backend).name == "numpy":
         return numpy_distances(cores, packed, pairs, within)
-    function, shapes = _function(), shape_structs(tuple(cores))
+    function, shapes = library_with(shape=ShapeStruct).rk_distances, shape_structs(tuple(cores))
     out, status = np.empty((len(packed), len(pairs), 10)), np.empty((len(packed), len(pairs)), np.int32)
 
     def part(start: int, stop: int) -> None:
@@ -59,18 +57,6 @@ def distances(
     if len(pairs):
         run_chunks(part, len(packed), CHUNK)
     return out, status
-
-
-@lru_cache(maxsize=1)
-def _function() -> Any:
-    """Raises BackendError for a kernel of another version."""
-    library = load_library()
-    if library.rk_sizeof_shape() != ctypes.sizeof(ShapeStruct):
-        raise BackendError(
-            f"the kernel's rk_shape has {library.rk_sizeof_shape()} bytes, not {ctypes.sizeof(ShapeStruct)}"
-        )
-    library.rk_distances.restype = None
-    return library.rk_distances
 
 
 _made: weakref.WeakKeyDictionary[Core, ShapeStruct] = weakref.WeakKeyDictionary()

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...robokin.arrays import MOST, Array
-from ...robokin.backend.library import load_library, model_struct, pointer
+from ...robokin.backend.library import library_with, model_struct, pointer
 from ...robokin.backend.parallel import run_chunks
-from ...robokin.errors import BackendError, ConfigurationError, TaskError
+from ...robokin.errors import ConfigurationError, TaskError
 from ..tasks import FrameTask
 from ..tasks.checks import rigid
 from .data import BASE_RECORD, CONE_RECORD, TASK_RECORD, IKData
@@ -64,26 +64,13 @@ class ProblemStruct(ctypes.Structure):
             setattr(self, name, array.ctypes.data)
 
 
-def _library() -> ctypes.CDLL:
-    """The kernel, checked to have the structs that this file describes. Raises BackendError."""
-    library = load_library()
-    sizes = {"ik": ctypes.sizeof(ProblemStruct), "task": TASK_RECORD.itemsize}
-    for name, size in (sizes | {"cone": CONE_RECORD.itemsize, "base": BASE_RECORD.itemsize}).items():
-        found = getattr(library, f"rk_sizeof_{name}")()
-        if found != size:
-            raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")
-    library.rk_ik_workspace.restype = ctypes.c_int64
-    library.rk_ik_solve.restype = None
-    return library
-
-
 class NativeEngine:
     """See `engine.Engine`. Owns the buffers of single solves, so it is for one thread at a time."""
 
     name = "native"
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], attempts: int, iterations: int) -> None:
-        library = _library()
+        library = library_with(ik=ProblemStruct, task=TASK_RECORD, cone=CONE_RECORD, base=BASE_RECORD)
         self.tasks = tasks
         self._solve = library.rk_ik_solve
         self._problem = ProblemStruct(data, attempts, iterations)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library, pointer
-from ...robokin.errors import BackendError
+from ...robokin.backend.library import library_with, pointer
 from ...robokin.model.limits import PositionLimits
 from ..criteria import Criterion, combine
 from ..criteria.base import CriterionKind, CriterionRecord
@@ -278,8 +277,7 @@ class NativeLevelSearch:
         attempts: int,
         iterations: int,
     ) -> None:
-        library = stack_library()
-        library.rk_ik_workspace.restype = ctypes.c_int64
+        library = library_with(stack=StackStruct)
         self._solve, self._workspace = library.rk_ik_solve, library.rk_ik_workspace
         self._stack = NativeStack(levels, (), influence)
         self._used_from = used_from.astype(np.int32)
@@ -322,13 +320,3 @@ class NativeLevelSearch:
                 break
         code, iterations, tried = outcome.tolist()
         return code, q, self._residuals[stack.order], iterations, tried
-
-
-def stack_library() -> ctypes.CDLL:
-    """The kernel, checked to have the struct that this file describes. Raises BackendError."""
-    library = load_library()
-    if library.rk_sizeof_stack() != ctypes.sizeof(StackStruct):
-        raise BackendError(
-            f"the kernel's rk_stack has {library.rk_sizeof_stack()} bytes, not {ctypes.sizeof(StackStruct)}"
-        )
-    return library

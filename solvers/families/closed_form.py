@@ -17,7 +17,9 @@ from ..tasks.tips.frame import FrameKind, is_plain_task
 from .chain import chain_of, placement
 from .family import Family, FamilyKind
 from .names import BranchNames
+from .native import NativePostures
 from .recognition import recognise
+from .reference import ReferencePostures
 
 LABELS = {
     FamilyKind.SPHERICAL_WRIST: "spherical wrist",
@@ -42,7 +44,7 @@ class ClosedForm:
         orientation = max(task.orientation_tolerance, ROUNDING) if oriented else np.inf
         self._is_all = np.array_equal(family.chain.q_index, np.arange(nq))
         self._tolerance, chain = (position, orientation), family.chain
-        kind = _solver_type(backend)
+        kind: Any = ReferencePostures if backend == "numpy" else NativePostures
         self._solver = kind(family, oriented, self._tolerance)
         slack = np.where(chain.slides, position, min(position / chain.size, orientation))
         wide = replace(chain, lower=chain.lower - slack, upper=chain.upper + slack)
@@ -111,14 +113,3 @@ def closed_form(model: RobotModel, tasks: Sequence[Task], limits: PositionLimits
         return None
     family = recognise(chain, oriented)
     return None if family is None else ClosedForm(family, task, oriented, model.nq, backend)
-
-
-def _solver_type(backend: str) -> Any:
-    """Raises BackendError."""
-    if backend == "numpy":
-        from .reference import ReferencePostures
-
-        return ReferencePostures
-    from .native import NativePostures
-
-    return NativePostures

@@ -7,9 +7,8 @@ import ctypes
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library, pointer
+from ...robokin.backend.library import library_with, pointer
 from ...robokin.backend.parallel import run_chunks
-from ...robokin.errors import BackendError
 from .family import FAMILY_RECORD, POSTURES, Family
 
 CHUNK = 1024  # poses per call of a batch at most: hides the cost of a change of threads
@@ -20,7 +19,7 @@ class NativePostures:
 
     def __init__(self, family: Family, oriented: bool, tolerance: tuple[float, float]) -> None:
         """Raises BackendError when the kernel is of another version."""
-        self._solve = _library().rk_postures
+        self._solve = library_with(family=FAMILY_RECORD).rk_postures
         self._record = family.record(oriented, tolerance)
         self._family = pointer(self._record)
 
@@ -39,13 +38,3 @@ class NativePostures:
 
         run_chunks(part, count, CHUNK, threads)
         return q, branch, found
-
-
-def _library() -> ctypes.CDLL:
-    """The kernel, checked to have the struct that this package describes. Raises BackendError."""
-    library = load_library()
-    size = library.rk_sizeof_family()
-    if size != FAMILY_RECORD.itemsize:
-        raise BackendError(f"the kernel's rk_family has {size} bytes, not {FAMILY_RECORD.itemsize}")
-    library.rk_postures.restype = None
-    return library

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.engine import CONVERGED
+from ..descent.native_stack import NativeLevelSearch
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
 from ..optimum.pose_point import PosePoint
 from ..optimum.pose_problem import PoseProblem, residual
@@ -33,9 +34,6 @@ from .diagnosis import around, rank
 from .reference import LevelSearch
 from .restarts import Restarts, known_task
 from .tip_ik import TipIK, is_plain
-
-if TYPE_CHECKING:
-    from ..descent.native_stack import NativeLevelSearch
 
 ATTEMPTS = 30
 ITERATIONS = 40
@@ -260,11 +258,7 @@ class LevelIK:
         """For tasks of these influences; those of the last ones are kept."""
         key = tuple(shares)
         if key not in self._searches:
-            kind: Any = LevelSearch
-            if get_backend(self.levels.backend).name == "native":
-                from ..descent.native_stack import NativeLevelSearch
-
-                kind = NativeLevelSearch
+            kind: Any = NativeLevelSearch if get_backend(self.levels.backend).name == "native" else LevelSearch
             given = self.levels, self.limits, self._used_from(), shares, self.attempts, self._iterations
             if len(self._searches) >= KEPT:  # as where an influence is dragged
                 del self._searches[next(iter(self._searches))]

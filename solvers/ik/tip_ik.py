@@ -15,6 +15,7 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.engine import CONVERGED, BatchOutcome, Engine, Outcome
+from ..descent.native_problem import NativeEngine
 from ..descent.steps import linearise, out_of_reach
 from ..random_numbers import SplitMix64
 from ..tasks import FrameTask, Task
@@ -52,7 +53,8 @@ class TipIK:
         self.data = compile_ik(model, self.tasks, limits)
         self.shape, self._has_quaternions = (len(self.tasks), 4, 4), model.tree.quaternions
         self.attempts = _enough(self.data) if attempts is None else attempts
-        self._engine: Engine = _engine_type(backend)(self.data, self.tasks, self.attempts, iterations or ITERATIONS)
+        kind = NativeEngine if get_backend(backend).name == "native" else ReferenceEngine
+        self._engine: Engine = kind(self.data, self.tasks, self.attempts, iterations or ITERATIONS)
 
     def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
         return self._engine.solve(targets, q0, seed)
@@ -155,12 +157,3 @@ def _enough(data: IKData) -> int:
         angle = abs(data.tree.scale[node]) * data.half_range[iq] * 2.0
         factor *= max(1.0, angle // (2.0 * np.pi))
     return int(min(ATTEMPTS * factor, MOST_ATTEMPTS))
-
-
-def _engine_type(backend: str) -> type:
-    """Raises BackendError."""
-    if get_backend(backend).name == "numpy":
-        return ReferenceEngine
-    from ..descent.native_problem import NativeEngine
-
-    return NativeEngine

@@ -10,14 +10,13 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
-from ...robokin.backend.library import load_library, pointer
-from ...robokin.errors import BackendError
+from ...robokin.backend.library import library_with, pointer
 from ...robokin.model.limits import PositionLimits
 from ..criteria import Criterion, Potential
 from ..criteria.kinds import KINDS
 from ..criteria.objective import Objective
 from ..descent.data import cone_records
-from ..descent.native_stack import NativeStack, stack_library
+from ..descent.native_stack import NativeStack, StackStruct
 from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .constraint_manifold import ConstraintManifold
@@ -49,18 +48,6 @@ class OutcomeStruct(ctypes.Structure):
     )
 
 
-def _library() -> ctypes.CDLL:
-    """The kernel, checked to have the struct that this file describes. Raises BackendError."""
-    stack_library()
-    library = load_library()
-    found = library.rk_sizeof_optimum()
-    if found != ctypes.sizeof(OptimumStruct):
-        raise BackendError(f"the kernel's rk_optimum has {found} bytes, not {ctypes.sizeof(OptimumStruct)}")
-    library.rk_optimum_workspace.restype = ctypes.c_int64
-    library.rk_optimum_find.restype = None
-    return library
-
-
 class KernelOptimum(NativeStack):
     """Tasks and potentials bound to the kernel, which asks for those that it does not know.
 
@@ -69,7 +56,7 @@ class KernelOptimum(NativeStack):
 
     def __init__(self, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None) -> None:
         super().__init__(levels, potentials, influence)
-        self._library, nv = _library(), levels.model.nv
+        self._library, nv = library_with(stack=StackStruct, optimum=OptimumStruct), levels.model.nv
         self._other_potentials = [potentials[i] for i in self.step.other_criteria]
         self._metric, self._other = np.zeros(nv), np.zeros(2 + nv)
         self._optimum = OptimumStruct(other=self._other.ctypes.data)

@@ -14,6 +14,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
+from . import banded_reference, native_banded
 from .banded_qp import BandedQP, LastUnknown
 from .dense import QPStatus
 from .sparse_rows import SparseRows
@@ -59,11 +60,9 @@ def solve_banded_qp(
     if np.isnan(lower).any() or np.isnan(upper).any():
         raise TaskError("a quadratic program has bounds that are not numbers")
     known = np.zeros(len(rows)) if guess is None else guess
-    if get_backend(backend).name == "native":
-        from .native_banded import solve
-    else:
-        from .banded_reference import solve
-    status, x, multipliers, iterations = yield from solve(BandedQP(H, g, rows, lower, upper, last), ITERATIONS, known)
+    solver = native_banded if get_backend(backend).name == "native" else banded_reference
+    given = BandedQP(H, g, rows, lower, upper, last)
+    status, x, multipliers, iterations = yield from solver.solve(given, ITERATIONS, known)
     if status == len(QPStatus):
         return None
     own = 0.0 if last is None else float(x[-1])

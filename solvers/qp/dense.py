@@ -17,6 +17,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
+from .native_dense import project
 
 VIOLATED = 1e-12  # relative to the size of what is compared: farther out than this is outside
 DEPENDENT = 1e-12  # share of a normal left over by the active ones below which it depends on them
@@ -83,8 +84,6 @@ def solve_qp(
 def _native(
     H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: float
 ) -> tuple[QPStatus, Array, Array, int]:
-    from .native_dense import project
-
     code, x, multipliers, iterations = project(H, g, C, low, high, tolerance)
     if code == len(QPStatus):
         raise TaskError(_NOT_CONVEX)

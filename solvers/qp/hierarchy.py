@@ -27,6 +27,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
+from . import native_hierarchy
 from .dense import QPResult, QPStatus, solve_qp
 from .householder import reduced
 from .level import FEASIBILITY_TOLERANCE, Level, residual, row_lengths, size_of
@@ -81,9 +82,7 @@ def solve_hierarchy(
     """
     start = np.zeros(len(lo)) if start is None else start
     if get_backend(backend).name == "native":
-        from .native_hierarchy import solve
-
-        return HierarchyResult(*solve(lo, hi, levels, H, g, start))
+        return HierarchyResult(*native_hierarchy.solve(lo, hi, levels, H, g, start))
     descent = _Descent(lo, hi, start)
     freedom, points = [descent.Z.shape[1]], []
     for level in levels:

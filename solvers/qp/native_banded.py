@@ -28,7 +28,6 @@ class _BandedProgram(ctypes.Structure):
 def solve(given: BandedQP, iterations: int, guess: Array) -> Generator[None, None, tuple[int, Array, Array, int]]:
     """Twin of `banded_reference.solve`."""
     library, rows, last = load_library(), given.rows, given.last
-    library.rk_banded_qp_workspace.restype = ctypes.c_int64
     arrays = [
         np.ascontiguousarray(array, np.float64) for array in (given.H, given.g, rows.value, given.lower, given.upper)
     ]
@@ -46,7 +45,6 @@ def solve(given: BandedQP, iterations: int, guess: Array) -> Generator[None, Non
     program.corner = 0.0 if last is None else last.corner
     x, multipliers, steps = np.empty(size + (last is not None)), np.array(guess, np.float64), ctypes.c_int32()
     work = np.empty(library.rk_banded_qp_workspace(ctypes.byref(program)))
-    library.rk_banded_qp_begin.restype = None
     library.rk_banded_qp_begin(ctypes.byref(program), pointer(multipliers), pointer(work))
     arguments = (
         ctypes.byref(program),

@@ -14,7 +14,6 @@ def project(H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: fl
     """Status (the position in QPStatus, one more when H is not positive definite), x, multipliers and iterations of
     checked arguments: low, high: (n + m,) of x and then of C x."""
     library = load_library()
-    library.rk_qp_workspace.restype = ctypes.c_int64
     n, m = len(g), len(C)
     x, multipliers, iterations = np.empty(n), np.empty(n + m), ctypes.c_int32()
     work = np.empty(library.rk_qp_workspace(n, m))

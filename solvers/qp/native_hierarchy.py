@@ -31,7 +31,6 @@ def solve(
 ) -> tuple[Array, list[Array], list[int], Array]:
     """The fields of a HierarchyResult. Raises TaskError when H is not positive semidefinite."""
     library = load_library()
-    library.rk_hierarchy_workspace.restype = ctypes.c_int64
     n = len(lo)
     ends = [0, *itertools.accumulate(len(level.J) for level in levels)]
     rows = ends[-1]

@@ -254,12 +254,10 @@ class Frame:
         back. gaps: (nv,) how far they are from the goal; those that are nearest are taken back first."""
         plain = np.flatnonzero(behind.astype(bool) & (self._tracking.limits.coordinate >= 0))
         columns = plain[np.argsort(gaps[plain], kind="stable")].tolist()
-        # What is met, but too fast to brake, is late too.
-        if (
-            len(columns) < 2
-            or self._met_freeing([], level, goal)
-            or not (found := self._met_freeing(columns, level, goal))
-        ):
+        if len(columns) < 2 or self._met_freeing([], level, goal):  # what is met, but too fast to brake, is late too
+            return
+        found = self._met_freeing(columns, level, goal)
+        if found is None:
             return
         for column in columns:
             if column in found[0]:

@@ -19,6 +19,7 @@ from ..tasks.protocols import VelocityTask
 from ..velocity.task_levels import TaskLevels
 from .data import TrackOutcome
 from .level_tracking import LevelTracking
+from .native_level_tracking import NativeLevelTracking
 
 Key = tuple[tuple[int, ...], tuple[int, ...]]
 """The tasks that count, and those of them that fade, by their number among them."""
@@ -133,11 +134,7 @@ class LevelEngines:
         return remaining_of(shares[i], levels.rows_of(i, at, wanted[i], shares[i]))
 
     def _made(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
-        kind: Any = LevelTracking
-        if get_backend(self._backend).name != "numpy":
-            from .native_level_tracking import NativeLevelTracking
-
-            kind = NativeLevelTracking
+        kind: Any = NativeLevelTracking if get_backend(self._backend).name == "native" else LevelTracking
         levels = self.levels
         if len(counting) < len(levels.tasks):
             levels = TaskLevels(levels.model, [levels.tasks[i] for i in counting], self._backend)

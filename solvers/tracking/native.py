@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library, pointer
-from ...robokin.errors import BackendError, TaskError
+from ...robokin.backend.library import library_with, pointer
+from ...robokin.errors import TaskError
 from ..descent.data import IKData
 from ..descent.native_problem import ProblemStruct
+from ..descent.native_stack import StackStruct
 from ..limits.viability import StepLimits
 from ..tasks import FrameTask
 from .data import TrackOutcome, refuse_targets
@@ -106,12 +107,7 @@ class NativeTracking:
 
 
 def tracking_library() -> ctypes.CDLL:
-    """The kernel, checked to have the struct that this file describes. Raises BackendError."""
-    library = load_library()
-    if library.rk_sizeof_track() != ctypes.sizeof(TrackStruct):
-        raise BackendError(
-            f"the kernel's rk_track has {library.rk_sizeof_track()} bytes, not {ctypes.sizeof(TrackStruct)}"
-        )
-    library.rk_track_workspace.restype = ctypes.c_int64
+    """The kernel, checked to have the structs of tracking. Raises BackendError."""
+    library = library_with(track=TrackStruct, stack=StackStruct)
     library.rk_track_run.restype = ctypes.c_int64
     return library

@@ -16,7 +16,7 @@ from ..criteria import Criterion
 from ..criteria.base import time_to_optimum
 from ..descent.data import compile_whole
 from ..descent.native_problem import ProblemStruct
-from ..descent.native_stack import NativeStack, StackStruct, stack_library
+from ..descent.native_stack import NativeStack, StackStruct
 from ..limits.viability import StepLimits
 from ..tasks.clearance import clearances_of
 from ..tasks.influence import Remaining
@@ -36,7 +36,6 @@ class NativeLevelTracking:
         self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
     ) -> None:
         library, model = tracking_library(), levels.model
-        stack_library()
         self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
         self._whole = np.ones(len(levels.tasks)).tolist()
         self._clearances = clearances_of(levels.tasks)

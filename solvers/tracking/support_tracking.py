@@ -14,6 +14,7 @@ from ..descent.steps import roll
 from ..ik.tip_ik import TipIK
 from ..limits.viability import StepLimits
 from .data import TrackOutcome
+from .native import NativeTracking
 from .reference import ReferenceTracking
 from .result import EMPTY
 
@@ -25,7 +26,8 @@ class SupportTracking:
     def __init__(self, problem: TipIK, limits: StepLimits, backend: str) -> None:
         data = problem.data
         self.problem, self.limits, self._columns = problem, limits, robot_columns(problem.model, data)
-        self._engine = _engine_type(backend)(data, problem.tasks, _support_limits(limits, data, self._columns))
+        kind: Any = NativeTracking if get_backend(backend).name == "native" else ReferenceTracking
+        self._engine = kind(data, problem.tasks, _support_limits(limits, data, self._columns))
         self._is_empty = not any(task.influence for task in problem.tasks)
         self._free = ~np.isin(np.arange(problem.model.nv), self._columns) | self._is_empty
 
@@ -88,11 +90,3 @@ def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> StepLim
     own = {name: getattr(limits, name)[columns] for name in ("max_step", "max_step_change", "lower", "upper")}
     coordinate = np.array([where.get(int(i), -1) for i in limits.coordinate[columns]], np.int32)
     return replace(limits, coordinate=coordinate, cones=data.cones, bases=data.bases, **own)
-
-
-def _engine_type(backend: str) -> type:
-    if get_backend(backend).name == "numpy":
-        return ReferenceTracking
-    from .native import NativeTracking
-
-    return NativeTracking

@@ -16,7 +16,6 @@ def point_to_point(
 ) -> tuple[Planned, int, float, Array]:
     """Twin of the function of this name in `reference`, for float64 arrays."""
     library = load_library()
-    library.rk_point_to_point_workspace.restype = ctypes.c_int64
     n = len(start)
     inputs = [np.ascontiguousarray(array) for array in (start, end, limits, bounds)]
     knots, work = np.empty((n, KNOTS, 5)), np.empty(library.rk_point_to_point_workspace(n))

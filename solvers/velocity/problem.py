@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +32,9 @@ from ..tasks import Task
 from ..tasks.checks import numbers
 from .constraint import VelocityConstraint, checked_constraints, constraint_levels
 from .curved_step import CurvedLimits, CurvedStep
+from .native import NativeStep
 from .native_layout import NO_LEVELS, ExtraLevels
 from .task_levels import TaskLevels
-
-if TYPE_CHECKING:
-    from .native import NativeStep
 
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that q + v dt is inside the limits too
 MET = 1e-6  # constraints with a larger residual, relative to the row's norm, are reported
@@ -111,8 +109,6 @@ class VelocityProblem:
         self._native = self._bound_to_kernel(neutral) if get_backend(backend).name == "native" else None
 
     def _bound_to_kernel(self, neutral: State) -> NativeStep:
-        from .native import NativeStep
-
         records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
         levels = self.levels
         return NativeStep(self.model, self.tasks, levels, records, self.limits, self._scale, self.damping)

@@ -7,8 +7,7 @@ import ctypes
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import load_library
-from ...robokin.errors import BackendError
+from ...robokin.backend.library import library_with
 from ..criteria.base import Criterion, CriterionRecord
 from ..tasks.places.curve import SEGMENT
 from ..tasks.places.surface import TRIANGLE
@@ -61,16 +60,8 @@ class DataStruct(ctypes.Structure):
 
 def step_library() -> ctypes.CDLL:
     """The kernel, checked to have the structs that this file describes. Raises BackendError."""
-    library = load_library()
-    sizes = {"step": StepStruct, "step_data": DataStruct, "criterion": CriterionStruct}
-    records = {"robot_row": ROBOT_ROW.itemsize, "tip_rows": TIP_ROWS.itemsize}
-    records |= {"segment": SEGMENT.itemsize, "triangle": TRIANGLE.itemsize}
-    for name, size in {**{n: ctypes.sizeof(s) for n, s in sizes.items()}, **records}.items():
-        found = getattr(library, f"rk_sizeof_{name}")()
-        if found != size:
-            raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")
-    library.rk_step_workspace.restype = ctypes.c_int64
-    return library
+    records = {"robot_row": ROBOT_ROW, "tip_rows": TIP_ROWS, "segment": SEGMENT, "triangle": TRIANGLE}
+    return library_with(step=StepStruct, step_data=DataStruct, criterion=CriterionStruct, **records)
 
 
 def fill_criterion(struct: CriterionStruct, criterion: Criterion, record: CriterionRecord) -> list[Array]:

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from robokin_addon.robokin.backend.library import ABI, FUNCTIONS, ModelStruct
+from robokin_addon.robokin.backend.library import ABI, FUNCTIONS, ModelStruct, library_with, load_library
+from robokin_addon.robokin.errors import BackendError
 from support.oracles.compilers import c_compiler
 from support.oracles.kernels import described
 
@@ -168,6 +170,12 @@ LIBRARIES = {
 def test_library(case, tmp_path):
     source, reason = LIBRARIES[case]
     assert_numpy_took_over(compiled(tmp_path, source), reason, tmp_path)
+
+
+def test_a_struct_of_another_size_is_refused():
+    size = load_library().rk_sizeof_cone()
+    with pytest.raises(BackendError, match=f"^the kernel's rk_cone has {size} bytes, not 4$"):
+        library_with(model=ModelStruct, cone=np.dtype(np.int32))
 
 
 def test_header_and_loader_agree():

@@ -34,7 +34,6 @@ class NativeSafeStop(SafeStop):
         self._of: Array | None = None  # where the obstacles are
         self._obstacles = self._clearance.packed_obstacles(task.target)
         structs = ctypes.byref(self._track), ctypes.byref(self._clearance)
-        library.rk_look_workspace.restype = ctypes.c_int64
         self._look = library.rk_look_ahead
         pairs = len(task.collisions.pairs)
         self._q, self._step, self._needed = np.zeros(model.nq), np.zeros(model.nv), np.zeros(pairs)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics
+from robokin_addon.robokin.backend.library import load_library
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, Task
-from robokin_addon.solvers.families import native
 from robokin_addon.solvers.families.family import FAMILY_RECORD
 from support.problems.family_robots import LIBRARY, RANDOM_FAMILIES, TABLES, family_robot, random_family
 
@@ -48,4 +48,4 @@ def test_positions(name: str) -> None:
 
 
 def test_the_record_is_the_kernels_struct() -> None:
-    assert native._library().rk_sizeof_family() == FAMILY_RECORD.itemsize
+    assert load_library().rk_sizeof_family() == FAMILY_RECORD.itemsize
