@@ -5,7 +5,7 @@
 #include "robokin_kernel.h"
 
 /* Rows of all levels lie one behind the other: level k has rows start[k] ... start[k + 1] - 1 of J[m][n], lower[m],
-   upper[m] (equal sides: an equation) and damping[k]. Not owned. */
+   upper[m] (equal sides: an equation) and damping[k]. Rows before start[0] are of no level. Not owned. */
 typedef struct rk_levels {
   int32_t count;
   const int32_t *start;

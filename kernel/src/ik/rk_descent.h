@@ -322,7 +322,7 @@ static inline void wake_all_of_many(const descent *s) {
 static inline int wake(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t before = s->n - s->r;
   int found = wake_walls(s);
-  for (int32_t row = 0; row < last; row++) {
+  for (int32_t row = s->levels->start[0]; row < last; row++) {
     const double *J = row_of(s, row);
     if (!s->waits[row] || !is_far(s, J, s->trial, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED)) continue;
     s->waits[row] = 0, found = 1;

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 
 import daqp
 import numpy as np
 import pytest
+from robokin_addon.robokin.backend.library import load_library, pointer
 from robokin_addon.solvers.qp.hierarchy import solve_hierarchy
 from robokin_addon.solvers.qp.level import Level, kept_level
+from robokin_addon.solvers.qp.native_hierarchy import LevelsStruct
 from support.problems.hierarchies import cost, least_cost, random_hierarchy
 
 
@@ -28,6 +31,18 @@ def test_kernel_equals_reference() -> None:
             np.testing.assert_allclose(native.x, numpy.x, rtol=0, atol=size, err_msg=str((seed, nearly)))
             for own, other in zip(native.residuals, numpy.residuals, strict=True):
                 np.testing.assert_allclose(own, other, rtol=0, atol=10 * size, err_msg=str((seed, nearly)))
+
+
+def test_rows_before_the_first_level_have_no_say_whatever_the_workspace_holds() -> None:
+    """A search for an optimum has such rows: x0 in 0 .. 0.1 is nobody's wish, x0 = 0.5 is."""
+    library, lo, hi, x = load_library(), np.full(2, -1.0), np.ones(2), np.zeros(2)
+    rows = np.array([1, 2], np.int32), np.eye(1, 2).repeat(2, axis=0), np.array([0.0, 0.5]), np.array([0.1, 0.5])
+    damping, residuals, freedom = np.zeros(1), np.zeros(2), np.zeros(2, np.int32)
+    levels = LevelsStruct(1, *(array.ctypes.data for array in (*rows, damping)))
+    work = np.full(library.rk_hierarchy_workspace(2, 2), -1, np.int64).view(np.float64)
+    bounds, results = map(pointer, (lo, hi)), (pointer(each) for each in (residuals, freedom))
+    assert library.rk_hierarchy(2, *bounds, ctypes.byref(levels), None, None, pointer(work), pointer(x), None, *results)
+    np.testing.assert_allclose(x, [0.5, 0.0], atol=1e-15)
 
 
 @pytest.mark.parametrize("first", range(0, 400, 100))
