@@ -27,7 +27,7 @@ from .pose_look import Optimum, PoseLook
 from .pose_point import PosePoint
 from .pose_problem import PoseProblem
 from .subproblem import Subproblem, rows_at
-from .unbounded import FLAT, unbounded
+from .unbounded import unbounded
 from .unmet_levels import hold_unmet
 
 # KKT residuals: what is promised, and what is aimed at, since a Newton step squares it anyway.
@@ -129,7 +129,6 @@ class StaticOptimum:
             promised = 0.0 if after else -change
             after = after or self._search_line(look, x, change, first)
             first = max(self._blocked - LONGER, 0) if promised else 0
-            after = after or self._flat_step(look, x)
             after = after or self._search_line(look, SHORT * look.descent, -SHORT * float(look.descent @ look.descent))
             if after is None:
                 # Where the best step promises less than the rounding of the cost, the slope is none.
@@ -239,17 +238,6 @@ class StaticOptimum:
         bent = [LargestEigenvalue(then.A - own.derivative @ x, own.derivative, own.frames) for own, then in pairs]
         x, _, _ = look.subproblem.best(Gradients(look.gradients.smooth, bent, look.gradients.chosen), B)
         return self._search_line(look, x, change, last=1)
-
-    def _flat_step(self, look: PoseLook, x: Array) -> PoseLook | None:
-        """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
-        point = self._moved(look, x)
-        if point is None:
-            return None
-        after = self._look(point, None, look)
-        rise = self._rise(look, point, after.cost)
-        if rise > FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
-            return None
-        return after
 
     def _bend(self, look: PoseLook, point: PosePoint) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""

@@ -5,7 +5,7 @@
 
 static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7, JAMMED = 1e-3;
 static const double MOST_POSES = 8000.0, FEW_POSES = 2000.0, POSES_EACH = 125.0;
-static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
+static const double DECREASE = 1e-4, SHORT = 1e-3, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
 enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, LONGER = 3, STRIDES = 5, CORNERS = 3, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
@@ -140,17 +140,6 @@ static int step_along_edges(rk_optimum_search *s, int32_t count) {
   return 0;
 }
 
-/* The whole step, where the cost is flat to its rounding, when it is more nearly stationary there. */
-static int step_along_flat(rk_optimum_search *s) {
-  rk_look *after = other(s);
-  if (!move(s, s->x, &after->pose)) return 0;
-  look_after(s, after);
-  const double more = exact_cost(s, &after->pose) - exact_cost_here(s);
-  if (more > FLAT * after->noise || after->residual >= s->look->residual) return 0;
-  s->look = after;
-  return 1;
-}
-
 /* A Newton step that leaves straight pieces of curves, where it is worth it: corners of a curve that is nearly smooth hold
    nothing. */
 static int step_over_corners(rk_optimum_search *s, int32_t count) {
@@ -186,7 +175,7 @@ static int step_down(rk_optimum_search *s) {
   s->promised = -newton_step(s, count, STRIDE);
   const int found = search_line(s, s->x, change, first, HALVINGS);
   if (s->blocked > LONGER) s->first = s->blocked - LONGER;
-  if (found || step_along_flat(s)) return 1;
+  if (found) return 1;
   for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->descent[k];
   if (search_line(s, s->x, -SHORT * rk_dot(n, look->descent, look->descent), 0, HALVINGS)) return 1;
   /* Where the best step promises less than the rounding of the cost, the slope is none. */
