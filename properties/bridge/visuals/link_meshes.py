@@ -14,7 +14,7 @@ from ..parents import with_parents
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class LinkSurface:
     """What a link has of a mesh object. triangles: (n, 3, 3) in its frame [m].   axes: (3, 3) R_link_mesh, those of
     the object."""
 
@@ -37,7 +37,7 @@ def link_meshes(obj: bpy.types.Object, bone: str) -> list[bpy.types.Object]:
 
 def link_surface(
     depsgraph: bpy.types.Depsgraph, obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object
-) -> Surface:
+) -> LinkSurface:
     """`mesh`, modifiers included, in the link that it belongs to.
 
     It is what the viewport shows, whatever the pose; of an object that is disabled in viewports the mesh without its
@@ -63,7 +63,7 @@ def points_and_triangles(data: bpy.types.Mesh) -> tuple[Array, Array]:
     return points.reshape(-1, 3), corners.reshape(-1, 3)
 
 
-def placed(name: str, points: Array, corners: Array, T_link_mesh: Array) -> Surface:
+def placed(name: str, points: Array, corners: Array, T_link_mesh: Array) -> LinkSurface:
     """Triangles of a mesh in a link. Raises BridgeError for numbers that are none."""
     points = points @ T_link_mesh[:3, :3].T + T_link_mesh[:3, 3]
     if not (np.isfinite(points).all() and np.isfinite(T_link_mesh).all()):
@@ -72,7 +72,7 @@ def placed(name: str, points: Array, corners: Array, T_link_mesh: Array) -> Surf
     # A mirrored object shows the faces of its mesh from behind.
     if np.linalg.det(T_link_mesh[:3, :3]) < 0.0:
         triangles = triangles[:, ::-1]
-    return Surface(name, triangles, np.linalg.qr(T_link_mesh[:3, :3])[0])
+    return LinkSurface(name, triangles, np.linalg.qr(T_link_mesh[:3, :3])[0])
 
 
 def _link_from_mesh(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object, top: bpy.types.Object) -> Array:

@@ -8,13 +8,13 @@ import bpy
 
 from ..errors import BridgeError
 from ..model.binding import Binding
-from .link_meshes import Surface, link_meshes, link_surface
+from .link_meshes import LinkSurface, link_meshes, link_surface
 from .skins import skin_surfaces
 
 
 def link_surfaces(
     context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, bones: Sequence[str]
-) -> Iterator[tuple[str, list[Surface]]]:
+) -> Iterator[tuple[str, list[LinkSurface]]]:
     """Yield each bone with the surfaces of its link that have faces. Raises BridgeError, which names the mesh."""
     skins = skin_surfaces(context, obj, robot)
     depsgraph = context.evaluated_depsgraph_get()

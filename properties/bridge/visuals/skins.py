@@ -11,7 +11,7 @@ from ..errors import BridgeError
 from ..model.binding import Binding
 from ..parents import with_parents
 from ..record.snapshot import is_robot
-from .link_meshes import Surface, double, link_from_bone, placed, points_and_triangles
+from .link_meshes import LinkSurface, double, link_from_bone, placed, points_and_triangles
 
 
 def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Object, str] | None:
@@ -31,7 +31,7 @@ def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Objec
     return None
 
 
-def skin_surfaces(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding) -> dict[str, list[Surface]]:
+def skin_surfaces(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding) -> dict[str, list[LinkSurface]]:
     """By bone of a link the faces that it, or what it carries, moves most, of each mesh that the robot deforms. The
     mesh is that of the rest pose, with its other modifiers. Raises BridgeError, which names the mesh."""
     deforming = [
@@ -41,7 +41,7 @@ def skin_surfaces(context: bpy.types.Context, obj: bpy.types.Object, robot: Bind
         for modifier in mesh.modifiers
         if modifier.type == "ARMATURE" and modifier.object == obj and modifier.show_viewport
     ]
-    found: dict[str, list[Surface]] = {}
+    found: dict[str, list[LinkSurface]] = {}
     try:
         for modifier in deforming:
             modifier.show_viewport = False
@@ -57,7 +57,7 @@ def skin_surfaces(context: bpy.types.Context, obj: bpy.types.Object, robot: Bind
 
 def _parts(
     depsgraph: bpy.types.Depsgraph, obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object
-) -> list[tuple[str, Surface]]:
+) -> list[tuple[str, LinkSurface]]:
     """What each link moves most of a mesh that is not deformed."""
     shown = mesh.evaluated_get(depsgraph)
     links = _links_of_groups(obj, robot, mesh)
