@@ -98,9 +98,9 @@ def bake_plans(
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
         weights = [soft[i] if soft else 0.0 for i in counting]
-        asked, apart = forms.whole(targets, first, counting), [] if clearance is None else [clearance]
-        nearby = [] if near is None else _near(near, 1 + max([task.priority for task in asked], default=0))
-        wanted, preferred = [*asked, *closing, *apart, *nearby], [] if closing else weighted
+        tasks, apart = forms.whole(targets, first, counting), [] if clearance is None else [clearance]
+        nearby = [] if near is None else _near(near, 1 + max([task.priority for task in tasks], default=0))
+        wanted, preferred = [*tasks, *closing, *apart, *nearby], [] if closing else weighted
         if preferred or not is_plain(wanted) or _fades(own).any():
             tracker = tracker_of(model, wanted, dt, criteria=preferred)
             tracker.let_fade()

@@ -81,7 +81,7 @@ def retime_steps(
     """
     refuse_unwritable(scene, obj, False, robot)
     frames = range(first, last + 1)
-    shown = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.1)
+    shown = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.2)
     if not np.ptp(shown.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
     gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
@@ -98,7 +98,7 @@ def retime_steps(
         yield 1.0  # before anything is written, also where the timing took long
         return (found, kept), first + int(np.ceil(found.duration / step - _SAME_FRAME))
 
-    (found, kept), models = yield from scaled(kept_to_its_end(scene, obj, frames, robot, made), 0.1, 0.95)
+    (found, kept), models = yield from scaled(kept_to_its_end(scene, obj, frames, robot, made), 0.2, 0.95)
     keyed = _rested(found.motion(1.0 / step), shown.duration)
     if set(models) != {robot.model}:
         for k, q in enumerate(keyed.at(np.minimum(step * np.arange(len(models)), keyed.duration)).q):
