@@ -17,7 +17,7 @@ from .prepared.robot_panel import RobotPanel, draw_text, row_letters
 # all names fit it.
 NAMES, NARROW = 0.44, 0.38
 MOST_NAME = 0.7  # beside values that are a text
-MARGIN, BAR = 1, 6  # letters for Blender's own margins, for a scroll bar
+MARGIN, BAR, LEAST = 1, 6, 12  # letters for Blender's own margins, for a scroll bar, of a row
 MOST = 12  # rows that are shown at once
 
 
@@ -88,7 +88,7 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
         has_lengths = any(row.ranged and row.channels[0][1].path == LOCATION for row in rows.values())
         has_bar = len(rows) > MOST
         own.share = NARROW if is_enough or (has_lengths and has_bar) else NAMES
-        own.letters = row_letters(context, 1.0) - BAR * has_bar
+        own.letters = max(row_letters(context, 1.0) - BAR * has_bar, LEAST)
         layout.template_list(
             "ROBOKIN_UL_joint_values",
             "",

@@ -11,7 +11,7 @@ from typing import TypeVar
 import bpy
 
 from ..properties.bridge import Binding, binding, read_configuration
-from ..robokin import RobotModel
+from ..robokin import RobokinError, RobotModel
 from ..robokin.collision import CollisionModel
 from ..robokin.structure.narrow_limits import with_narrowest_limits
 from ..solvers.motion.check import MotionCheck, check_motion
@@ -21,6 +21,7 @@ from .animation import frames as animation
 from .animation.curves import pose_held
 
 LEAD = 3  # frames before those judged, of which speeds, accelerations and jerks are differences
+MOST_FRAMES = 5000  # of a motion that takes longer with each look at limits that it meets later
 _CHUNK = 16  # frames of the scene visited between two reports of progress
 
 Made = TypeVar("Made")
@@ -74,12 +75,18 @@ def kept_to_its_end(
 ) -> Generator[float, None, tuple[Made, Sequence[RobotModel]]]:
     """Yield shares of the work done, anew with each try; return a motion that keeps the limits of all frames that it
     takes, and the robot at each of these. make: yields shares, and returns a motion that keeps the limits of models,
-    and its last frame."""
+    and its last frame. Raises RobokinError where limits get narrower as fast as the motion gets longer."""
     step = frames[1] - frames[0] if len(frames) > 1 else 1
     models = yield from _models_beside_pose(scene, obj, frames, robot)
     while True:
         made, last = yield from make(models)
         beyond = range(frames[0] + step * len(models), last + 1, step)
+        most = max(MOST_FRAMES, 10 * len(frames))
+        if len(models) > len(frames) and len(models) + len(beyond) > most:
+            raise RobokinError(
+                f"{obj.name!r}: limits are animated, and get narrower as the motion gets longer: "
+                f"it would take more than {most} frames"
+            )
         known, later = set(models), (yield from _models_beside_pose(scene, obj, beyond, robot))
         models += later
         if known.issuperset(later):

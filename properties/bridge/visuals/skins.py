@@ -13,6 +13,8 @@ from ..parents import with_parents
 from ..record.snapshot import is_robot
 from .link_meshes import LinkSurface, double, link_from_bone, placed, points_and_triangles
 
+_CHUNK = 10_000  # triangles looked at together
+
 
 def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Object, str] | None:
     """(robot, bone) of the bone that moves a face of a mesh most, by the weights of its corners. shown: the mesh as
@@ -32,14 +34,16 @@ def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Objec
 
 
 def skin_surfaces(context: bpy.types.Context, obj: bpy.types.Object, robot: Binding) -> dict[str, list[LinkSurface]]:
-    """By bone of a link the faces that it, or what it carries, moves most, of each mesh that the robot deforms. The
-    mesh is that of the rest pose, with its other modifiers. Raises BridgeError, which names the mesh."""
+    """Find by bone of a link the faces that it, or a bone below it, moves most, of each mesh that is shown and that the
+    robot deforms by weights. The mesh is as its other modifiers leave it. Raises BridgeError, which names the mesh."""
     deforming = [
         modifier
         for mesh in context.view_layer.objects
-        if mesh.type == "MESH" and mesh.parent_type != "BONE" and mesh.display_type != "BOUNDS"
+        if mesh.type == "MESH" and mesh.visible_get() and mesh.display_type != "BOUNDS"
+        if all(each.parent_type != "BONE" for each in with_parents(mesh))
         for modifier in mesh.modifiers
         if modifier.type == "ARMATURE" and modifier.object == obj and modifier.show_viewport
+        if modifier.use_vertex_groups
     ]
     found: dict[str, list[LinkSurface]] = {}
     try:
@@ -64,15 +68,18 @@ def _parts(
     data = shown.to_mesh(preserve_all_data_layers=True, depsgraph=depsgraph)
     try:
         points, corners = points_and_triangles(data)
-        weights = np.zeros((len(points), len(robot.bones)))
+        weights = np.zeros((len(points), len(robot.bones)), np.float32)
         for vertex in data.vertices:
             for group in vertex.groups:
                 if group.group in links:
                     weights[vertex.index, links[group.group]] += group.weight
     finally:
         shown.to_mesh_clear()
-    shares = weights[corners].sum(axis=1)
-    most = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)  # as Blender takes them
+    most = np.full(len(corners), -1)
+    for start in range(0, len(corners), _CHUNK):
+        shares = sum(weights[own] for own in corners[start : start + _CHUNK].T)
+        most[start : start + _CHUNK] = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
     T_obj_mesh = np.linalg.inv(double(obj.matrix_world)) @ double(shown.matrix_world)
     parts = []
     for k in np.unique(most[most >= 0]):
@@ -87,12 +94,12 @@ def _parts(
 
 
 def _links_of_groups(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object) -> dict[int, int]:
-    """Of vertex groups that deform the numbers of the links that carry their bones."""
+    """Find by number of a vertex group that deforms the number of the link that its bone belongs to."""
     found = {}
     for group in mesh.vertex_groups:
         bone = obj.data.bones.get(group.name)
         if bone is not None and bone.use_deform:
-            carrier = next((each.name for each in with_parents(bone) if each.name in robot.bones), None)
-            if carrier is not None:
-                found[group.index] = robot.bones.index(carrier)
+            own = next((each.name for each in with_parents(bone) if each.name in robot.bones), None)
+            if own is not None:
+                found[group.index] = robot.bones.index(own)
     return found

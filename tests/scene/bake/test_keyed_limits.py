@@ -14,6 +14,7 @@ from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.frame_rate import frame_seconds
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
 from robokin_addon.robokin.spatial import quaternion
+from robokin_addon.scene import keyed_numbers
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
@@ -106,6 +107,16 @@ def test_retime_keeps_limits_of_frames_that_it_adds(arm):
     assert called(bpy.ops.robokin.retime, arm) == {"FINISHED"}
     last = int(fcurves(arm)['pose.bones["j0"].rotation_euler', 1].range()[1])
     assert last > LAST + 4 and 0.2 < fastest_turn(arm, last) <= 0.25 + 1e-5
+
+
+def test_limits_that_get_narrower_without_end_are_an_error(arm, monkeypatch):
+    monkeypatch.setattr(keyed_numbers, "MOST_FRAMES", 300)
+    arm.data.animation_data_clear()
+    arm.data.driver_add('bones["j0"].robokin.velocity').driver.expression = "5 / frame"
+    turn(arm, SPEED)
+    before = fastest_turn(arm)
+    assert "limits are animated, and get narrower" in called(bpy.ops.robokin.retime, arm)
+    assert fastest_turn(arm) == before
 
 
 def test_moves_keep_the_narrowest_of_the_frames_that_they_take(arm):

@@ -116,3 +116,39 @@ def test_shapes_are_fitted_and_masses_are_found_from_a_skin(scene):
     skin.modifiers.remove(skin.modifiers["Armature"])
     with pytest.raises(RuntimeError, match="no mesh with faces is parented to a bone, or deformed by it, of"):
         bpy.ops.robokin.fit_collisions()
+
+
+def test_what_is_hidden_or_on_a_bone_is_no_skin(scene):
+    """On a bone it counts once, as what hangs there."""
+    robot = add_rig(ARM)
+    skin = add_skin(robot)
+    assert bpy.ops.robokin.make_robot() == {"FINISHED"}
+    bound = binding(robot)
+    skin.hide_viewport = True
+    assert not any(surfaces for _, surfaces in link_surfaces(bpy.context, robot, bound, bound.bones))
+    skin.hide_viewport = False
+    skin.parent, skin.parent_type, skin.parent_bone = robot, "BONE", bound.bones[-1]
+    bpy.context.view_layer.update()
+    counts = {bone: len(surfaces) for bone, surfaces in link_surfaces(bpy.context, robot, bound, bound.bones)}
+    assert counts == {bone: int(bone == bound.bones[-1]) for bone in bound.bones}
+
+
+def test_weights_count_as_shares_of_each_vertex(scene):
+    """A triangle whose first vertex is moved by one bone alone, however little it weighs, and the others a little more
+    by another one."""
+    robot = add_rig(ARM)
+    assert bpy.ops.robokin.make_robot() == {"FINISHED"}
+    bound = binding(robot)
+    first, last = bound.bones[0], bound.bones[-1]
+    mesh = bpy.data.meshes.new("triangle")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    skin = bpy.data.objects.new("triangle", mesh)
+    scene.collection.objects.link(skin)
+    for name, weights in ((first, (0.1, 0.2, 0.2)), (last, (0.0, 0.3, 0.3))):
+        group = skin.vertex_groups.new(name=name)
+        for vertex, weight in enumerate(weights):
+            group.add([vertex], weight, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = robot
+    bpy.context.view_layer.update()
+    found = dict(link_surfaces(bpy.context, robot, bound, bound.bones))
+    assert [bone for bone, surfaces in found.items() if surfaces] == [first]
