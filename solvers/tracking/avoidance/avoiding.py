@@ -75,19 +75,24 @@ class AvoidingTracker(Tracker):
         assert isinstance(clearance, ClearanceTask)
         self._clearance = clearance
         self._others = [i for i in range(len(self.tasks)) if i != self.at]
-        others = [self.tasks[i] for i in self._others]
         wider = clearance.with_spare(SPARE * self.levels.length)
-        self._free, self._near = (
-            Tracker(self.model, own, self.dt, self.backend, self.criteria) for own in (others, [*others, wider])
-        )
+        self._free, self._near = self._without_clearance(), self._without_clearance(wider)
+        self._begins_plain = self._free.is_plain
         self._alone = Tracker(self.model, [wider], self.dt, self.backend)
         reach = clearance.margin + 2.0 * SPARE * self.levels.length  # of what the rows hold apart
         self._stop = safe_stop(self.model, clearance, self.limits, self.backend, reach)
         self._chunk = 1  # frames that are followed together before they are looked at
 
+    def _without_clearance(self, *more: Task) -> Tracker:
+        """Follows all but the clearance, and other tasks."""
+        tasks = [*(self.tasks[i] for i in self._others), *more]
+        return Tracker(self.model, tasks, self.dt, self.backend, self.criteria)
+
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         self._kept = self._pressed = self._collision = self._obstacles = None
         self._remaining = 0
+        if self._free.is_plain != self._begins_plain:  # levels since the last motion, which have another rounding
+            self._free = self._without_clearance()
         super()._stand(q, velocity, late)
 
     def run(

@@ -293,7 +293,8 @@ def struck(room: float) -> tuple[np.ndarray, Any]:
     collisions = CollisionModel(gantry, [Obstacle("wall", Box((0.1, 0.5, 0.5)), T[0, 0])])
     still = [0.0, 0.0, 0.0]
     tasks = [PositionTask("hand", still), ClearanceTask(collisions, MARGIN)]
-    found = track(gantry, tasks, [[still, each] for each in T], np.zeros(2), seed=3)
+    found, again = (track(gantry, tasks, [[still, each] for each in T], np.zeros(2), seed=3) for _ in range(2))
+    np.testing.assert_array_equal(again.q, found.q)  # whatever the search before it has tried
     assert not check_motion(found.motion).violations
     where = np.concatenate((T, 0.5 * (T[1:] + T[:-1])))
     return least_distances(collisions, np.concatenate((found.q, between(gantry, found.q))), where), found
@@ -306,7 +307,6 @@ def test_what_is_too_fast_for_a_few_frames_is_evaded_in_time() -> None:
     assert len(missed) and found.converged[[0, -1]].all()
     first = found.diagnosis(int(missed[0]))
     assert first.status is Status.COLLISION and first.links == ("hand", "wall") and first.depth > 0.0
-    np.testing.assert_array_equal(struck(1.0)[1].q, found.q)
 
 
 def test_what_cannot_be_evaded_says_so_and_goes_on_as_before() -> None:
