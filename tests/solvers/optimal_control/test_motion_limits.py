@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import RobokinError, RobotModel, clamp, forward_kinematics, integrate, load_urdf
 from robokin_addon.robokin.collision import Box, CollisionModel, Cylinder, Obstacle, Sphere
 from robokin_addon.robokin.library import library_robot
+from robokin_addon.robokin.structure.locking import locked_model
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers import ClearanceTask, PositionTask, Status, optimize_motion
 from robokin_addon.solvers.motion.collisions import collision_violations
@@ -270,9 +271,10 @@ def test_efforts_that_nothing_can_keep_are_reported():
 
 
 def test_both_backends_reach_the_same_where_an_effort_hardly_changes():
-    """That of a joint about the vertical at frame 0: what differences make of it is rounding."""
+    """That of a joint about the vertical at frame 0: what differences make of it is rounding. The fingers stay: shut or
+    open, they are two optima that cost alike to 2e-5, and rounding chooses."""
     model, q, tasks, targets = reach()
-    model = with_rates(model, effort=40.0)
+    model = locked_model(with_rates(model, effort=40.0), ["panda_finger_joint1"], q)
     found = [
         optimize_motion(model, tasks, targets[:8], q, DT, "torque", gravity=GRAVITY, backend=backend)
         for backend in ("numpy", "native")
