@@ -66,7 +66,7 @@ def fit_shapes(
             found_on[bone] = (*others, *shapes)
             count += len(shapes)
     if not found_on:
-        where = "parented to a bone, or deformed by it," if around == VISUALS else "among the collision shapes"
+        where = "parented to or deformed by a bone" if around == VISUALS else "among the collision shapes"
         raise RobokinError(f"no mesh with faces is {where} of {obj.name!r}")
     put_link_shapes(obj, found_on)
     return FitReport(count, len(found_on), *worst, kind)

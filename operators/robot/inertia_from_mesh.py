@@ -21,7 +21,7 @@ WHICH = (
     ("ALL", "All", "Of all bones that have a mesh"),
 )
 METHODS = (
-    ("MESH", "Mesh", "What the mesh encloses; of a mesh that is not closed its convex hull"),
+    ("MESH", "Mesh", "What the mesh encloses; of a mesh that is not closed, and of a part of a skin, its convex hull"),
     ("HULL", "Convex Hull", "The convex hull of each mesh"),
     ("BOX", "Box", "A box around each mesh, along the mesh's axes"),
     ("CYLINDER", "Cylinder", "A cylinder around each mesh, along the longest of the mesh's axes"),
@@ -114,7 +114,8 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
             parts = []
             for surface in surfaces:
                 try:
-                    part, remarks = _solid(surface.triangles, surface.axes, self.method)
+                    method = "HULL" if surface.is_cut and self.method == "MESH" else self.method
+                    part, remarks = _solid(surface.triangles, surface.axes, method)
                 except RobokinError as fault:
                     raise RobokinError(f"bone {bone!r}, mesh {surface.mesh!r}: {fault}") from None
                 parts.append(part)
@@ -124,8 +125,7 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
         if not solids:
             names = ", ".join(map(repr, chosen[:4])) + (" ..." if len(chosen) > 4 else "")
             raise RobokinError(
-                f"no mesh with faces is parented to {names}, or deformed by it: "
-                "parent a mesh to the bone, or type the mass"
+                f"no mesh with faces is parented to or deformed by {names}: parent a mesh to the bone, or type the mass"
             )
         return solids, notes
 

@@ -16,11 +16,12 @@ from ..parents import with_parents
 @dataclass(frozen=True, eq=False)
 class LinkSurface:
     """What a link has of a mesh object. triangles: (n, 3, 3) in its frame [m].   axes: (3, 3) R_link_mesh, those of
-    the object."""
+    the object.   is_cut: it is a part of the mesh, open where it was cut."""
 
     mesh: str
     triangles: Array
     axes: Array
+    is_cut: bool = False
 
 
 def link_meshes(obj: bpy.types.Object, bone: str) -> list[bpy.types.Object]:

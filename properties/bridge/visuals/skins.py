@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -23,13 +24,12 @@ def bone_under_skin(shown: bpy.types.Object, face: int) -> tuple[bpy.types.Objec
         robot = modifier.object if modifier.type == "ARMATURE" and modifier.show_viewport else None
         if robot is None or not is_robot(robot) or not 0 <= face < len(shown.data.polygons):
             continue
-        weights: Counter[str] = Counter()
+        bones = _deforming_bones(robot, shown)
+        shares: Counter[str] = Counter()
         for corner in shown.data.polygons[face].vertices:
-            for group in shown.data.vertices[corner].groups:
-                weights[shown.vertex_groups[group.group].name] += group.weight
-        for name, weight in weights.most_common():
-            if name in robot.data.bones and weight:
-                return robot, name
+            shares.update(_shares(shown.data.vertices[corner], bones))
+        for bone, _ in shares.most_common(1):
+            return robot, bone
     return None
 
 
@@ -64,42 +64,48 @@ def _parts(
 ) -> list[tuple[str, LinkSurface]]:
     """What each link moves most of a mesh that is not deformed."""
     shown = mesh.evaluated_get(depsgraph)
-    links = _links_of_groups(obj, robot, mesh)
+    bones = _deforming_bones(obj, mesh)
+    links = {bone: _link_of(obj, robot, bone) for bone in bones.values()}
     data = shown.to_mesh(preserve_all_data_layers=True, depsgraph=depsgraph)
     try:
         points, corners = points_and_triangles(data)
-        weights = np.zeros((len(points), len(robot.bones)), np.float32)
+        weights = np.zeros((len(points), len(robot.bones) + 1), np.float32)  # the last: of bones that no link has
         for vertex in data.vertices:
-            for group in vertex.groups:
-                if group.group in links:
-                    weights[vertex.index, links[group.group]] += group.weight
+            for bone, share in _shares(vertex, bones).items():
+                weights[vertex.index, links[bone]] += share
     finally:
         shown.to_mesh_clear()
-    weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)  # as Blender takes them
     most = np.full(len(corners), -1)
     for start in range(0, len(corners), _CHUNK):
         shares = sum(weights[own] for own in corners[start : start + _CHUNK].T)
         most[start : start + _CHUNK] = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
     T_obj_mesh = np.linalg.inv(double(obj.matrix_world)) @ double(shown.matrix_world)
     parts = []
-    for k in np.unique(most[most >= 0]):
+    for k in np.unique(most[(most >= 0) & (most < len(robot.bones))]):
         bone = robot.bones[k]
         T_bone_mesh = np.linalg.inv(double(obj.data.bones[bone].matrix_local)) @ T_obj_mesh
         try:
             part = placed(mesh.name, points, corners[most == k], link_from_bone(robot, bone, T_bone_mesh))
         except BridgeError as fault:
             raise BridgeError(f"mesh {mesh.name!r}: {fault}") from None
-        parts.append((bone, part))
+        parts.append((bone, replace(part, is_cut=True)))
     return parts
 
 
-def _links_of_groups(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object) -> dict[int, int]:
-    """Find by number of a vertex group that deforms the number of the link that its bone belongs to."""
-    found = {}
-    for group in mesh.vertex_groups:
-        bone = obj.data.bones.get(group.name)
-        if bone is not None and bone.use_deform:
-            own = next((each.name for each in with_parents(bone) if each.name in robot.bones), None)
-            if own is not None:
-                found[group.index] = robot.bones.index(own)
-    return found
+def _deforming_bones(robot: bpy.types.Object, mesh: bpy.types.Object) -> dict[int, str]:
+    """Bones that deform the mesh by the numbers of their vertex groups."""
+    bones = robot.data.bones
+    return {each.index: each.name for each in mesh.vertex_groups if each.name in bones and bones[each.name].use_deform}
+
+
+def _shares(vertex: bpy.types.MeshVertex, bones: dict[int, str]) -> dict[str, float]:
+    """What each bone has in the motion of a vertex; all together 1, as Blender takes weights."""
+    weights = {bones[each.group]: each.weight for each in vertex.groups if each.group in bones and each.weight}
+    whole = sum(weights.values())
+    return {bone: weight / whole for bone, weight in weights.items()}
+
+
+def _link_of(obj: bpy.types.Object, robot: Binding, bone: str) -> int:
+    """The number of the link that moves with a bone, len(robot.bones) for none."""
+    own = next((each.name for each in with_parents(obj.data.bones[bone]) if each.name in robot.bones), None)
+    return len(robot.bones) if own is None else robot.bones.index(own)

@@ -134,7 +134,7 @@ def test_shapes_around_a_mesh(scene, method, volume):
 
 def test_an_open_mesh_has_its_hull_and_a_link_without_mesh_is_an_error(scene):
     obj = two_links()
-    with pytest.raises(RuntimeError, match=r"no mesh with faces is parented to 'hinge'"):
+    with pytest.raises(RuntimeError, match=r"no mesh with faces is parented to or deformed by 'hinge'"):
         bpy.ops.robokin.inertia_from_mesh(which="ACTIVE")
     put_box(obj, "hinge")
     mesh = obj.children[0].data
