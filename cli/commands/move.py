@@ -16,11 +16,15 @@ MOVES is JSON: {"moves": [{...}, ...]}, each with
   blend           [m] from its end, where the tip leaves for the next move without rest (0: it rests)
   wait            [s] afterwards (0)
 
-Of limits that are animated in a .blend the narrowest of the robot's range are kept."""
+Of limits that are animated in a .blend the narrowest of the robot's range are kept, and of frames that the motion takes
+more."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Generator, Sequence
+
+import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import STANDARD_GRAVITY
@@ -31,7 +35,8 @@ from ...solvers.motion.files import write_motion
 from ...solvers.program.bindings import binding_labels, binding_spans
 from ...solvers.program.chains import MoveError
 from ...solvers.program.moves import read_moves
-from ...solvers.program.run import program_motion, run_moves
+from ...solvers.program.run import Parts, program_motion, run_moves_steps
+from ...solvers.progress import finish
 from ..arguments import add_json, add_posture, add_robot_file, is_blend
 from ..errors import UsageError
 from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits
@@ -58,15 +63,21 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.power is not None and not arguments.gravity:
         raise UsageError("--power needs --gravity: what drives give depends on it")
     moves = read_moves(arguments.moves)
-    load = _of_blend if is_blend(arguments.file) else load_posed
-    model, q0 = load(arguments, arguments.posture, arguments.srdf)
-    if arguments.q0 is not None:
-        q0 = read_start(model, arguments.q0, "--q0")
-    if q0 is None:
-        q0 = model.limits.middle(model.neutral())
-    gravity = STANDARD_GRAVITY if arguments.gravity else None
+
+    def made(model: RobotModel, q0: Array | None) -> Generator[float, None, Parts]:
+        if arguments.q0 is not None:
+            q0 = read_start(model, arguments.q0, "--q0")
+        if q0 is None:
+            q0 = model.limits.middle(model.neutral())
+        gravity = STANDARD_GRAVITY if arguments.gravity else None
+        return run_moves_steps(model, moves, q0, path_limits(arguments), gravity)
+
     try:
-        done = run_moves(model, moves, q0, path_limits(arguments), gravity)
+        if is_blend(arguments.file):
+            model, done = _of_blend(arguments, made)
+        else:
+            model, q = load_posed(arguments, arguments.posture, arguments.srdf)
+            done = finish(made(model, q))
     except MoveError as problem:
         raise FileFormatError(arguments.moves, None, str(problem)) from None
     motion = program_motion(done, arguments.rate)
@@ -84,15 +95,25 @@ def run(arguments: argparse.Namespace) -> bool:
     return True
 
 
-def _of_blend(arguments: argparse.Namespace, posture: str | None, srdf: str | None) -> tuple[RobotModel, Array | None]:
-    """`load_posed`, with the narrowest limits of the robot's range."""
-    with posed_of_blend(arguments, posture, srdf) as (robot, _, q):
+def _of_blend(
+    arguments: argparse.Namespace, made: Callable[[RobotModel, Array | None], Generator[float, None, Parts]]
+) -> tuple[RobotModel, Parts]:
+    """The robot of a .blend and its moves, inside the limits of all frames that they take."""
+    with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, _, q):
         import bpy
 
         from ...properties.bridge import binding
-        from ...scene.keyed_numbers import narrowest_over
+        from ...properties.frame_rate import frame_seconds
+        from ...scene.keyed_numbers import kept_to_its_end, narrowest
         from ..blender import chosen_frames, run_steps
 
-        scene, frames = bpy.context.scene, chosen_frames(robot, None, 1)
+        scene, frames, bound = bpy.context.scene, chosen_frames(robot, None, 1), binding(robot)
         assert scene is not None  # an open file has one
-        return run_steps(narrowest_over(scene, robot, frames, binding(robot))).model, q
+
+        def kept(models: Sequence[RobotModel]) -> Generator[float, None, tuple[tuple[RobotModel, Parts], int]]:
+            model = narrowest(models, bound).model
+            done = yield from made(model, q)
+            duration = sum(part.duration + move.wait for move, part in done)
+            return (model, done), frames[0] + int(np.ceil(duration / frame_seconds(scene)))
+
+        return run_steps(kept_to_its_end(scene, robot, frames, bound, kept))[0]

@@ -83,15 +83,15 @@ class BakeResult:
             at = f"frame {self.frames[first.frame]}"
             reason = f"{met}, {counted(count, 'collides', 'collide')}: {at}: {first.sentence()}"
             return str(Status.COLLISION), reason
+        note = f"; {self.note}" if self.note else ""
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
-            whole = f"; {self.note}" if self.note else ""
-            return str(Status.CONVERGED), f"{met}{chosen}{whole}"
+            return str(Status.CONVERGED), f"{met}{chosen}{note}"
         if not self.failures:
             return str(Status.EMPTY), "no task has an influence at any of the frames"
         first = self.failures[0]
         counts = ", ".join(f"{count} {status}" for status, count in Counter(self.statuses).items())
-        return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
+        return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts}){note}"
 
     def lines(self) -> list[str]:
         """A line for each segment of frames that are not met, each pair that collides, and each soft task."""
