@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, library_robot, load_urdf
 from robokin_addon.solvers import PositionTask, Status, solve_ik
-from scipy.optimize import least_squares
+from scipy.optimize import minimize
 from support.problems.planar_arms import free_arm
 from support.robots import robot
 
@@ -22,24 +22,17 @@ ROBOTS: dict[str, tuple[Callable[[], RobotModel], str]] = {
 
 def least_distance(model: RobotModel, tip: str, point: np.ndarray, rng: np.random.Generator) -> float:
     """How near the tip comes to a point, of descents from random poses."""
-    start = model.neutral()
-    moves = np.flatnonzero(frame_jacobian(model, model.limits.middle(start) + 0.1, tip).any(axis=0))
-    lower, upper = np.clip(model.lower[moves], -7.0, 7.0), np.clip(model.upper[moves], -7.0, 7.0)
+    q = model.neutral()
+    moves = np.flatnonzero(frame_jacobian(model, model.limits.middle(q) + 0.1, tip).any(axis=0))
+    bounds = np.clip(np.stack((model.lower, model.upper), axis=1)[moves], -7.0, 7.0)
 
-    def whole(x: np.ndarray) -> np.ndarray:
-        q = start.copy()
+    def cost(x: np.ndarray) -> tuple[float, np.ndarray]:
         q[moves] = x
-        return q
+        e = forward_kinematics(model, q)[tip][:3, 3] - point
+        return 0.5 * e @ e, e @ frame_jacobian(model, q, tip, reference="local_world_aligned")[:3, moves]
 
-    def missing(x: np.ndarray) -> np.ndarray:
-        return forward_kinematics(model, whole(x))[tip][:3, 3] - point
-
-    def slope(x: np.ndarray) -> np.ndarray:
-        return frame_jacobian(model, whole(x), tip, reference="local_world_aligned")[:3, moves]
-
-    costs = [
-        least_squares(missing, rng.uniform(lower, upper), slope, bounds=(lower, upper)).cost for _ in range(STARTS)
-    ]
+    starts = rng.uniform(*bounds.T, (STARTS, len(moves)))
+    costs = [minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds).fun for start in starts]
     return float(np.sqrt(2.0 * min(costs)))
 
 

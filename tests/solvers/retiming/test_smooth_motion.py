@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from itertools import pairwise
 
 import clarabel
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, difference, integrate, library_robot
+from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, integrate, library_robot
+from robokin_addon.robokin.backend import get_backend
 from robokin_addon.solvers import Motion, retime, smooth_motion
 from robokin_addon.solvers.motion.rolled import wheel_slip
 from robokin_addon.solvers.retiming.smooth_motion import smooth_motion_steps
@@ -28,6 +28,15 @@ def harsh(acceleration: float = 4.0, speed: float = 0.0) -> Motion:
     way = np.cumsum(np.cumsum(steps, axis=0), axis=0) * DT**2
     q = PANDA.limits.middle(PANDA.neutral()) + 0.1 * way + speed * DT * (np.arange(FRAMES) - 0.5 * FRAMES)[:, None]
     return Motion.of(PANDA, DT * np.arange(FRAMES), np.clip(q, PANDA.lower, PANDA.upper))
+
+
+def between(model: RobotModel, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+    """(n, nv) the difference of each two of configurations (n, nq)."""
+    return get_backend().difference(model.tree, q0, q1)
+
+
+def steps_of(model: RobotModel, q: np.ndarray) -> np.ndarray:
+    return between(model, q[:-1], q[1:])
 
 
 def slow(limit: float, velocity: float = 10.0) -> RobotModel:
@@ -174,12 +183,12 @@ def test_a_ball_along_its_cone_accelerates_without_jumps(seed: int) -> None:
     for samples in (1000.0, 4000.0):
         fine = smooth_motion(motion, samples)
         assert model.limits.contain(fine.q, 1e-9).all()
-        v = samples * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+        v = samples * steps_of(model, fine.q)
         a = samples * np.diff(v, axis=0)
         assert abs(0.5 * (fine.v[:-1] + fine.v[1:]) - v).max() < 1e-3
         jumps.append(abs(np.diff(a, axis=0)).max())
     assert jumps[1] < 0.4 * jumps[0]
-    beside = np.array([difference(model, *ends) for ends in zip(motion.q, smooth_motion(motion, 25.0).q, strict=True)])
+    beside = between(model, motion.q, smooth_motion(motion, 25.0).q)
     assert abs(beside).max() < 0.02 and abs(beside[[0, -1]]).max() < 1e-6
 
 
@@ -210,12 +219,12 @@ def test_balls_and_floating_joints_keep_their_limits_between_frames(seed: int, s
         )
         model, fine = motion.model, smooth_motion(motion, 4800.0)
         assert model.limits.contain(fine.q, 1e-9).all()
-        v = 4800.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+        v = 4800.0 * steps_of(model, fine.q)
         a = 4800.0 * np.diff(fine.v, axis=0)
         assert (abs(v) <= model.velocity * (1.0 + 1e-5)).all()
         assert (abs(a) <= model.acceleration * (1.0 + 1e-5)).all()
         near = smooth_motion(motion, 24.0).q
-        assert max(abs(difference(model, *ends)).max() for ends in zip(motion.q, near, strict=True)) < 0.05
+        assert abs(between(model, motion.q, near)).max() < 0.05
 
 
 @pytest.mark.parametrize("speed", [1.0, 4.0])
@@ -230,7 +239,7 @@ def test_what_moves_and_turns_evenly_at_its_limits_keeps_them_between_frames(kin
         q.append(integrate(model, q[-1], twist * DT))
     motion = with_rates_of(Motion.of(model, DT * np.arange(FRAMES), q))
     fine = smooth_motion(motion, 2400.0)
-    v = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+    v = 2400.0 * steps_of(model, fine.q)
     assert (abs(v) <= motion.model.velocity).all() and (abs(fine.v) <= motion.model.velocity).all()
     assert (abs(fine.a) <= motion.model.acceleration).all()
     assert abs(smooth_motion(motion, 24.0).q - motion.q).max() < 1e-4
@@ -253,14 +262,14 @@ def test_what_has_all_its_axes_at_their_limits_keeps_them_between_frames(kind: s
         q.append(integrate(model, q[-1], v * DT))
     motion = Motion.of(model, DT * np.arange(FRAMES), q)
     fine = smooth_motion(motion, 2400.0)
-    found = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+    found = 2400.0 * steps_of(model, fine.q)
     bent = 2400.0 * np.diff(found, axis=0)
     assert (abs(found) <= model.velocity * (1.0 + 1e-5)).all() and (abs(fine.v) <= model.velocity * (1.0 + 1e-9)).all()
     assert (abs(bent) <= model.acceleration * (1.0 + 1e-3)).all()  # of differences, along axes that turn
     assert (abs(fine.a) <= model.acceleration * (1.0 + 1e-9)).all()
     assert abs(np.diff(bent, axis=0)).max() < 2.5 * model.acceleration.max() / DT / 2400.0  # it is continuous
     near = smooth_motion(motion, 24.0).q
-    off = np.array([difference(model, *ends) for ends in zip(motion.q, near, strict=True)])
+    off = between(model, motion.q, near)
     assert abs(off[[0, -1]]).max() < 1e-9
     assert (abs(off) < 0.5 * model.acceleration * DT**2).all()
 
@@ -276,7 +285,7 @@ def test_a_floating_joint_along_its_bounds_keeps_them_between_frames() -> None:
     motion = Motion.of(model, t, np.hstack((path, turns)))
     fine = smooth_motion(motion, 2400.0)
     assert (abs(fine.q[:, 1]) <= 0.1).all() and abs(fine.q[:, 1]).max() > 0.0999
-    v = 2400.0 * np.array([difference(model, *ends) for ends in pairwise(fine.q)])
+    v = 2400.0 * steps_of(model, fine.q)
     assert abs(0.5 * (fine.v[:-1] + fine.v[1:]) - v).max() < 1e-3  # nothing was cut off
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
-from robokin_addon.robokin import RobotModel, difference, forward_kinematics
+from robokin_addon.robokin import RobotModel
 from robokin_addon.robokin.arrays import Array
+from robokin_addon.robokin.backend import get_backend
 
 
 def link_steps(model: RobotModel, q: Array) -> Array:
     """(frames - 1,) how far the link that moves most goes from each of q (frames, nq) to the next [m or rad]."""
-    steps, before = [], forward_kinematics(model, q[0])
-    for each in q[1:]:
-        after = forward_kinematics(model, each)
-        steps.append(max(_distance(before[name], after[name]) for name in model.link_names))
-        before = after
-    return np.array(steps)
+    moved = np.diff(get_backend().frame_placements(model.tree, np.asarray(q)), axis=0)
+    turned = np.linalg.norm(moved[..., :3, :3], axis=(-2, -1)) / np.sqrt(2.0)
+    return np.maximum(np.linalg.norm(moved[..., :3, 3], axis=-1), turned).max(axis=1)
 
 
 def velocities(model: RobotModel, q: Array, dt: float) -> Array:
     """(frames - 1, nv) with which each of q (frames, nq) but the first is reached."""
-    return np.array([difference(model, a, b) for a, b in pairwise(q)]) / dt
+    return get_backend().difference(model.tree, q[:-1], q[1:]) / dt
 
 
 def reversals(v: Array, floor: Array) -> Array:
@@ -43,9 +39,3 @@ def fastest(distance: float, velocity: float, acceleration: float) -> float:
     if peak <= velocity:
         return float(2.0 * distance / peak)
     return float(distance / velocity + velocity / acceleration)
-
-
-def _distance(A: Array, B: Array) -> float:
-    """Of two poses (4, 4): that of their origins [m] or their angle [rad], whichever is the larger number."""
-    turned = np.linalg.norm(A[:3, :3] - B[:3, :3]) / np.sqrt(2.0)
-    return float(max(np.linalg.norm(A[:3, 3] - B[:3, 3]), turned))
