@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from robokin_addon.solvers import PoseTask, PositionTask, solve_ik
 from robokin_addon.solvers.limits.viability import StepLimits, viable_steps
 from robokin_addon.solvers.results import SolveResult, Status
 from robokin_addon.solvers.tracking.track import track
+from support.few import rest_slow
 from support.problems.limits import with_rates
-from support.problems.tracked import BACKENDS
 from support.robots import robot
 
 DT, FRAMES = 0.04, 12
@@ -32,9 +33,13 @@ def one_frame_on(model: RobotModel, before: np.ndarray, q: np.ndarray, freed: Se
     return RobotModel(model.name, model.links, joints, model.root)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("acceleration", [np.inf, 20.0])
-@pytest.mark.parametrize("name", ["xarm7", "human", "g1_29dof_rev_1_0"])
+@pytest.mark.parametrize(
+    ("name", "acceleration", "backend"),
+    [
+        *product(("xarm7", "human", "g1_29dof_rev_1_0"), (np.inf, 20.0), ("native",)),
+        *rest_slow([("xarm7", np.inf, "numpy"), ("g1_29dof_rev_1_0", 20.0, "numpy"), ("human", 20.0, "numpy")], 2),
+    ],
+)
 def test_all_who_are_named_meet_a_late_frame_and_one_less_does_not(name, acceleration, backend):
     model = with_rates(load_urdf(robot(name)), velocity=1.5, acceleration=acceleration)
     rng, compared = np.random.default_rng(3), 0

@@ -73,15 +73,20 @@ def test_other_tasks_and_targets_in_their_own_terms():
     assert np.cross(tip[:3, 2], sets[-1][1]) == pytest.approx(0.0, abs=1e-5)
 
 
-@pytest.mark.parametrize("backend", rest_slow(BACKENDS))
-@pytest.mark.parametrize("seed", range(6))
-def test_random_robots_chased_across_their_workspace_keep_every_limit(backend, seed):
+@pytest.mark.parametrize(
+    ("backend", "seed", "frames"),
+    [
+        *(("native", seed, 120) for seed in range(6)),
+        *rest_slow([("numpy", seed, 16) for seed in (1, 2, 0, 3, 4, 5)], 2),
+        *rest_slow([("native", seed, 600) for seed in range(6)], 0),
+    ],
+)
+def test_random_robots_chased_across_their_workspace_keep_every_limit(backend, seed, frames):
     rng = np.random.default_rng(seed)
     rates = [{}, {"velocity": 1.5}, {"velocity": 2.0, "acceleration": 5.0}, {"acceleration": 2.0}][seed % 4]
     model = with_rates(random_robot(seed, joints=8, root=("fixed", "planar", "floating")[seed % 3]), **rates)
     links = rng.choice(model.link_names[4:], 2, replace=False)
     tasks = [PoseTask(str(links[0]), np.eye(4)), PositionTask(str(links[1]), np.zeros(3))]
-    frames = 40 if backend == "numpy" else 600
     targets = []
     for k in range(frames):
         if k % 8 == 0:  # a new place before the last one is reached
@@ -117,19 +122,20 @@ def test_a_floating_joint_stays_between_its_walls_at_bounded_speed():
     model = RobotModel("ship", [Link("base"), Link("arm"), Link("ship")], joints)
     rng = np.random.default_rng(3)
     targets = np.repeat([[random_placement(rng, 1.0)] for _ in range(8)], 25, axis=0)
-    found = [track(model, [PoseTask("ship", np.eye(4))], targets, model.neutral(), backend=b) for b in BACKENDS]
-    for result in found:
-        assert_inside(result)
-        position = result.q[:, 1:4]
-        assert ((position == model.lower[1:4]) | (position == model.upper[1:4])).any(axis=1).sum() > 50
-    np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-7)
+    tasks, found = [PoseTask("ship", np.eye(4))], []
+    for backend, frames in (("native", 200), ("numpy", 50)):
+        found.append(track(model, tasks, targets[:frames], model.neutral(), backend=backend))
+        assert_inside(found[-1])
+        position = found[-1].q[:, 1:4]
+        assert ((position == model.lower[1:4]) | (position == model.upper[1:4])).any(axis=1).sum() > frames // 4
+    np.testing.assert_allclose(found[0].q[:50], found[1].q, atol=1e-7)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_start_velocity_is_kept_or_braked(backend):
     model = with_rates(panda()[0], acceleration=2.0)
     q, tasks = model.configuration(PANDA_Q), panda()[2]
-    targets = np.tile(forward_kinematics(model, q)["panda_hand"], (90, 1, 1, 1))
+    targets = np.tile(forward_kinematics(model, q)["panda_hand"], (40 if backend == "numpy" else 90, 1, 1, 1))
     velocity = np.full(model.nv, 1.0)
     result = track(model, tasks, targets, q, start_velocity=velocity, backend=backend)
     assert_inside(result)

@@ -77,16 +77,16 @@ def test_the_middle_of_an_axle_goes_along_a_line(askew: float, backend: str) -> 
         task = AlongCurveTask("platform", curve, speed)
         tracker = Tracker(model, [task], DT, backend)
         tracker.stand(q0)
-        result = tracker.run([[task.target]] * 24)
-        assert result.status == [status] * 24
+        result = tracker.run([[task.target]] * 10)
+        assert result.status == [status] * 10
         places = np.array([forward_kinematics(model, q)["platform"][:3, 3] for q in result.q])
         assert max(np.linalg.norm(curve.at(curve.nearest(p))[0] - p) for p in places) < 1e-5
         gone = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()
-        assert gone > 0.99 * 23 * DT * min(speed, 0.3)
+        assert gone > 0.99 * 9 * DT * min(speed, 0.3)
 
 
 def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Task], list[list[object]]]]:
-    """Tasks, and targets of 24 frames. fastest: [m/s] along curves."""
+    """Tasks, and targets of some frames. fastest: [m/s] along curves."""
     T = forward_kinematics(model, READY)
     hand, elbow = T[HAND], T[ELBOW][:3, 3]
     poses = np.tile(hand, (24, 1, 1))
@@ -114,7 +114,7 @@ def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Tas
         ),
         "late place, joints": (
             [PositionTask(HAND, hand[:3, 3]), JointVelocityTask({"panda_joint7": 0.3}, priority=2)],
-            [[hand[:3, 3] + (0.0, 0.5 * (k > 3), 0.0), {"panda_joint7": 0.3}] for k in range(24)],
+            [[hand[:3, 3] + (0.0, 0.5 * (k > 3), 0.0), {"panda_joint7": 0.3}] for k in range(12)],
         ),
         "elbow, velocity": (
             [PositionTask(ELBOW, elbow), TwistTask(HAND, (0, 0, 0.1, 0, 0, 0), (0, 0, 1, 0, 0, 0), priority=2)],

@@ -22,7 +22,7 @@ from support.engine.robots import engine_robot
 from support.engine.stacks import DT
 
 EACH = tuple(dict.fromkeys(KINDS))
-FRAMES = 6
+FRAMES = 4
 SHARES = np.concatenate((np.linspace(0.2, 1.0, FRAMES // 2), np.linspace(0.9, 0.0, FRAMES // 2)))
 
 
