@@ -15,6 +15,7 @@ from robokin_addon.solvers.motion.rolled import wheel_slip
 from robokin_addon.solvers.retiming.smooth_motion import smooth_motion_steps
 from scipy import sparse
 from scipy.interpolate import CubicSpline
+from support.few import rest_slow
 
 PANDA = library_robot("panda")
 DT, FRAMES = 1.0 / 24.0, 60
@@ -170,7 +171,7 @@ def test_a_rolling_base_goes_where_its_wheels_take_it(speed: float) -> None:
     np.testing.assert_allclose(fine.a[2:-2, own][inside], a[inside], atol=2e-2)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_slow(range(2)))
 def test_a_ball_along_its_cone_accelerates_without_jumps(seed: int) -> None:
     """Frames on the border: what the spline would leave the cone by between them was cut off, with a jump of speed."""
     model, rng = library_robot("puppet"), np.random.default_rng(seed)
@@ -204,8 +205,7 @@ def with_rates_of(motion: Motion) -> Motion:
     return Motion.of(RobotModel(model.name, model.links, joints), motion.times, motion.q)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("size", [0.3, 1.2])
+@pytest.mark.parametrize(("size", "seed"), rest_slow([(0.3, 0), (1.2, 0), (0.3, 1), (1.2, 1)], 2))
 def test_balls_and_floating_joints_keep_their_limits_between_frames(seed: int, size: float) -> None:
     """Beside a cone too. Their axes turn along, so a spline with frames as its points may be too fast."""
     fly = RobotModel("body", [Link("world"), Link("body")], [Joint("fly", "floating", "world", "body")])

@@ -41,9 +41,10 @@ def panda():
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_a_corner_beside_the_end_of_many_samples(panda, backend):
     model, q = panda
-    path = np.tile(q, (2300, 1))
+    samples = 2300 if backend == "native" else 300  # the kernel makes the timing alone, not the path
+    path = np.tile(q, (samples, 1))
     path[1:, 0] += 0.02
-    path[1:, 1] += np.linspace(0.0, 0.3, 2299)
+    path[1:, 1] += np.linspace(0.0, 0.3, samples - 1)
     for way in (path, path[::-1]):
         found = retime(model, way, backend=backend)
         assert 0.0 < found.duration < 10.0
