@@ -42,7 +42,7 @@ def test_no_pose_is_nearer_whichever_straight_limb_it_starts_from(name: str, bac
     make, tip = ROBOTS[name]
     model, rng = make(), np.random.default_rng(0)
     start = model.limits.clamp(model.neutral())
-    for _ in range(8 if backend == "native" else 3):
+    for _ in range(8 if backend == "native" else 1):
         point = rng.normal(size=3)
         point *= 3.0 / np.linalg.norm(point)
         result = solve_ik(model, [PositionTask(tip, point)], start, backend=backend)

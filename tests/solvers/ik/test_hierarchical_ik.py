@@ -241,7 +241,7 @@ def test_a_loop_that_cannot_be_closed_is_as_nearly_closed_as_can_be(backend: str
     ends = translation([0.3, 0.0, 0.0]), translation([0.3, 0.0, 0.0])
     loop = LoopClosureTask("coupler", "rocker", *ends, orientation_weights=0)
     problem = IKProblem(model, [loop], backend=backend)
-    for seed in range(12):
+    for seed in range(12 if backend == "native" else 2):
         found = problem.solve(None, random_configuration(model, np.random.default_rng(seed)), seed, diagnose=False)
         assert found.residuals[0]["position"] == pytest.approx(0.2, abs=1e-6)
 

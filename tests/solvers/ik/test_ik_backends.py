@@ -9,6 +9,7 @@ from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import CenterOfMassTask, IKProblem, OrientationTask, PoseTask, SolveResult, Status, Task
 from support.engine.robots import engine_robot
+from support.few import rest_slow
 from support.random_problems.random_arms import random_arm
 from support.random_problems.random_tasks import every_motion, random_task
 from support.random_problems.random_trees import random_robot
@@ -69,7 +70,7 @@ def test_kernel_equals_reference_through_many_restarts() -> None:
     assert max(attempts) > 3
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 5, 6, 7])
+@pytest.mark.parametrize("seed", rest_slow([1, 7, 0, 2, 5, 6], 2))
 def test_rounding_at_limits_draws_no_other_restarts(seed: int) -> None:
     """Attempts that end at limits, of a centre of mass that is out of reach."""
     model = engine_robot("icub")

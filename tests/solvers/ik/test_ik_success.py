@@ -92,14 +92,14 @@ def test_limits_hold_to_the_last_bit() -> None:
     for seed in range(8):
         model = random_arm(seed)
         rng = np.random.default_rng(seed)
-        targets = np.tile(np.eye(4), (500, 1, 1, 1))
-        targets[:, 0, :3, 3] = 50.0 * rng.normal(size=(500, 3))
+        targets = np.tile(np.eye(4), (100, 1, 1, 1))
+        targets[:, 0, :3, 3] = 50.0 * rng.normal(size=(100, 3))
         starts = np.array([random_configuration(model, rng) for _ in targets])
         problem = IKProblem(model, [PositionTask(model.links[-1].name, np.zeros(3))], backend="native")
         q = problem.solve_batch(targets, starts).q
         assert (q >= model.lower).all() and (q <= model.upper).all()
         pulled += ((q == model.lower) | (q == model.upper)).sum()
-    assert pulled > 1000
+    assert pulled > 200
 
 
 def test_far_away_targets_of_a_free_base() -> None:

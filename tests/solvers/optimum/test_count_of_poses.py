@@ -13,6 +13,7 @@ from robokin_addon.solvers.optimum import sqp
 from robokin_addon.solvers.optimum.native import optimum_of
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.progress import finish
+from support.few import rest_slow
 from support.robots import robot
 
 TIP = "panda_link8"
@@ -42,8 +43,9 @@ def test_a_search_ends_after_so_many_poses(limits: dict[str, int], monkeypatch: 
     assert len(counted) < 60
 
 
-@pytest.mark.parametrize("seed", [2, 14])
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize(
+    ("seed", "backend"), [(2, "native"), (14, "native"), *rest_slow([(2, "numpy"), (14, "numpy")])]
+)
 def test_steps_that_a_loop_lets_be_short_only_are_few(backend: str, seed: int) -> None:
     """A loop and a place that is not met keep a step from being long, and the next ones, too: each starts about where
     the last one ended, and after a dozen that gain next to nothing the rest are not taken."""

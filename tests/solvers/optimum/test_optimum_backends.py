@@ -101,8 +101,8 @@ def _agree(kind: str, seeds: range) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("kind", ["arm", "tree"])
 def test_kernel_and_numpy_find_the_same(kind: str) -> None:
-    count, same, others = _agree(kind, range(6))
-    assert same >= count - 1 and others == 0
+    count, same, others = _agree(kind, range(4))
+    assert same == count and others == 0
 
 
 @pytest.mark.slow
@@ -234,8 +234,10 @@ def _conflict(robot: tuple[str, str], seed: int) -> OptimumProblem:
 @pytest.mark.parametrize(
     ("robot", "seeds", "count", "backends"),
     [
-        (("panda", "fixed"), range(16), 13, ("native", "numpy")),
-        (("solo12", "fixed"), range(12), 4, ("native", "numpy")),
+        (("panda", "fixed"), range(16), 13, ("native",)),
+        (("panda", "fixed"), range(5), 4, ("native", "numpy")),
+        (("solo12", "fixed"), range(12), 4, ("native",)),
+        (("solo12", "fixed"), range(5), 1, ("native", "numpy")),
         (("talos_reduced", "fixed"), range(12), 3, ("native",)),
     ],
 )
