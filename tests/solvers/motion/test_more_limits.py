@@ -10,6 +10,7 @@ from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, U
 from robokin_addon.solvers import Motion, Move, check_motion, program_motion, retime, run_moves
 from robokin_addon.solvers.motion.more_limits import outside
 from scipy.spatial import Delaunay
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 
 DT, HEIGHT, G = 0.01, 0.5, np.array([0.0, 0.0, -9.81])
@@ -66,7 +67,7 @@ def test_power_is_that_of_the_drives() -> None:
         check_motion(motion, limits={"sound": 1.0})
 
 
-@pytest.mark.parametrize("watt", [5.0, 40.0])
+@pytest.mark.parametrize("watt", rest_slow([40.0, 5.0]))
 def test_moves_limited_to_a_power_pass_the_check_at_the_rate_of_a_film(watt) -> None:
     model = library_robot("panda")
     moves = [Move("swing", joints={"joint_1": 1.5, "joint_2": 1.0}), Move("back", joints={"joint_2": -0.5})]

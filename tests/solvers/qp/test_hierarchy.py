@@ -23,7 +23,7 @@ def _fixed(level: Level, residual: np.ndarray) -> np.ndarray:
 def test_kernel_equals_reference() -> None:
     """Field by field; of nearly dependent rows a difference counts in the digits that they have."""
     for nearly, tolerance in ((False, 1e-9), (True, 1e-5)):
-        for seed in range(400):
+        for seed in range(150):
             case = random_hierarchy(seed, nearly)
             native, numpy = (solve_hierarchy(*case, backend=backend) for backend in ("native", "numpy"))
             size = tolerance * max(1.0, abs(numpy.x).max())
@@ -102,7 +102,7 @@ def test_no_level_sees_those_below_bands_of_any_weight(backend: str) -> None:
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_a_hierarchy_goes_on_from_the_point_of_any_level(backend: str) -> None:
     """What a level got is told bit by bit as without those below it, and held when the rest is solved from there."""
-    for seed in range(150):
+    for seed in range(150 if backend == "native" else 40):
         lo, hi, levels, H, g = random_hierarchy(seed, nearly=False)
         n = len(lo)
         whole = solve_hierarchy(lo, hi, levels, H, g, backend)

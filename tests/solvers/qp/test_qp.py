@@ -61,8 +61,9 @@ def _check(seeds: range, backend: str) -> dict[QPStatus, int]:
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_random_programs_as_daqp_and_quadprog_say(backend: str) -> None:
-    counts = _check(range(1200), backend)
-    assert counts[QPStatus.OPTIMAL] > 800 and counts[QPStatus.INFEASIBLE] > 100
+    count = 1200 if backend == "native" else 300
+    counts = _check(range(count), backend)
+    assert counts[QPStatus.OPTIMAL] > count // 1.5 and counts[QPStatus.INFEASIBLE] > count // 12
     assert counts[QPStatus.MAX_ITERATIONS] == 0
 
 
