@@ -70,7 +70,7 @@ def test_kernel_equals_reference_through_many_restarts() -> None:
     assert max(attempts) > 3
 
 
-@pytest.mark.parametrize("seed", rest_slow([1, 7, 0, 2, 5, 6], 2))
+@pytest.mark.parametrize("seed", rest_slow([1, 7, 0, 2, 5, 6]))
 def test_rounding_at_limits_draws_no_other_restarts(seed: int) -> None:
     """Attempts that end at limits, of a centre of mass that is out of reach."""
     model = engine_robot("icub")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import (
@@ -192,8 +194,14 @@ def test_what_slides_without_an_end_stays_beside_what_turns(kind):
     assert len(lengths) and (q[lengths] == 0.0).all() and abs(q[1]) > 0.3
 
 
+@cache
 def model_of(name):
     return library_robot(name) if name in LIBRARY else load_urdf(robot(name))
+
+
+@cache
+def natural_of(name):
+    return natural_configuration(model_of(name))
 
 
 def of_legs(model):
@@ -221,7 +229,7 @@ def smallest_of_leg(model, q, tip, joints):
 @pytest.mark.parametrize("name", [*HUMANOIDS, *LIBRARY, *ON_POINTS])
 def test_legs_are_away_from_singularities_and_their_feet_level_under_the_hips(name):
     model = model_of(name)
-    q, zero = natural_configuration(model), model.neutral()
+    q, zero = natural_of(name), model.neutral()
     assert in_limits(model, q)
     placed, straight, up = forward_kinematics(model, q), forward_kinematics(model, zero), up_axis(model)
     tips = [tip_of(model, zero, foot) for foot in feet(model)]
@@ -238,7 +246,7 @@ def test_legs_are_away_from_singularities_and_their_feet_level_under_the_hips(na
 @pytest.mark.parametrize("name", [*HUMANOIDS, *LIBRARY])
 def test_a_humanoid_stands_nearly_upright_on_flat_soles(name):
     model = model_of(name)
-    q, words = natural_configuration(model), (HUMANOIDS | LIBRARY)[name].split()
+    q, words = natural_of(name), (HUMANOIDS | LIBRARY)[name].split()
     knees = [joint for joint in model.moving_joints if any(word in joint.name for word in words)]
     bent = [np.degrees(q[model.slot(joint.name).q][0]) for joint in knees]
     assert len(bent) == 2 and all(15.0 < abs(angle) < 30.0 for angle in bent)
@@ -250,7 +258,7 @@ def test_a_humanoid_stands_nearly_upright_on_flat_soles(name):
 @pytest.mark.parametrize("name", [*HUMANOIDS, *LIBRARY, *ON_POINTS])
 def test_what_is_alike_left_and_right_stands_alike(name):
     model = model_of(name)
-    placed = forward_kinematics(model, natural_configuration(model))
+    placed = forward_kinematics(model, natural_of(name))
     straight, side = forward_kinematics(model, model.neutral()), 3 - up_axis(model)
     mirrored = np.where(np.arange(3) == side, -1.0, 1.0)
     bodies = [body for leg in legs(model) for body in leg]
@@ -263,7 +271,7 @@ def test_what_is_alike_left_and_right_stands_alike(name):
 @pytest.mark.parametrize("name", ["a1", "b1", "go1", "go2", "laikago", "hyq_no_sensors"])
 def test_knees_that_cannot_be_straight_are_not_on_their_limits(name):
     model = model_of(name)
-    q = natural_configuration(model)
+    q = natural_of(name)
     for joints in of_legs(model):
         at = model.slot(joints[0].name).q.start
         share = (q[at] - model.lower[at]) / (model.upper[at] - model.lower[at])
@@ -275,7 +283,7 @@ def test_knees_that_cannot_be_straight_are_not_on_their_limits(name):
 )
 def test_knees_of_legs_without_soles_bend_as_their_makers_draw_them(name, ahead):
     model = model_of(name)
-    placed = forward_kinematics(model, natural_configuration(model))
+    placed = forward_kinematics(model, natural_of(name))
     found = []
     for leg in legs(model):
         knee, hip = placed[leg[0]][0, 3], placed[leg[1]][0, 3]

@@ -11,6 +11,7 @@ from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import PoseTask, PositionTask, Status, optimize_motion, solve_ik, track
 from robokin_addon.solvers.optimal_control import levels, optimize, program, sqp
 from robokin_addon.solvers.qp.banded import solve_banded_qp
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, panda
@@ -43,8 +44,7 @@ def assert_met_where_said(found, targets):
         assert (np.linalg.norm(hand - place) <= 1e-5) == found.converged[k]
 
 
-@pytest.mark.parametrize("acceleration", [np.inf, 15.0])
-@pytest.mark.parametrize("far", [24, 48])
+@pytest.mark.parametrize(("far", "acceleration"), [(24, np.inf), (48, 15.0)])
 def test_one_that_is_out_of_reach_keeps_no_other_from_being_met(far, acceleration):
     model, q, T, targets = places(12)
     targets[far] = np.array([3.0, 0.0, 0.5])
@@ -98,7 +98,7 @@ def circle(frames, radius):
 
 @pytest.mark.parametrize(
     ("frames", "radius"),
-    [(250, 0.28), (200, 0.4), (280, 0.35), *(pytest.param(1000, r, marks=pytest.mark.slow) for r in (0.25, 0.4))],
+    rest_slow([(200, 0.4), (250, 0.28), (280, 0.35), (1000, 0.25), (1000, 0.4)]),
 )
 def test_with_frames_out_of_reach_the_optimum_is_found(frames, radius):
     """A circle of which a part is out of reach: what is met stays met, and the cost comes to its optimum."""

@@ -372,9 +372,15 @@ def test_criteria_on_the_rows_of_each_kind(kind: str, criterion: type[Potential]
     assert solver._look(_posing(problem, "numpy").point(results[0].q)).residual <= 2.0 * KKT
 
 
-@pytest.mark.parametrize("criterion", [JointSprings, Manipulability, SmallestSingularValue])
-@pytest.mark.parametrize("influence", [(1.0, 0.4), (0.6, 0.4), (0.6, 0.0)])
-def test_tasks_of_partial_influence(criterion: type[Potential], influence: Sequence[float]) -> None:
+@pytest.mark.parametrize(
+    ("influence", "criterion"),
+    [
+        *(((0.6, 0.4), each) for each in (JointSprings, Manipulability, SmallestSingularValue)),
+        ((1.0, 0.4), Manipulability),
+        ((0.6, 0.0), SmallestSingularValue),
+    ],
+)
+def test_tasks_of_partial_influence(influence: Sequence[float], criterion: type[Potential]) -> None:
     model = real("panda", "fixed")
     tasks = [PositionTask("panda_hand", (0.4, 0.1, 0.5)), PositionTask("panda_link4", (0, 0.2, 0.6), priority=2)]
     criteria = [criterion(), JointSprings(weight=0.1)]

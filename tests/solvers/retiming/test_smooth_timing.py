@@ -83,7 +83,7 @@ def test_power_has_the_time_of_the_closed_form() -> None:
     assert [binding.kind for binding in found.bindings] == ["acceleration", "power", "acceleration"]
 
 
-@pytest.mark.parametrize("power", [2.0, 5.0, 20.0])
+@pytest.mark.parametrize("power", [2.0, 20.0])
 def test_a_timing_that_is_too_fast_is_made_slower_until_power_suffices(power, monkeypatch) -> None:
     """A pendulum that falls needs little power for its motion, and more for the weight alone."""
     links = [Link("base"), Link("bob", 2.0, com=[0.0, 0.0, -1.0], inertia=0.1 * np.eye(3))]
@@ -209,7 +209,7 @@ def _two(upper: float) -> list[Joint]:
     ]
 
 
-@pytest.mark.parametrize("jerk", [1e3, 1e4, 1e6])
+@pytest.mark.parametrize("jerk", [1e3, 1e6])
 def test_jerks_that_last_for_less_than_a_cell_hardly_cost_time(jerk: float) -> None:
     model = library_robot("puma560")
     start = model.limits.middle(model.neutral())

@@ -391,8 +391,7 @@ def test_an_obstacle_is_evaded_the_shortest_way_where_the_tasks_lead_across_it(s
     assert among_moving(seed, 24, "puma560", 0.6) >= MARGIN - TOLERANCE
 
 
-@pytest.mark.parametrize("speed", [0.1, 0.3, 1.0])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("seed", "speed"), [(0, 0.1), (1, 0.3), (2, 1.0)])
 def test_an_obstacle_that_stops_before_the_hand_moves_it_nowhere(seed: int, speed: float) -> None:
     """What comes in the next frames is known: it is not taken to go on."""
     rng = np.random.default_rng(seed)

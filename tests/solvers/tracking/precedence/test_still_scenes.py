@@ -92,8 +92,7 @@ def test_a_level_below_does_not_turn_a_limb_to_and_fro(start: str) -> None:
     assert steps[-10:].max() <= QUIET, f"a link still moves {steps[-10:].max():.3g} in a frame"
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
-@pytest.mark.parametrize("gain", [1.0, 0.2])
+@pytest.mark.parametrize(("gain", "backend"), [(1.0, "native"), (0.2, "native"), (1.0, "numpy")])
 def test_criteria_come_to_their_optimum_and_rest(gain: float, backend: str) -> None:
     """Springs, where all is met: they move the robot for ten times 1 / gain, and the second that a goal may take."""
     model = load_urdf(robot("xarm7"))
