@@ -126,11 +126,11 @@ def test_transversality_vanishes_where_the_criterion_stops_changing() -> None:
     model, task = _planar()
     extended = ExtendedJacobian([RestPosture()])
     q, seen = PLANAR.copy(), []
-    for _ in range(1000):
+    for _ in range(4000):
         state = State(model, q, [task], 1.0)
         seen.append((float(extended.starting_target(state).s[0]), extended.transversality(state)))
         z = null_space(frame_jacobian(model, q, "tool", reference="local_world_aligned")[:2])[:, 0]
-        q = integrate(model, q, 0.008 * z * np.sign(z[0]))
+        q = integrate(model, q, 0.002 * z * np.sign(z[0]))
         q = integrate(model, q, velocity_step(model, q, [task], dt=DT).v * DT)
         if len(seen) > 2 and (seen[-1][0] - seen[-2][0]) * (seen[-2][0] - seen[-3][0]) < 0:
             break
