@@ -117,7 +117,7 @@ def test_what_is_nearly_a_family_is_none(name: str) -> None:
 def test_rounded_axes_do_not_matter(name: str, off: float) -> None:
     """As of 1.5708 for a right angle: the postures are those of the robot, not of the ideal one."""
     lost = told = 0
-    for seed in range(2):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         axis, point, slides, home = screws_of(random_family(name, rng), "tool")
         shifts = rng.normal(size=(2, *axis.shape))
