@@ -50,6 +50,8 @@ demo: $(VENV)/.with-blender $(VENV)/.with-demo $(VENV)/.kernel
 
 # Matrices are small here and two workers share the cores: threads of NumPy's library would only wait for each other.
 test test-slow: export OPENBLAS_NUM_THREADS := 1
+# Each run, and each program that a test starts, would compile all of the source and of the tests anew.
+test test-slow: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 	$(BIN)/python -m pytest -m 'not slow and not smoke and not window' -n 2

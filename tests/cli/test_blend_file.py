@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zstandard
 from robokin_addon.cli.blend_file import is_whole_blend
@@ -16,7 +17,8 @@ def blend(request, addon, tmp_path_factory) -> Path:
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     mesh = bpy.data.meshes.new("many")  # more than one frame of a megabyte, of what does not shrink much
-    mesh.from_pydata([[random.Random(i).random() for _ in range(3)] for i in range(100_000)], [], [])
+    mesh.vertices.add(100_000)
+    mesh.vertices.foreach_set("co", np.random.default_rng(0).random(300_000, np.float32))
     mesh.use_fake_user = True
     path = tmp_path_factory.mktemp("blend") / "whole.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=request.param, copy=True)

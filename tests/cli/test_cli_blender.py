@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -84,9 +85,14 @@ def baked(panda, tmp_path_factory) -> tuple[Path, dict]:
     return path, json.loads(told.read_text("utf-8"))
 
 
+@cache
+def pin_panda() -> pin.Model:
+    return pin.buildModelFromUrdf(str(robot("panda")))
+
+
 def hand_position(values: dict[str, float]) -> np.ndarray:
     """By Pinocchio."""
-    model = pin.buildModelFromUrdf(str(robot("panda")))
+    model = pin_panda()
     data = model.createData()
     q = pin.neutral(model)
     for name, value in values.items():

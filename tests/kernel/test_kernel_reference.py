@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.backend import Reference, get_backend, parallel
+from robokin_addon.robokin.backend import native as native_module
 from robokin_addon.robokin.backend.library import model_struct
-from robokin_addon.robokin.backend.native import CHUNK
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, MotionPrimitive
 from support.random_problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
 TOLERANCE = 1e-12
+CHUNK = 32  # configurations at once, here
 REAL = ("panda", "ur5_robot", "talos_full_v2", "tiago_dual", "anymal", "romeo", "pr2", "iris")
 
 
@@ -135,7 +136,8 @@ def test_what_is_far_away_costs_no_digits(name):
 
 
 @pytest.mark.parametrize("lead", [(0,), (1,), (2 * CHUNK + 7,), (2, 0, 3), (4, CHUNK)])
-def test_batches(native, twin, lead):
+def test_batches(native, twin, lead, monkeypatch):
+    monkeypatch.setattr(native_module, "CHUNK", CHUNK)
     model = random_robot(7, joints=6, root="floating")
     assert_equal_fields(native, twin, model, np.random.default_rng(7), *lead)
 
@@ -160,6 +162,7 @@ def test_repeated_runs_batches_and_threads_give_the_same_bits(native, monkeypatc
     model = load_urdf(robot("talos_full_v2"), root="floating")
     rng = np.random.default_rng(9)
     count = 3 * CHUNK + 5
+    monkeypatch.setattr(native_module, "CHUNK", CHUNK)
     q, q1 = random_configurations(model, rng, count), random_configurations(model, rng, count)
     v, a = rng.normal(size=(2, count, model.nv))
     runs = {}

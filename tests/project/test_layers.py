@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,11 @@ class Import:
         self.where = f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imports_of(module: str) -> Iterator[Import]:
     path = MODULES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -99,14 +106,16 @@ def imports_of(module: str) -> Iterator[Import]:
                     item.for_types = True
                     yield item
                 yield from visit(ast.Module(child.orelse, []), at_load)
-            else:
-                inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):  # no expression holds an import
+                inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
                 yield from visit(child, at_load and not inside)
 
-    yield from visit(ast.parse(path.read_text("utf-8")), True)
+    yield from visit(parsed(path), True)
 
 
-ALL_IMPORTS = [i for module in MODULES for i in imports_of(module)]
+@cache
+def all_imports() -> list[Import]:
+    return [i for module in MODULES for i in imports_of(module)]
 
 
 def ours(item: Import) -> bool:
@@ -115,7 +124,7 @@ def ours(item: Import) -> bool:
 
 def test_the_source_is_read() -> None:
     assert len(MODULES) > 10
-    assert any(i.target == f"{PACKAGE}.robokin.model.tree" and i.relative for i in ALL_IMPORTS)
+    assert any(i.target == f"{PACKAGE}.robokin.model.tree" and i.relative for i in all_imports())
     on_disk = {p for p in ROOT.iterdir() if (p / "__init__.py").is_file() and p.name not in ("tests", "tools")}
     assert {p.name for p in on_disk} <= set(ALLOWED), "a new part of the package needs its place in the rule"
 
@@ -123,7 +132,7 @@ def test_the_source_is_read() -> None:
 def test_parts_import_only_what_the_rule_allows() -> None:
     wrong = [
         f"{i.where}: {part_of(i.module) or 'the root'} imports {i.target}"
-        for i in ALL_IMPORTS
+        for i in all_imports()
         if ours(i)
         and part_of(i.target) != part_of(i.module)
         and part_of(i.target) not in ALLOWED[part_of(i.module)]
@@ -144,7 +153,7 @@ def package_in(module: str, part: str) -> str:
 def test_packages_of_a_part_import_only_those_before_them(part: str) -> None:
     root, order = f"{PACKAGE}.{part}", ORDER[part].split()
     assert {package_in(m, part) for m in MODULES if m.startswith(root)} == {"", *order}
-    inside = [i for i in ALL_IMPORTS if i.module.startswith(root + ".") and i.target.startswith(root + ".")]
+    inside = [i for i in all_imports() if i.module.startswith(root + ".") and i.target.startswith(root + ".")]
     wrong = []
     for i in inside:
         own, other = package_in(i.module, part), package_in(i.target, part)
@@ -172,7 +181,7 @@ def test_many_arguments_have_names() -> None:
     calls = [
         (f"{path.relative_to(ROOT)}:{node.lineno}", len(node.args))
         for path in MODULES.values()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call)
     ]
     assert len(calls) > 10000 and [each for each in calls if each[1] > POSITIONAL] == []
@@ -186,15 +195,15 @@ def test_tests_of_the_pure_parts_lie_as_what_they_test() -> None:
 
 def test_imports_of_ours_are_relative_and_name_what_exists() -> None:
     parts = set(ALLOWED) - {""} | {PACKAGE}
-    absolute = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if not i.relative and i.target.split(".")[0] in parts]
+    absolute = [f"{i.where}: {i.target}" for i in all_imports() if not i.relative and i.target.split(".")[0] in parts]
     assert not absolute, "absolute imports break under the extension's own module name:\n" + "\n".join(absolute)
-    missing = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if i.relative and i.target not in MODULES]
+    missing = [f"{i.where}: {i.target}" for i in all_imports() if i.relative and i.target not in MODULES]
     assert not missing, "\n".join(missing)
 
 
 def names_in(module: str) -> set[str]:
     """What a module defines or imports at its top, also under a condition."""
-    names, todo = {"__package__"}, list(ast.parse(MODULES[module].read_text("utf-8")).body)
+    names, todo = {"__package__"}, list(parsed(MODULES[module]).body)
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.If, ast.Try)):
@@ -214,7 +223,7 @@ def test_names_that_are_imported_exist() -> None:
     known = {module: names_in(module) for module in MODULES}
     wrong = [
         f"{i.where}: {i.name} of {i.target}"
-        for i in ALL_IMPORTS
+        for i in all_imports()
         if i.relative and i.name not in ("", "*") and i.target in known and i.name not in known[i.target]
     ]
     assert not wrong, "\n".join(wrong)
@@ -224,7 +233,7 @@ def test_pure_parts_import_numpy_and_the_standard_library_only() -> None:
     known = set(sys.stdlib_module_names) | THIRD_PARTY | {"robokin_kernel"}
     wrong = [
         f"{i.where}: {i.target}"
-        for i in ALL_IMPORTS
+        for i in all_imports()
         if part_of(i.module) in PURE and not i.relative and i.target.split(".")[0] not in known
     ]
     assert not wrong, "\n".join(wrong)
@@ -232,7 +241,7 @@ def test_pure_parts_import_numpy_and_the_standard_library_only() -> None:
 
 def test_everything_imports_blender_numpy_and_the_standard_library_only() -> None:
     known = set(sys.stdlib_module_names) | THIRD_PARTY | BLENDER | {"robokin_kernel", PACKAGE}
-    wrong = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if i.target.split(".")[0] not in known]
+    wrong = [f"{i.where}: {i.target}" for i in all_imports() if i.target.split(".")[0] not in known]
     assert not wrong, "not in Blender's Python and not bundled:\n" + "\n".join(wrong)
 
 
@@ -240,7 +249,7 @@ def test_everything_imports_blender_numpy_and_the_standard_library_only() -> Non
 def test_entries_import_blender_only_when_called(part: str) -> None:
     wrong = [
         f"{i.where}: {i.target}"
-        for i in ALL_IMPORTS
+        for i in all_imports()
         if part_of(i.module) == part
         and i.at_load
         and (i.target.split(".")[0] in BLENDER or part_of(i.target) in ("operators", "panels", "properties"))
@@ -251,7 +260,7 @@ def test_entries_import_blender_only_when_called(part: str) -> None:
 def test_no_cycles() -> None:
     """Imports form no cycle between modules: not at load time, not inside functions, not for types only."""
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
-    for i in ALL_IMPORTS:
+    for i in all_imports():
         # A package's __init__ re-exports its modules; they reach their siblings through it without needing it loaded.
         is_export = i.for_types and MODULES[i.module].name == "__init__.py"
         if ours(i) and not is_export and i.target in MODULES and not i.module.startswith(i.target + "."):
@@ -309,8 +318,11 @@ def test_tests_use_the_one_package_name() -> None:
     """`robokin.X` beside `robokin_addon.robokin.X` in one process would be two different classes."""
     parts = set(ALLOWED) - {""}
     wrong = []
+    named = "|".join(parts)
+    suspect = re.compile(rf"^\s*(from ({named})\b|import .*\b({named})\b)", re.MULTILINE)
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if suspect.search(text) else ():  # to parse all takes seconds
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]

@@ -18,8 +18,8 @@ from robokin_addon.scene.animation.curves import own_keys, write_curves
 from robokin_addon.solvers import Motion, MotionDynamics
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot, add_target, build, circle
+from support.command import run
 from support.problems.obstructed import planar_arm
-from support.program import program
 
 PREFIX = '["robokin_dynamics"]'
 
@@ -98,18 +98,18 @@ def test_check_compares_efforts_where_it_is_asked(scene, robot, tmp_path):
     assert any("too heavy: panda_joint2" in row.reason for row in robot.robokin.solver.check_failures)
 
 
-def test_the_command_line_tells_the_same(scene, robot, tmp_path):
+def test_the_command_line_tells_the_same(scene, robot, tmp_path, capsys):
     expected = MotionDynamics.of(baked(scene, robot))
     blend, told = tmp_path / "robot.blend", tmp_path / "told.json"
     bpy.ops.wm.save_as_mainfile(filepath=str(blend))
-    done = program("dynamics", str(blend), "--frames", "1:20", "--json", str(told))
-    assert done.returncode in (0, 1), done.stderr
+    done = run(capsys, "dynamics", blend, "--frames", "1:20", "--json", told)
+    assert done.code in (0, 1), done.err
     values = json.loads(told.read_text())["values"]
     assert values["panda_joint4 effort"] == pytest.approx(expected.effort[:, 3], rel=1e-5, abs=1e-5)
     motion = tmp_path / "motion.csv"
-    assert program("export", str(blend), "--frames", "1:20", "-o", str(motion)).returncode == 0
-    refused = program("dynamics", str(blend), "--motion", str(motion), "--rate", "10")
-    assert refused.returncode == 2 and "--motion has its own times" in refused.stderr
+    assert run(capsys, "export", blend, "--frames", "1:20", "-o", motion).code == 0
+    refused = run(capsys, "dynamics", blend, "--motion", motion, "--rate", "10")
+    assert refused.code == 2 and "--motion has its own times" in refused.err
 
 
 def read_out(robot):

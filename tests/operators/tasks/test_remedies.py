@@ -82,7 +82,7 @@ def room(model, start, q):
 
 @pytest.mark.parametrize("name", ["panda", "ur5_robot", "xarm7", "z1", "so101", "tiago", "puma560", "desk_arm"])
 def test_the_base_comes_along_the_ground_as_far_as_is_needed_and_no_farther(scene, name):
-    """16 ways: half of the targets are lower than the tool and half higher, some too high for the arm."""
+    """Eight ways: half of the targets are lower than the tool and half higher, some too high for the arm."""
     if name in ROBOTS:
         bpy.ops.robokin.add_robot(robot=name)
     else:
@@ -95,11 +95,11 @@ def test_the_base_comes_along_the_ground_as_far_as_is_needed_and_no_farther(scen
     place, start = target.location.copy(), read_configuration(robot)
     size = max(place.length, 0.3)
     reached = farther = 0
-    for i in range(16):
+    for i in range(8):
         robot.matrix_world.identity()
         write_configuration(robot, start)
-        turn = np.pi * i / 4.0
-        way = Vector((2.5 * np.cos(turn), 2.5 * np.sin(turn), -0.1 if i < 8 else 0.15)) * size
+        turn = np.pi * i / 2.0
+        way = Vector((2.5 * np.cos(turn), 2.5 * np.sin(turn), -0.1 if i < 4 else 0.15)) * size
         moved(robot, target, location=place + way)
         assert robot.robokin.solver.status == "OUT_OF_REACH"
         run(robot, "base_nearer")
@@ -113,7 +113,7 @@ def test_the_base_comes_along_the_ground_as_far_as_is_needed_and_no_farther(scen
             nearer = remedies_module.solved_now(bpy.context, robot, home).result
             reached += 1
             farther += nearer.converged and room(model, home, nearer.q) >= min(kept, 0.15)
-    assert reached >= 8 and farther <= 2
+    assert reached >= 4 and farther <= 1
 
 
 @pytest.mark.parametrize("way", [(1.2, 0.0, 0.1), (-1.0, 1.5, 0.0), (-2.0, -1.0, -0.2)])
@@ -310,11 +310,12 @@ def hard_scene(name, rng, live):
 @pytest.mark.parametrize("name", ["panda", "scara", "gantry", "desk_arm", "planar_3r", "mobile_arm", "z1"])
 def test_a_remedy_brings_the_tasks_nearer_or_says_that_it_does_not(scene, name):
     tried = 0
-    for seed in range(6):
+    for seed in range(3):
         rng = np.random.default_rng([seed, len(name)])
         robot = hard_scene(name, rng, live=seed % 2 == 1)
-        for remedy in (each for each in remedies(robot) if each.how != "POSTURES"):
-            robot = hard_scene(name, np.random.default_rng([seed, len(name)]), live=seed % 2 == 1)
+        for count, remedy in enumerate(each for each in remedies(robot) if each.how != "POSTURES"):
+            if count:  # the one before has changed it
+                robot = hard_scene(name, np.random.default_rng([seed, len(name)]), live=seed % 2 == 1)
             before, was = still_missed(robot, remedy), asked(robot)
             options = {"task": remedy.task} | ({} if remedy.how == "BASE" else {"how": remedy.how})
             with bpy.context.temp_override(object=robot, active_object=robot):
@@ -326,7 +327,7 @@ def test_a_remedy_brings_the_tasks_nearer_or_says_that_it_does_not(scene, name):
                 assert robot.robokin.solver.status == "CONVERGED" or still_missed(robot, remedy) < 0.95 * before
             else:
                 assert asked(robot) == was and still_missed(robot, remedy) <= 1.001 * before
-    assert tried > 5
+    assert tried > 2
 
 
 def test_what_was_tried_in_vain_is_not_offered_again_until_something_changes(robot):

@@ -31,8 +31,7 @@ def test_a_disc_takes_few_steps_and_leaves_no_doubt(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("z", [0.0, 0.5, 1.0])
 def test_a_corner_at_the_very_origin_is_no_step_for_either_backend(other: object, z: float) -> None:
     """Points that coincide have no direction to turn discs by: shapes that touch, or are deep in one another."""
-    for x in (0.0, 0.25, 0.5, 1.0, 2.0):
-        for y in (-0.25, 0.0, 0.5, 1.0):
-            pair = Cylinder(1.0, 1.0), at(), other, at(x, y, z)
-            native, numpy = (distance(*pair, backend=name).value for name in ("native", "numpy"))
-            assert numpy == pytest.approx(native, abs=1e-12), (x, y)
+    for x, y in ((0.0, 0.0), (0.5, 0.0), (0.25, -0.25), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0)):
+        pair = Cylinder(1.0, 1.0), at(), other, at(x, y, z)
+        native, numpy = (distance(*pair, backend=name).value for name in ("native", "numpy"))
+        assert numpy == pytest.approx(native, abs=1e-12), (x, y)

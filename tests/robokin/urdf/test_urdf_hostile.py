@@ -188,11 +188,7 @@ DOCUMENTS = {
     "SDF": (b'<sdf version="1.6"/>', 1, "this is SDF, not URDF"),
     "MJCF": (b"<mujoco/>", 1, "MuJoCo"),
     "HTML": (b"<html/>", 1, "outermost element is <html>"),
-    "millions of attributes": (
-        b"<robot><link " + b" ".join(b'%x=""' % (i + 0xA00000) for i in range(1_400_000)) + b"/>",
-        1,
-        "not well-formed",
-    ),
+    "millions of attributes": (None, 1, "not well-formed"),
     "a large file": (b"<robot>" + b" " * (16 << 20), None, "larger than 16 MB"),
     "millions of elements": (b"<robot>" + b"<a/>" * 300_000 + b"</robot>", 1, "more than 200000 elements"),
 }
@@ -204,6 +200,8 @@ SLOW = {"millions of attributes": pytest.mark.slow}
 @pytest.mark.parametrize("case", [pytest.param(case, marks=SLOW.get(case, ())) for case in DOCUMENTS])
 def test_broken_documents(case):
     data, line, problem = DOCUMENTS[case]
+    if data is None:
+        data = b"<robot><link " + b" ".join(b'%x=""' % (i + 0xA00000) for i in range(1_400_000)) + b"/>"
     with pytest.raises(FileFormatError, match=re.escape(problem)) as caught:
         read_urdf_text(data, "it.urdf")
     assert caught.value.line == line

@@ -65,9 +65,18 @@ def below_another_that_fades(obj):
     obj.robokin.tasks[1].influence = 0.4
 
 
-@pytest.mark.parametrize("also", [None, beside_criteria, below_a_whole_task, below_another_that_fades])
-@pytest.mark.parametrize("influence", [0.2, 0.5, 0.8])
-@pytest.mark.parametrize("robot", sorted(TIPS))
+ALSO = (None, beside_criteria, below_a_whole_task, below_another_that_fades)
+
+
+# Each robot with each of what is beside, and each influence with each.
+@pytest.mark.parametrize(
+    ("robot", "influence", "also"),
+    [
+        (robot, (0.2, 0.5, 0.8)[(i + k) % 3], also)
+        for i, robot in enumerate(sorted(TIPS))
+        for k, also in enumerate(ALSO)
+    ],
+)
 def test_a_bake_of_the_present_pose_stays_where_live_is(scene, robot, influence, also):
     obj, target = fading(robot, influence)
     if also is not None:

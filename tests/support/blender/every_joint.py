@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+
 import bpy
 import numpy as np
 from mathutils import Vector
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 
 WHEELS = ("wheel.L", "wheel.R")
+MADE: list[str] = []  # the folder with its file
 # bone: its fields; each points somewhere else
 JOINTS: dict[str, dict] = {
     "hinge": {"joint_type": "revolute", "axis": (1, 0, 0)},
@@ -53,6 +58,24 @@ def draw_armature() -> bpy.types.Object:
 
 
 def make_every_joint() -> bpy.types.Object:
+    """Active and selected. Made once; then it is appended, for each field that is set has the robot computed anew."""
+    if not MADE:
+        obj = _make()
+        MADE.append(tempfile.mkdtemp(prefix="robokin-tests-"))
+        atexit.register(shutil.rmtree, MADE[0], ignore_errors=True)
+        bpy.data.libraries.write(f"{MADE[0]}/every.blend", {obj}, fake_user=False)
+        return obj
+    with bpy.data.libraries.load(f"{MADE[0]}/every.blend") as (found, wanted):
+        wanted.objects = [name for name in found.objects if name == "Mine"]
+    (obj,) = wanted.objects
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    bpy.context.view_layer.update()
+    return obj
+
+
+def _make() -> bpy.types.Object:
     obj = draw_armature()
     obj.select_set(True)
     assert bpy.ops.robokin.make_robot() == {"FINISHED"}
