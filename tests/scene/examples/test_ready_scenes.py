@@ -79,7 +79,7 @@ def keeps_clear(name, robot):
     stand = np.array(robot.matrix_world)
     assert len(around) == (1 if name == "laser" else 7)
     leaf = next((obj for obj in around if obj.name == "Leaf"), None)
-    for frame in range(1, scene.frame_end + 1, 6):
+    for frame in range(1, scene.frame_end + 1, 12):
         scene.frame_set(frame)
         T = forward_kinematics(model, read_configuration(robot))
         for obj in around:
