@@ -9,9 +9,9 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
-from ...robokin.model.tree import Tree
+from ...robokin.model.tree import ROOT, Tree
 from ...robokin.spatial.se3 import unpack
-from ..kinematics.support_tree import chain_to, support_tree
+from ..kinematics.support_tree import chain_to
 from ..tasks import FrameTask
 
 STROKES = 10.0  # times the length of the links (or 1 m, if that is more) that strokes count in L, at most
@@ -58,19 +58,30 @@ def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
 
 def length_scale(tree: Tree, records: Array) -> float:
     """L [m]: the longest chain of a position task, see `_longest`; 1 m when there is none."""
-    return _longest(tree, [index for index, record in enumerate(records) if record["parts"] & 1])
+    positions = [index for index, record in enumerate(records) if record["parts"] & 1]
+    return _longest(tree, [(int(tree.frame_node[index]), tree.frame_placement[index][9:]) for index in positions])
 
 
-def _longest(tree: Tree, frames: Iterable[int]) -> float:
-    """Unbounded strokes are left out; what others exceed STROKES by does not count: else an arm on a long rail would
-    weigh metres as if they were nothing, and not be solved."""
+def _longest(tree: Tree, ends: Iterable[tuple[int, Array]]) -> float:
+    """The longest chain to a node and on by a step (3,) behind its motion. Unbounded strokes are left out; what others
+    exceed STROKES by does not count: else an arm on a long rail would weigh metres as if they were nothing, and not be
+    solved."""
+    known: dict[int, tuple[float, float]] = {}  # of the links to a node, and with their strokes
+
+    def with_link(node: int, step: Array) -> tuple[float, float]:
+        links, total = known[node]
+        stretch, own = _stretch(tree, node, step), float(np.linalg.norm(step))
+        return links + own, total + (stretch if np.isfinite(stretch) else own)
+
     longest = 0.0
-    for index in frames:
-        links = total = 0.0
-        for node, step in zip(*chain_to(tree, index), strict=False):
-            stretch, own = _stretch(tree, node, step), float(np.linalg.norm(step))
-            links += own
-            total += stretch if np.isfinite(stretch) else own
+    for node, step in ends:
+        chain = [node]
+        while chain[-1] != ROOT:
+            chain.append(int(tree.parent[chain[-1]]))
+        for parent, child in zip(chain[:0:-1], chain[-2::-1], strict=True):
+            if child not in known:
+                known[child] = with_link(parent, tree.placement[child][9:]) if parent != ROOT else (0.0, 0.0)
+        links, total = with_link(node, step) if node != ROOT else (0.0, 0.0)
         longest = max(longest, min(total, links + STROKES * max(links, 1.0)))
     return longest if longest > 0.0 else 1.0
 
@@ -80,10 +91,9 @@ def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> floa
 
     Raises UnknownNameError.
     """
-    frames = [model.link_index(link) for link, _ in points]
-    tip_nodes = [int(model.tree.frame_node[frame]) for frame in frames]
-    tips = [unpack(model.tree.frame_placement[frame]) for frame in frames]
-    for T, (_, point) in zip(tips, points, strict=True):
-        T[:3, 3] += T[:3, :3] @ point
-    tree = support_tree(model.tree, tip_nodes, tips, model.lower, model.upper).tree
-    return _longest(tree, range(len(points)))
+    tree, ends = model.tree, []
+    for link, point in points:
+        frame = model.link_index(link)
+        T = unpack(tree.frame_placement[frame])
+        ends.append((int(tree.frame_node[frame]), T[:3, 3] + T[:3, :3] @ point))
+    return _longest(tree, ends)
