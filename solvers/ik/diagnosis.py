@@ -50,6 +50,12 @@ class Search(Protocol):
     def reached(self, targets: Any, q: Array, seed: int) -> Array | None:
         """(nq,) a pose that meets all tasks, found from q (nq,); None when none was."""
 
+    def met(self, targets: Any, q: Array) -> Array:
+        """(tasks,) bool, which tasks are known to be met at q (nq,), each as a whole."""
+
+    def only_pose(self, targets: Any, q: Array) -> Array | None:
+        """(nq,) q with the joint values that tasks ask for, where these leave no other pose; else None."""
+
     def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, list[Array]]:
         """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and their J around q (`around`); of
         levels, of the first one that is not met, in the motions that those above leave."""
@@ -122,9 +128,12 @@ def explain(
 def _is_met_inside(problem: Problem, targets: Any, q: Array, seed: int) -> bool:
     """Whether another pose inside the limits meets all tasks after all. Asked of levels alone, whose search ends after
     few attempts that are alike: from narrow limits it misses one pose in a thousand."""
+    search = problem.search
     if len({task.priority for task in problem.tasks}) < 2:
         return False
-    generator, search = SplitMix64(seed), problem.search
+    if search.only_pose(targets, q) is not None:  # wherever it is searched from
+        return search.reached(targets, q, seed) is not None
+    generator = SplitMix64(seed)
     starts = (search.drawn(within_size(q), generator) for _ in range(LOOKS))
     return any(search.reached(targets, start, seed + number) is not None for number, start in enumerate(starts, 1))
 
@@ -230,8 +239,11 @@ def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagno
 
 def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, trials: _Trials) -> Diagnosis | None:
     """TASK_CONFLICT when every task alone converges; as few tasks are named as were found to conflict."""
+    met = problem.search.met(targets, q)
 
-    def conflict(indices: Sequence[int]) -> bool:
+    def conflict(indices: list[int]) -> bool:
+        if met[indices].all():
+            return False
         own = [targets[index] for index in indices]
         return trials.reached(problem.some_tasks(indices), own, q) is None
 

@@ -24,7 +24,7 @@ from ..optimum.pose_problem import PoseProblem, residual
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
-from ..tasks import PositionTask, Task
+from ..tasks import PositionTask, PostureTask, Task
 from ..tasks.base import states_rows_of
 from ..tasks.influence import is_partial, remaining_of
 from ..tasks.protocols import DistanceBoundTask, resolve_target
@@ -142,14 +142,27 @@ class LevelIK:
         return used_from
 
     def reached(self, targets: Sequence[Any], q: Array, seed: int) -> Array | None:
-        """(nq,) a pose that meets all tasks, found from q (nq,) in a few attempts; None when none was."""
-        start = self.limits.clamp(q)
+        """(nq,) a pose that meets all tasks, found from q (nq,) in a few attempts, in one where no more than one pose
+        can; None when none was."""
+        only = self.only_pose(targets, q)
+        start = self.limits.clamp(q if only is None else only)
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        most = min(self.attempts, TRIALS)
+        most = min(self.attempts, TRIALS) if only is None else 1
         best, _, _ = self._search_from(self.poses(targets, start), start, seed, most, gaps, is_trial=True)
         return best.q if best.is_met else None
+
+    def met(self, targets: Sequence[Any], q: Array) -> Array:
+        return (self.poses(targets, q).point(q).residuals <= self.levels.tolerance).all(axis=1)
+
+    def only_pose(self, targets: Sequence[Any], q: Array) -> Array | None:
+        there, is_free = q, self.columns
+        for task, target in zip(self.tasks, targets, strict=True):
+            if isinstance(task, PostureTask) and task.influence >= 1.0 and task.is_narrow:
+                there = task.prescribed(self.model, there, target)
+                is_free = is_free & (task.wanted(self.model, target)[1] == 0.0)
+        return None if is_free.any() else there
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
         """(nq,) random in what the tasks depend on, as q in the rest."""
@@ -188,6 +201,11 @@ class LevelIK:
         for name in ("_reaches", "bounded", "_restarts", "_first"):
             vars(other).pop(name, None)
         return other
+
+    def know_of(self, other: LevelIK, tasks: Sequence[int]) -> None:
+        """Take from the search for more tasks what is known of those that are here."""
+        self.needed_from = np.where(other.columns, 1, self.count + 1)  # more than it needs, which need not be found
+        self._reaches = {i: other._reaches[task] for i, task in enumerate(tasks) if task in other._reaches}
 
     @property
     def count(self) -> int:

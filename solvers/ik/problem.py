@@ -260,8 +260,7 @@ class IKProblem:
         """The problem of these tasks alone, without criteria."""
         other = self.of([self.tasks[i] for i in indices])
         if isinstance(self.search, LevelIK) and isinstance(other.search, LevelIK):
-            # More than it needs, which need not be found.
-            other.search.needed_from = np.where(self.search.columns, 1, other.search.count + 1)
+            other.search.know_of(self.search, indices)
         return other
 
     def of(self, tasks: Sequence[Task]) -> IKProblem:

@@ -84,6 +84,12 @@ class TipIK:
         there[self.data.q_index] = restart(self.data, own, own, generator, partial=False)
         return there
 
+    def met(self, targets: Any, q: Array) -> Array:
+        return np.zeros(len(self.tasks), bool)  # a solve from there takes no longer than a look
+
+    def only_pose(self, targets: Any, q: Array) -> Array | None:
+        return None
+
     def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, list[Array]]:
         data, own = self.data, q[self.data.q_index]
         active, scale = (data.records["weights"] != 0.0).ravel(), 1.0 / np.sqrt(data.damping)

@@ -19,6 +19,8 @@ from ..checks import is_mapping, not_negative, numbers, own_name, per_axis, posi
 from ..protocols import KernelRobotTask
 from ..robot_rows import RowKind, coordinate_rows, sides_around, value_reader
 
+NARROW = 1e-4  # [rad, m] tolerances
+
 
 class PostureTask(KernelRobotTask):
     """Joints take values. Parts: angle [rad], length [m].
@@ -91,6 +93,11 @@ class PostureTask(KernelRobotTask):
         for joint in names:
             weight[model.slot(joint).v] = self.weights.get(joint, 1.0) * self.influence
         return _configuration(model, target), weight
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether values that meet it are as good as one."""
+        return not self.band.any() and all(part.tolerance <= NARROW for part in self.parts)
 
     def prescribed(self, model: RobotModel, q: Array, target: dict[str, Array] | Array) -> Array:
         """(nq,) q with the joint values of the target."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics, library_robot
-from robokin_addon.solvers import IKProblem, LoopClosureTask, PositionTask
+from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, random_configuration
+from robokin_addon.solvers import IKProblem, JointTask, LoopClosureTask, PositionTask, PostureTask
 from robokin_addon.solvers.ik.diagnosis import BUDGET, LOOKS
 from robokin_addon.solvers.ik.level_ik import ITERATIONS, TRIALS, LevelIK
 from robokin_addon.solvers.results import Status
@@ -84,3 +84,75 @@ def test_trials_do_not_close_loops_to_the_last_digit(monkeypatch: pytest.MonkeyP
     assert len(closed) == 1 and not result.converged
     result.diagnose()
     assert len(closed) == 1 and result.status != Status.OUT_OF_REACH
+
+
+def placed_and_postured(model: RobotModel, seed: int) -> tuple[PositionTask, PostureTask, np.ndarray]:
+    """A place, below it the posture that has it, and another configuration (nq,)."""
+    rng = np.random.default_rng(seed)
+    there, start = random_configuration(model, rng), random_configuration(model, rng)
+    link = model.link_names[-1]
+    place = PositionTask(link, forward_kinematics(model, there)[link][:3, 3])
+    return place, PostureTask(there, priority=2), start
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_where_all_joint_values_are_asked_for_one_pose_is_looked_at(panda: RobotModel, backend: str) -> None:
+    """Whatever else is asked for, it is met there or nowhere: one attempt tells."""
+    for seed in SEEDS:
+        place, posture, start = placed_and_postured(panda, seed)
+        search = IKProblem(panda, [place, posture], backend=backend).search
+        targets = [place.target, posture.target]
+        found = search.reached(targets, start, seed)
+        assert found is not None and abs(found - posture.target).max() < 1e-4
+        attempts: list[int] = []
+
+        def counted(*arguments: Any, of: Any = search._search_from, to: list[int] = attempts, **options: Any) -> Any:
+            end = of(*arguments, **options)
+            to.append(end[2])
+            return end
+
+        search._search_from = counted  # type: ignore[method-assign, union-attr]
+        beside = place.target.copy()
+        beside[:3, 3] += 0.01
+        assert search.reached([beside, posture.target], start, seed) is None
+        assert sum(attempts) <= 2  # of each level
+
+
+def test_joint_values_that_leave_other_poses_are_no_only_one(panda: RobotModel) -> None:
+    place, posture, start = placed_and_postured(panda, 0)
+    one = JointTask(panda.moving_joints[0].name, 0.1, priority=2)
+    names = [joint.name for joint in panda.moving_joints]
+    wide = PostureTask(posture.target, angle_tolerance=0.1, length_tolerance=0.1, priority=2)
+    banded = PostureTask(posture.target, band=0.1, priority=2)
+    loose = PostureTask(posture.target, weights={names[1]: 0.0}, priority=2)
+    partial = PostureTask(posture.target, influence=0.5, priority=2)
+    for other in (one, wide, banded, loose, partial):
+        search = IKProblem(panda, [place, other]).search
+        assert search.only_pose([place.target, other.target], start) is None
+    # The fingers beyond the wrist move no place of it.
+    place = PositionTask("panda_link8", (0.3, 0.1, 0.5))
+    arm = PostureTask({name: 0.1 for name in names if "finger" not in name}, priority=2)
+    only = IKProblem(panda, [place, arm]).search.only_pose([place.target, arm.target], start)
+    assert only is not None
+    np.testing.assert_array_equal(only[:7], 0.1)
+    np.testing.assert_array_equal(only[7:], start[7:])
+
+
+def test_what_the_best_pose_meets_is_not_solved_for_again(panda: RobotModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, _, start = placed_and_postured(panda, 1)
+    elbow = forward_kinematics(panda, random_configuration(panda, np.random.default_rng(7)))["panda_link4"]
+    other = PositionTask("panda_link4", elbow[:3, 3], priority=2)
+    solved: list[list[int]] = []
+    some_tasks = IKProblem.some_tasks
+
+    def counted(self: IKProblem, indices: list[int]) -> IKProblem:
+        solved.append(list(indices))
+        return some_tasks(self, indices)
+
+    monkeypatch.setattr(IKProblem, "some_tasks", counted)
+    problem = IKProblem(panda, [place, other, PostureTask(start, priority=3)])
+    result = problem.solve(q0=start, diagnose=False)
+    assert not result.converged
+    solved.clear()
+    result.diagnose()
+    assert [1] in solved and [0] not in solved
