@@ -91,7 +91,7 @@ def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> floa
 
     Raises UnknownNameError.
     """
-    tree, ends = model.tree, []
+    tree, ends = model.tree, list[tuple[int, Array]]()
     for link, point in points:
         frame = model.link_index(link)
         T = unpack(tree.frame_placement[frame])

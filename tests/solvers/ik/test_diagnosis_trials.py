@@ -101,6 +101,7 @@ def test_where_all_joint_values_are_asked_for_one_pose_is_looked_at(panda: Robot
     for seed in SEEDS:
         place, posture, start = placed_and_postured(panda, seed)
         search = IKProblem(panda, [place, posture], backend=backend).search
+        assert isinstance(search, LevelIK)
         targets = [place.target, posture.target]
         found = search.reached(targets, start, seed)
         assert found is not None and abs(found - posture.target).max() < 1e-4
@@ -111,7 +112,7 @@ def test_where_all_joint_values_are_asked_for_one_pose_is_looked_at(panda: Robot
             to.append(end[2])
             return end
 
-        search._search_from = counted  # type: ignore[method-assign, union-attr]
+        search._search_from = counted  # type: ignore[method-assign]
         beside = place.target.copy()
         beside[:3, 3] += 0.01
         assert search.reached([beside, posture.target], start, seed) is None
