@@ -85,14 +85,17 @@ def from_matrix(R: Array) -> Array:
     R = np.asarray(R, float)
     xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     wx, wy, wz = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
+    traces = (1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz)
+    best = np.argmax(np.stack(traces, axis=-1), axis=-1)
+    if not best.any():  # small turns, as most are: w is largest, and above 0
+        return normalize(np.stack((traces[0], wx, wy, wz), axis=-1))
     xy, xz, yz = R[..., 0, 1] + R[..., 1, 0], R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
     rows = (
-        (1.0 + xx + yy + zz, wx, wy, wz),
-        (wx, 1.0 + xx - yy - zz, xy, xz),
-        (wy, xy, 1.0 - xx + yy - zz, yz),
-        (wz, xz, yz, 1.0 - xx - yy + zz),
+        (traces[0], wx, wy, wz),
+        (wx, traces[1], xy, xz),
+        (wy, xy, traces[2], yz),
+        (wz, xz, yz, traces[3]),
     )
     outer = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    best = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
     q = normalize(np.take_along_axis(outer, best[..., None, None], axis=-2)[..., 0, :])
     return np.where(q[..., :1] < 0.0, -q, q)

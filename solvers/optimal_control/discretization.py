@@ -277,11 +277,11 @@ class DiscreteMotion:
         grid, limits, q = self.grid, self.grid.limits, self.q
         n, every, found = len(grid.scale), np.arange(len(q)), []
         bounded = np.flatnonzero((limits.coordinate >= 0) & (np.isfinite(limits.lower) | np.isfinite(limits.upper)))
-        for i in bounded.tolist():
-            values = q[:, limits.coordinate[i]]
-            row = np.broadcast_to(np.eye(n)[i], (len(q), n))
-            low, high = (limits.lower[i] - values) / grid.scale[i], (limits.upper[i] - values) / grid.scale[i]
-            found.append((row, every, np.full(len(q), i), low, high))
+        if len(bounded):
+            values, scale = q[:, limits.coordinate[bounded]].T, grid.scale[bounded, None]
+            low, high = ((side[bounded, None] - values) / scale for side in (limits.lower, limits.upper))
+            coordinate, frame = np.repeat(bounded, len(q)), np.tile(every, len(bounded))
+            found.append((np.eye(n)[coordinate], frame, coordinate, low.ravel(), high.ravel()))
         for iq, iv in grid.free:
             R = quaternion.to_matrix(q[:, iq + 3 : iq + 7])
             for axis in range(3):

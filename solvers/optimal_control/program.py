@@ -72,7 +72,7 @@ class LocalProgram:
 
     @property
     def largest_residual(self) -> float:
-        return float(abs(self.linearised.residual()).max(initial=0.0))
+        return float(abs(self.linearised.residual).max(initial=0.0))
 
     def begun(self) -> Array:
         """(m,) multipliers of how rows bend, to begin with."""
@@ -99,7 +99,7 @@ class LocalProgram:
 
 def total_residual(at: DiscreteMotion, linearised: LinearisedRows) -> float:
     """Summed over all rows; limits have a residual only where what turns, or a free time, makes them curved."""
-    return float(abs(linearised.residual()).sum()) + (at.too_fast() if at.grid.joined else 0.0)
+    return float(abs(linearised.residual).sum()) + (at.too_fast() if at.grid.joined else 0.0)
 
 
 def all_rows(
@@ -134,21 +134,22 @@ def solve_moving(
     nothing moves in any frame are no part of the program, nor are frames of which all others stay, nor rows without
     sides: it takes the less time."""
     still = np.zeros(g.shape, bool) if still is None else still
-    (frames, n), bounded, coordinate = still.shape, ~(np.isneginf(lower) & np.isposinf(upper)), rows.column % g.shape[1]
-    sides = rows.among(bounded), lower[bounded], upper[bounded]
-    pulled = _pulled(H, g, *sides) if last is None else np.ones(n, bool)
+    (frames, n), bounded = still.shape, ~(np.isneginf(lower) & np.isposinf(upper))
+    sided = rows.among(bounded)
+    pulled = _pulled(H, g, sided, lower[bounded], upper[bounded]) if last is None else np.ones(n, bool)
+    if not pulled.all():
+        is_pulled = np.ones(len(sided), bool)
+        is_pulled[sided.row] = pulled[sided.column % n]
+        sided, bounded[bounded] = sided.among(is_pulled), is_pulled
     own = np.flatnonzero(pulled)
     moves = ~still[:, own].all(axis=1)
     moving = np.flatnonzero(moves)
-    at_rest = np.zeros(len(rows), bool)
-    at_rest[rows.row] = ~pulled[coordinate]
-    bounded = bounded & ~at_rest
     last = last and replace(last, border=last.border[moving], across=last.across[bounded])
     place = (np.cumsum(moves)[:, None] - 1) * len(own) + np.cumsum(pulled) - 1  # of those that move and are pulled
-    part = SparseRows(rows.start, place.ravel()[rows.column].astype(np.int32), rows.value).among(bounded)
+    part = SparseRows(sided.start, place.ravel()[sided.column].astype(np.int32), sided.value)
     cells = np.ix_(moving, own)
     search = solve_banded_qp(
-        _of_moving(H[:, :, own[:, None], own], still[:, own]),
+        _of_moving(H.take(own, 2).take(own, 3), still[:, own]),
         g[cells],
         part,
         lower[bounded],
@@ -170,12 +171,12 @@ def _pulled(H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array) ->
     """(n,) bool, coordinates that something moves in a frame: a gradient, a row that asks for it, or another one."""
     n = g.shape[1]
     pulled, coupled = g.any(axis=0), H.any(axis=(0, 1))
+    coordinate, counts = rows.column % n, np.diff(rows.start)
+    first = np.repeat(coordinate[rows.start[:-1][counts > 0]], counts[counts > 0])
+    coupled |= np.bincount(first * n + coordinate, minlength=n * n).reshape(n, n) > 0
     np.fill_diagonal(coupled, False)
-    coordinate, first = rows.column % n, np.zeros(len(rows), int)
-    first[rows.row[::-1]] = coordinate[::-1]
-    met = first[rows.row]
-    coupled[coordinate[coordinate != met], met[coordinate != met]] = True
-    pulled[coordinate[((lower > 0.0) | (upper < 0.0))[rows.row]]] = True
+    is_asked = np.repeat((lower > 0.0) | (upper < 0.0), counts)
+    pulled |= np.bincount(coordinate[is_asked], minlength=n) > 0
     return pulled | coupled.any(axis=0) | coupled.any(axis=1)
 
 

@@ -47,8 +47,8 @@ class SparseRows:
 
     def among(self, rows: Array) -> SparseRows:
         """Some of the rows, (m,) bool."""
-        kept, counts = rows[self.row], np.diff(self.start)[rows]
-        start = np.concatenate(([0], np.cumsum(counts)))
+        counts = np.diff(self.start)
+        kept, start = np.repeat(rows, counts), np.concatenate(([0], np.cumsum(counts[rows])))
         return SparseRows(start.astype(np.int32), self.column[kept], self.value[kept])
 
     def __len__(self) -> int:

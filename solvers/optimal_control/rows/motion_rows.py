@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -187,6 +188,7 @@ class LinearisedRows:
         z[self.plain : len(self.lower)] = np.maximum(newest, EASED * before)[self.plain : len(self.lower)]
         return z
 
+    @cached_property
     def residual(self) -> Array:
         """(m,) the residual beyond what is held."""
         return np.clip(0.0, self.lower, self.upper)

@@ -126,7 +126,8 @@ class TipFrames(TaskFrames):
         links = grid.backend.frame_placements(grid.model.tree, q)[:, self.index]
         T = links @ self.task.offset
         J = grid.backend.frame_jacobian(grid.model.tree, q, self.index, Reference.LOCAL_WORLD_ALIGNED)
-        J[:, :3] -= so3.hat(T[:, :3, 3] - links[:, :3, 3]) @ J[:, 3:]
+        if self.task.offset[:3, 3].any():
+            J[:, :3] -= so3.hat(T[:, :3, 3] - links[:, :3, 3]) @ J[:, 3:]
         return T, J
 
     def _bending(self, tip: Array, wrench: Array) -> Array:

@@ -157,7 +157,7 @@ def test_a_step_that_cannot_be_taken_back_with_its_own_sides_is_shortened(monkey
 def test_an_optimum_may_cost_as_much_more_as_what_is_held_to_rounding_gains(kkt, more, is_taken):
     """Beside it are motions that cost less, as their residuals are not quite 0."""
     at = SimpleNamespace(excess=0.0)
-    rows = SimpleNamespace(residual=lambda: np.zeros(1))
+    rows = SimpleNamespace(residual=np.zeros(1))
     before, best, now = (
         sqp.MotionOptimum(at, cost, own, rows, 1) for cost, own in ((2.0, 1.0), (1.0, 0.05), (1.0 + more, kkt))
     )
