@@ -209,7 +209,7 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
 static void add_product(int32_t n, const double *H, const int32_t *first, const double *x, double *y) {
   for (int32_t i = 0; i < n; i++) {
     const double *row = H + (int64_t)i * n + first[i];
-    y[i] += rk_dot(i - first[i] + 1, row, x + first[i]);
+    y[i] += first[i] == i ? row[0] * x[i] : rk_dot(i - first[i] + 1, row, x + first[i]);
     rk_add_scaled(i - first[i], x[i], row, y + first[i]);
   }
 }
