@@ -25,7 +25,8 @@ def data_counts() -> list[int]:
 
 
 def visuals_of(obj: bpy.types.Object, link: str) -> list[bpy.types.Object]:
-    return [child for child in obj.children if child.parent_bone == binding(obj).bone_of_link[link]]
+    bone = binding(obj).bone_of_link[link]
+    return [child for child in obj.children if child.parent_bone == bone]
 
 
 def assert_visuals_stand_where_the_model_says(obj: bpy.types.Object) -> None:

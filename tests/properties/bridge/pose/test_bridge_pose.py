@@ -93,7 +93,7 @@ def test_every_real_robot_is_shown_as_its_model(scene: bpy.types.Scene) -> None:
         model = load_urdf(path)
         obj = build(model)
         rng = np.random.default_rng(0)
-        for _ in range(100):
+        for _ in range(10):
             q = moderate(model, random_configuration(model, rng))
             assert shown_error(obj, q) < 1e-5, path.stem
 
