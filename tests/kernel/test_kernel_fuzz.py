@@ -52,7 +52,10 @@ def solve(seed):
     random_problem(seed).solve(backend="native")
 
 def motion(seed):
-    motion_case(seed, 8).followed("native")
+    try:
+        motion_case(seed, 8).followed("native")
+    except robokin.TaskError as error:  # where tasks lead all joints whose springs an extended Jacobian holds
+        assert "nothing to hold" in str(error), error
 
 def overflow(seed):
     tree = random_robot(seed, 5).tree
