@@ -54,10 +54,10 @@ test test-slow: export OPENBLAS_NUM_THREADS := 1
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
-	$(BIN)/python -m pytest -m 'not slow and not smoke and not window' -n 2
+	$(BIN)/python -m pytest -m 'not slow and not smoke and not window' -n 2 --durations 20
 
 test-slow: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
-	$(BIN)/python -m pytest -m 'slow and not smoke and not window' -n 2
+	$(BIN)/python -m pytest -m 'slow and not smoke and not window' -n 2 --durations 20
 
 # The peers exclude each other's Pinocchio: PlaCo gets a Python of its own, Blender is in $(VENV).
 bench: $(BENCH)/.installed $(BENCH)-placo/.installed $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel

@@ -2,7 +2,8 @@
 
 `python benchmarks/whole_motion.py [--rounds 3]`. The time of `optimize_motion` with the cost "acceleration", without
 that of `track`, whose frames it starts from. By the processor's time; the fastest round counts. Exit code 1 when a
-promise is not kept. Of motions with frames out of reach, solved once, the time is shown and none is required.
+promise is not kept. Of motions with frames out of reach, and of the fastest one, solved once, the time is shown and
+none is required.
 """
 
 from __future__ import annotations
@@ -73,22 +74,35 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     kept = True
-    cases: tuple[tuple[str, Callable[[int], Problem], int, float], ...] = (
-        ("panda, tool on a closed path", arm, 1000, 1.0),
-        ("talos, two feet pinned, a hand round", humanoid, 250, 10.0),
-        ("panda, some frames out of reach", partial(arm, radius=0.25), 1000, np.inf),
-        ("panda, many frames out of reach", partial(arm, radius=0.4), 1000, np.inf),
-        ("panda, outwards", partial(stretched, name="panda", out=0.5, aside=(0.0, 0.3, 0.2)), 1000, np.inf),
-        ("ur5, outwards", partial(stretched, name="ur5", out=0.7, aside=(0.1, -0.3, 0.1), times=3), 1000, np.inf),
+    cases: tuple[tuple[str, Callable[[int], Problem], int, float, str], ...] = (
+        ("panda, tool on a closed path", arm, 1000, 1.0, "acceleration"),
+        ("talos, two feet pinned, a hand round", humanoid, 250, 10.0, "acceleration"),
+        ("panda, some frames out of reach", partial(arm, radius=0.25), 1000, np.inf, "acceleration"),
+        ("panda, many frames out of reach", partial(arm, radius=0.4), 1000, np.inf, "acceleration"),
+        (
+            "panda, outwards",
+            partial(stretched, name="panda", out=0.5, aside=(0.0, 0.3, 0.2)),
+            1000,
+            np.inf,
+            "acceleration",
+        ),
+        (
+            "ur5, outwards",
+            partial(stretched, name="ur5", out=0.7, aside=(0.1, -0.3, 0.1), times=3),
+            1000,
+            np.inf,
+            "acceleration",
+        ),
+        ("panda, in the least time", arm, 200, np.inf, "duration"),
     )
-    for name, make, frames, required in cases:
+    for name, make, frames, required, cost in cases:
         model, tasks, targets, q = make(frames)
         taken = np.inf
         for _ in range(rounds if required < np.inf else 1):
             begin = time.process_time()
             tracked = track(model, tasks, targets, q, DT)
             middle = time.process_time()
-            found = optimize_motion(model, tasks, targets, q, DT, "acceleration")
+            found = optimize_motion(model, tasks, targets, q, DT, cost)
             taken = min(taken, time.process_time() - middle - (middle - begin))
         kept &= taken <= required
         verdict = f"required {required:g}   " + ("kept" if taken <= required else "MISSED")

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..robokin.errors import UnknownNameError
 from .arguments import BLEND, is_blend
 from .errors import UsageError
 from .interrupts import check_interrupt, interrupts_held
 from .quiet import output_dropped
-from .terminal import show_progress
 
 if TYPE_CHECKING:
     import bpy
 
 ROOT = __package__.rpartition(".")[0]
-Result = TypeVar("Result")
 
 
 @contextmanager
@@ -131,17 +129,6 @@ def chosen_frames(robot: bpy.types.Object, chosen: tuple[int, int] | None, step:
     if last < first:
         raise UsageError(f"the range of {robot.name!r} ends before it begins: frames {first} to {last}; give --frames")
     return range(first, last + 1, step or settings.step)
-
-
-def run_steps(steps: Generator[float, None, Result]) -> Result:
-    """What a generator of shares of work done (0..1) returns; a person at a terminal sees the shares."""
-    while True:
-        try:
-            check_interrupt()
-            show_progress(next(steps))
-        except StopIteration as done:
-            show_progress(None)
-            return done.value
 
 
 def reason_of(error: RuntimeError) -> str:

@@ -28,19 +28,19 @@ def add_margin(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def collisions_among(model: RobotModel, world: str | None) -> CollisionModel:
-    """What may not touch: links, but for those that do at rest, and the links of the description `world` at zero.
-    Raises UsageError where that is nothing, or meshes are not found."""
+def collisions_among(model: RobotModel, world: str | None, margin: float) -> CollisionModel:
+    """What may not touch: links, but for those that do at rest or that no motion keeps the margin [m] apart, and the
+    links of the description `world` at zero. Raises UsageError where that is nothing, or meshes are not found."""
     from ..robokin.collision import CollisionModel
 
     around = None if world is None else load_urdf(world)
     hull = _mesh_hull([model] if around is None else [model, around])
     obstacles = [] if around is None else _obstacles(around, hull)
-    resting = CollisionModel(model, hull=hull).touching_at_rest()
-    found = CollisionModel(model, obstacles, resting, hull)
+    links = CollisionModel(model, hull=hull)
+    found = CollisionModel(model, obstacles, [*links.touching_at_rest(), *links.always_near(margin)], hull)
     if found.left_out:
-        links = ", ".join(dict.fromkeys(found.left_out))
-        raise UsageError(f"the collision meshes of {links} are not found: name their folder with --package-path")
+        names = ", ".join(dict.fromkeys(found.left_out))
+        raise UsageError(f"the collision meshes of {names} are not found: name their folder with --package-path")
     if found.is_empty:
         raise UsageError(
             f"nothing can collide: {model.name!r} has no collision shapes, or no two that may collide; "

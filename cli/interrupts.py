@@ -1,12 +1,18 @@
-"""Ctrl+C while Blender works: it takes an exception that comes out of one of its own calls for a fault, or crashes."""
+"""Ctrl+C while Blender works, or modules are imported. Blender takes an exception that comes out of its own calls for a
+fault, or crashes; one that comes out of an import is lost, or NumPy takes it for a bad installation."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+from .terminal import show_progress
+
+Result = TypeVar("Result")
 
 
 class _Held:
@@ -51,6 +57,18 @@ def check_interrupt() -> None:
     handler = signal.getsignal(signal.SIGINT)
     if isinstance(handler, _Held) and handler.came:
         raise KeyboardInterrupt
+
+
+def run_steps(steps: Generator[float, None, Result]) -> Result:
+    """What a generator of shares of work done (0..1) returns; a person at a terminal sees the shares."""
+    while True:
+        check_interrupt()
+        try:
+            show_progress(next(steps))
+        except StopIteration as done:
+            show_progress(None)
+            check_interrupt()
+            return done.value
 
 
 def ignore_interrupts() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple, NoReturn
 
 from ..robokin.errors import RobokinError
 from .errors import UsageError
-from .interrupts import ignore_interrupts
+from .interrupts import ignore_interrupts, interrupts_held
 from .terminal import log_shown, open_streams, out, say, tell
 from .version import version
 
@@ -137,7 +137,9 @@ def _run(argv: Sequence[str], in_blender: bool) -> int:
     try:
         words = _joined(argv)
         chosen = next((word for word in words if not word.startswith("-")), "")
-        arguments, unknown = build_parser(chosen).parse_known_args(words, argparse.Namespace(in_blender=in_blender))
+        with interrupts_held():
+            parser = build_parser(chosen)
+        arguments, unknown = parser.parse_known_args(words, argparse.Namespace(in_blender=in_blender))
         if unknown:
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         from .arguments import check_written_files  # the command has imported it

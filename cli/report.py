@@ -15,6 +15,7 @@ from ..robokin.errors import FileFormatError
 from ..robokin.files.text_file import read_text, written
 from ..robokin.model.robot import RobotModel
 from .errors import UsageError
+from .interrupts import check_interrupt
 from .terminal import out
 
 STANDARD_OUTPUT = "-"
@@ -31,7 +32,9 @@ def write_report(report: dict, target: str | None, summary: str) -> None:
 @contextmanager
 def kept_report(report: dict, target: str | None) -> Iterator[None]:
     """The file of `write_report`: there when the block ends, but a disk without room for it is found before the block
-    does what the report says. `show_report` does the rest. Raises FileFormatError."""
+    does what the report says. `show_report` does the rest. Raises FileFormatError, and KeyboardInterrupt after Ctrl+C:
+    what was stopped reports nothing."""
+    check_interrupt()
     if target in (None, STANDARD_OUTPUT):
         yield
     else:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+import os
 import platform
 import re
 import subprocess
 import sys
 import tempfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -202,9 +204,9 @@ def main(arguments: list[str] | None = None) -> int:
     names: list[str] = []
     for name in options.target:
         names += list(TARGETS) if name == "all" else [host() if name == "host" else name]
-    for name in dict.fromkeys(names):
-        wheel = build_wheel(TARGETS[name], options.out)
-        print(f"{wheel} ({wheel.stat().st_size} bytes)")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # of threads that wait for compilers
+        for wheel in pool.map(lambda name: build_wheel(TARGETS[name], options.out), dict.fromkeys(names)):
+            print(f"{wheel} ({wheel.stat().st_size} bytes)", flush=True)
     return 0
 
 

@@ -244,7 +244,7 @@ def _draw_limits(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
     column = layout.box().column(align=True)
     column.label(text="What keeps it from being faster:", icon="TIME")
     for index, row in enumerate(rows[:LIMITS_SHOWN]):
-        text = f"{_frames(row)}: {row.status} of " if row.reason else f"{_frames(row)}: the animation itself"
+        text = f"{_frames(row)}: {row.status} of " if row.reason else f"{_frames(row)}: the {row.status} itself"
         text += clipped(row.reason, max(row_letters(context, 1.0) - len(text), 8))
         shown = column.operator("robokin.failure_show", text=text)
         shown.index, shown.of = index, "RETIME"

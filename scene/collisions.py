@@ -88,15 +88,19 @@ def avoids_collisions(obj: bpy.types.Object, avoid: bool | None = None) -> bool:
     return bool(obj.robokin.solver.avoid_collisions) if avoid is None else avoid
 
 
+def margin_of(obj: bpy.types.Object, robot: Binding) -> float:
+    """[m] that nothing comes nearer."""
+    return float(obj.robokin.solver.collision_margin * metres_per_world_unit(obj, robot))
+
+
 def clearance_of(
     obj: bpy.types.Object, robot: Binding, collisions: CollisionModel | None, margin: float | None = None
 ) -> ClearanceTask:
     """What the robot keeps away from. margin [m]: in place of its own. Raises RobokinError for a robot without
     collision shapes, or whose meshes are not found."""
-    own = obj.robokin.solver.collision_margin * metres_per_world_unit(obj, robot)
     known = checked_collisions(obj, collisions)
     placed = np.array([each.placement.reshape(-1, 4, 4)[0] for each in known.obstacles]).reshape(-1, 4, 4)
-    return ClearanceTask(known, own if margin is None else margin, placed)
+    return ClearanceTask(known, margin_of(obj, robot) if margin is None else margin, placed)
 
 
 def checked_collisions(obj: bpy.types.Object, collisions: CollisionModel | None) -> CollisionModel:

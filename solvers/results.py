@@ -13,6 +13,7 @@ from ..robokin.arrays import Array
 
 if TYPE_CHECKING:
     from ..robokin.collision.model import Near
+    from .tasks import Task
 
 
 class Status(enum.StrEnum):
@@ -200,6 +201,16 @@ class BatchResult:
     iterations: Array
     attempts: Array
 
+    @classmethod
+    def of(cls, found: Sequence[SolveResult], nq: int, tasks: int) -> BatchResult:
+        return cls(
+            [each.status for each in found],
+            np.array([each.q for each in found]).reshape(len(found), nq),
+            np.array([each.residual_array for each in found]).reshape(len(found), tasks, 2),
+            np.array([each.iterations for each in found], np.int32),
+            np.array([each.attempts for each in found], np.int32),
+        )
+
     @property
     def converged(self) -> Array:
         """(b,) bool."""
@@ -207,3 +218,7 @@ class BatchResult:
 
     def __len__(self) -> int:
         return len(self.status)
+
+
+def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:
+    return [tuple(part.name for part in task.parts) for task in tasks]

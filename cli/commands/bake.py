@@ -25,6 +25,7 @@ from ..arguments import (
     threshold,
 )
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..report import frame_rows, read_joint_values, show_report
 from ..text.criteria import GRAMMAR as CRITERIA
 from ..text.criteria import parse_criterion
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.deviation is not None and arguments.singularities not in (None, "deviate"):
         raise UsageError(f"--deviation is for --singularities deviate, not {arguments.singularities}")
     from ..blend_saving import save_with_report
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 
 from ..arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step, threshold
+from ..interrupts import run_steps
 from ..motion_arguments import add_motion_limits, add_path_limits, path_limits
 from ..report import frame_rows, write_report
 from ..text.scene_tasks import ad_hoc_tasks
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -9,6 +9,7 @@ import os
 from ...robokin.units import counted
 from ..arguments import add_json, check_written_files, output_blend
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..report import frame_rows, show_report
 
 
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     from ..blend_saving import save_with_report
-    from ..blender import blender, run_steps, some_window
+    from ..blender import blender, some_window
 
     with blender():
         import bpy

@@ -21,6 +21,7 @@ from ...solvers.motion.plot import write_plot
 from ...solvers.motion.violation import Violation
 from ..arguments import add_frames, add_json, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..report import write_report
 from ..robot_file import load_model
 
@@ -31,7 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)
     parser.add_argument("--motion", metavar="MOTION", help="motion.csv, .json or .yaml, as `robokin export` writes it")
     add_frames(parser)
-    parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
+    parser.add_argument(
+        "--rate",
+        metavar="HZ",
+        type=rate,
+        help="samples per second, of the smooth curve that `robokin export` writes (one for each frame)",
+    )
     parser.add_argument("--link", metavar="LINK", action="append", help="also its twist and acceleration (repeatable)")
     parser.add_argument(
         "--plot", metavar="FILE.svg", type=output_ending(".svg"), help="draw positions to efforts over time"
@@ -66,7 +72,7 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _animation(arguments: argparse.Namespace) -> tuple[MotionDynamics, list[Violation]]:
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -20,6 +20,7 @@ from ...robokin.units import counted
 from ...robokin.urdf.ranges import with_ranges
 from ..arguments import MOTIONS, add_frames, add_robot_file, is_blend, output_ending, rate
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..robot_file import load_model
 from ..terminal import out, say
 
@@ -33,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
     parser.add_argument(
         "--smooth",
-        action="store_true",
-        help="a curve that is twice continuously differentiable, inside the limits, near the frames",
+        action=argparse.BooleanOptionalAction,
+        help="a curve that is twice continuously differentiable and inside the limits, through the frames where limits "
+        "let it (as with --rate); or the animation as Blender shows it between frames",
     )
     parser.add_argument(
         "--dynamics",
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     ending = Path(arguments.output).suffix.lower()
-    options = (arguments.frames, arguments.rate, arguments.smooth or None, arguments.dynamics or None)
+    options = (arguments.frames, arguments.rate, arguments.smooth, arguments.dynamics or None)
     if ending in (URDF, SRDF) and any(each is not None for each in options):
         raise UsageError(f"--frames, --rate, --smooth and --dynamics are for motions; a {ending} has none")
     if ending == URDF and not is_blend(arguments.file):
@@ -71,10 +73,12 @@ def run(arguments: argparse.Namespace) -> bool:
 
 def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
     from ...solvers.motion.files import WITH_QUANTITIES, write_motion
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     if arguments.dynamics and ending not in WITH_QUANTITIES:
         raise UsageError(f"--dynamics: a {ending} has no place for it (valid: {', '.join(WITH_QUANTITIES)})")
+    if arguments.smooth is False and ending == PVT:
+        raise UsageError(f"--no-smooth: a {PVT} is the smooth curve")
     with blender_file(arguments):
         import bpy
 

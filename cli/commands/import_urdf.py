@@ -12,8 +12,8 @@ from ...robokin.limit_warnings import limit_warnings
 from ...robokin.units import counted
 from ...robokin.urdf.srdf import Srdf
 from ...solvers.motion.files import absent_note, read_known_motion
-from ...solvers.progress import finish
 from ..arguments import add_urdf_options, output_blend
+from ..interrupts import run_steps
 from ..robot_file import load_description
 from ..terminal import out, say
 
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> bool:
             from ...scene.link_shapes import COLLISIONS, PARTS, fit_shapes
 
             try:
-                say(str(finish(fit_shapes(bpy.context, robot, PARTS, COLLISIONS))))
+                say(str(run_steps(fit_shapes(bpy.context, robot, PARTS, COLLISIONS))))
             except RobokinError as fault:  # no reason to refuse the robot
                 warnings.append(f"collision meshes left as they are: {fault}")
         name = robot.name

@@ -36,9 +36,9 @@ from ...solvers.program.bindings import binding_labels, binding_spans
 from ...solvers.program.chains import MoveError
 from ...solvers.program.moves import read_moves
 from ...solvers.program.run import Parts, program_motion, run_moves_steps
-from ...solvers.progress import finish
 from ..arguments import add_json, add_posture, add_robot_file, is_blend
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits
 from ..report import read_start, write_report
 from ..robot_file import load_posed, posed_of_blend
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> bool:
             model, done = _of_blend(arguments, made)
         else:
             model, q = load_posed(arguments, arguments.posture, arguments.srdf)
-            done = finish(made(model, q))
+            done = run_steps(made(model, q))
     except MoveError as problem:
         raise FileFormatError(arguments.moves, None, str(problem)) from None
     motion = program_motion(done, arguments.rate)
@@ -105,7 +105,7 @@ def _of_blend(
         from ...properties.bridge import binding
         from ...properties.frame_rate import frame_seconds
         from ...scene.keyed_numbers import kept_to_its_end, narrowest
-        from ..blender import chosen_frames, run_steps
+        from ..blender import chosen_frames
 
         scene, frames, bound = bpy.context.scene, chosen_frames(robot, None, 1), binding(robot)
         assert scene is not None  # an open file has one

@@ -11,11 +11,12 @@ import argparse
 from pathlib import Path
 
 from ...solvers.motion.files import write_motion
-from ...solvers.planning.plan import BUDGET, plan_path_steps
+from ...solvers.planning.plan import BUDGET, RESOLUTION, plan_path_steps
 from ...solvers.tasks.clearance import MARGIN
 from ..arguments import BLEND, add_frames, add_json, add_robot_file, is_blend, is_whole, output_file, rate, seed
 from ..collisions import add_margin, add_obstacles, collisions_among
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..motion_arguments import MOTIONS, add_motion_limits, motion_limits
 from ..report import kept_report, read_joint_values, read_start, show_report, write_report
 from ..robot_file import load_model
@@ -57,21 +58,21 @@ def _keyed(arguments: argparse.Namespace) -> bool:
     if arguments.output is not None and Path(arguments.output).suffix.lower() != BLEND:
         raise UsageError(f"-o {arguments.output}: the path of a .blend is written into a {BLEND}")
     from ..blend_saving import save_as
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy
 
         from ...properties.bridge import binding
         from ...scene.bake.path_plan import plan_steps
-        from ...scene.tasks.root_frames import metres_per_world_unit
+        from ...scene.collisions import margin_of
 
         robot = find_robot(arguments.robot)
         bound = binding(robot)
         frames = chosen_frames(robot, arguments.frames, 1)
         margin = arguments.margin
         if margin is None:
-            margin = robot.robokin.solver.collision_margin * metres_per_world_unit(robot, bound)
+            margin = margin_of(robot, bound)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         ends = frames[0], frames[-1]
         steps = plan_steps(scene, view_layer, robot, bound, *ends, margin, arguments.budget, arguments.seed)
@@ -93,7 +94,6 @@ def _written(arguments: argparse.Namespace) -> bool:
         raise UsageError("name the end with --q1 and the motion with -o")
     if Path(arguments.output).suffix.lower() not in MOTIONS:
         raise UsageError(f"-o {arguments.output} does not end in {', '.join(MOTIONS)}")
-    from ..blender import run_steps
 
     model = load_model(arguments)
     q0 = read_start(model, arguments.q0 or "{}", "--q0")
@@ -101,8 +101,8 @@ def _written(arguments: argparse.Namespace) -> bool:
     given = model.configuration(end)
     for name in end:
         q1[model.slot(name).q] = given[model.slot(name).q]
-    collisions = collisions_among(model, arguments.obstacles)
     margin = MARGIN if arguments.margin is None else arguments.margin
+    collisions = collisions_among(model, arguments.obstacles, margin + RESOLUTION)
     limits = motion_limits(arguments)
     plan = run_steps(
         plan_path_steps(model, collisions, q0, q1, limits, margin=margin, budget=arguments.budget, seed=arguments.seed)

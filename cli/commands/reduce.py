@@ -7,6 +7,7 @@ import argparse
 import math
 
 from ..arguments import add_blend_file, add_frames, add_json, add_new_action, add_output
+from ..interrupts import run_steps
 from ..motion_arguments import positive
 from ..report import show_report
 
@@ -27,7 +28,7 @@ def _bound(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> bool:
     from ..blend_saving import save_with_report
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -17,11 +17,11 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.structure.narrow_limits import with_limits_around
 from ...solvers.motion.files import read_motion, write_motion
 from ...solvers.motion.motion import Motion
-from ...solvers.progress import finish
 from ...solvers.retiming.retime import retime_steps
 from ...solvers.retiming.timing import Retimed
 from ..arguments import add_frames, add_json, add_robot_file, is_blend
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits, seconds
 from ..report import write_report
 from ..robot_file import load_model
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> bool:
         if arguments.frames is not None:
             raise UsageError("--frames is for the animation of a .blend; --motion has its own times")
         motion = read_motion(arguments.motion, load_model(arguments))
-        found = finish(timed(motion))
+        found = run_steps(timed(motion))
     elif is_blend(arguments.file):
         motion, found = _of_animation(arguments, timed)
     else:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> bool:
     ]
     shares: dict[str, float] = {}
     for b in found.bindings:
-        what = f"{b.kind} of {b.joint}" if b.joint else "the animation itself"
+        what = f"{b.kind} of {b.joint}" if b.joint else f"the {b.kind} itself"
         shares[what] = shares.get(what, 0.0) + b.end - b.start
     lines = [f"{arguments.output}: {found.duration:.3f} s, before {motion.duration:.3f} s"]
     lines.append("what keeps it from being faster:" if shares else "nothing moves in it")
@@ -82,7 +82,7 @@ def _of_animation(
     arguments: argparse.Namespace, timed: Callable[[Motion], Generator[float, None, Retimed]]
 ) -> tuple[Motion, Retimed]:
     """The animation of a .blend, and its new timing inside the limits of all frames that it takes."""
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -8,6 +8,7 @@ import argparse
 
 from ...robokin.units import counted
 from ..arguments import add_blend_file, add_frames, add_json, add_new_action, add_output, add_step, checked_number
+from ..interrupts import run_steps
 from ..report import show_report
 
 
@@ -27,7 +28,7 @@ def seconds(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> bool:
     from ..blend_saving import save_with_report
-    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -14,13 +14,13 @@ from ...robokin import Joint, RobotModel, TaskError
 from ...robokin.structure.locking import locked_model
 from ...robokin.units import coordinate_units, counted, with_unit
 from ...solvers import ClearanceTask, Task, all_postures, solve_ik
-from ...solvers.progress import finish
 from ...solvers.tasks import FrameTask
 from ...solvers.tasks.clearance import MARGIN
 from ...solvers.tasks.protocols import VelocityTask
 from ..arguments import add_backend, add_criteria, add_json, add_lock, add_posture, add_robot_file, is_blend, seed
 from ..collisions import add_margin, add_obstacles, collisions_among
 from ..errors import UsageError
+from ..interrupts import run_steps
 from ..report import read_joint_values, write_report
 from ..robot_file import load_posed, posed_of_blend
 from ..text.criteria import GRAMMAR as CRITERIA
@@ -132,13 +132,14 @@ def _without_scene(arguments: argparse.Namespace) -> Request:
     for text, task in zip(arguments.task, tasks, strict=True):
         check_task(text, task, model)
 
+    margin = MARGIN if arguments.margin is None else arguments.margin
+
     def collisions() -> CollisionModel:
-        return collisions_among(model, arguments.obstacles)
+        return collisions_among(model, arguments.obstacles, margin)
 
     criteria = [parse_criterion(text, model, collisions) for text in arguments.criterion]
     if not arguments.avoid:
         return model, q0, tasks, [], criteria
-    margin = MARGIN if arguments.margin is None else arguments.margin
     return model, q0, tasks, [ClearanceTask(collisions(), margin)], criteria
 
 
@@ -162,7 +163,7 @@ def _in_scene(arguments: argparse.Namespace) -> Request:
             raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
         scene = bpy.context.scene
         assert scene is not None  # an open file has one
-        apart: list[Task] = [*finish(clearance_now(scene, robot, bound, arguments.avoid, arguments.margin))]
+        apart: list[Task] = [*run_steps(clearance_now(scene, robot, bound, arguments.avoid, arguments.margin))]
         criteria = [parse_criterion(text, model, lambda: still_collisions(robot)) for text in arguments.criterion]
         return padlocked, q0, ad_hoc_now(bpy.context, robot, ad_hoc), apart, criteria
 

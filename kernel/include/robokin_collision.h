@@ -8,6 +8,7 @@
    own frame and is that of Core in robokin/collision/core.py, field by field. Not owned. */
 typedef struct rk_shape {
   int32_t n_points, n_normals, n_edges;
+  int32_t is_block;      /* a box or cylinder about the origin, along the axes: its last point is half of its sides */
   const double *points;  /* [n_points][3] */
   const double *normals; /* [n_normals][3] unit normals of the hull's faces; more do no harm */
   const double *edges;   /* [n_edges][3] unit directions of its edges; more do no harm */

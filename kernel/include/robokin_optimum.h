@@ -17,7 +17,7 @@ typedef struct rk_optimum {
   const double *metric;           /* [nv] of the other potentials, weighted; null: none */
   const double *other;            /* [2 + nv] their weighted sum, that of their sizes, and its slope along v */
   rk_other_potentials potentials; /* null: the kernel has all */
-  int32_t n_cones, reserved;
+  int32_t n_cones, poses;         /* poses: so many are looked at, at most */
 } rk_optimum;
 
 /* Why a pose is said to be no optimum. */
@@ -33,7 +33,7 @@ enum rk_optimum_code {
    code: an rk_optimum_code, RK_OPTIMUM_FOUND exactly when `stationary` is at most 1e-6 and nothing better is around. */
 typedef struct rk_optimum_outcome {
   double cost, stationary, change;
-  int32_t code, iterations;
+  int32_t code, iterations, poses, reserved; /* poses: looked at */
 } rk_optimum_outcome;
 
 RK_API int32_t rk_sizeof_optimum(void);

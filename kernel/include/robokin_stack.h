@@ -25,6 +25,8 @@ typedef struct rk_stack {
   double *residuals;         /* [n_tasks][2] at data->q: the kernel's tasks, then others */
   double *across;            /* [n_tasks][2] the same without what is along a path */
   const int32_t *used_from;  /* [nq] so many levels count at least when restarts draw a coordinate; null: no restarts */
+  const double *costs;       /* [levels] of a step when so many levels count */
+  double *steps;             /* [1] what they may cost: when it is spent, a search begins no further attempt; null: no end */
   const double *postures;    /* [levels][nq] that tasks of the first levels prescribe: one more initial guess; null: none */
   rk_other_rows rows;         /* null: the kernel has all */
   rk_other_criteria criteria; /* null: the kernel has all */

@@ -4,7 +4,7 @@
 
 #include "robokin_kernel.h"
 
-enum { RK_KNOTS = 24 };
+enum { RK_KNOTS = 28 };
 
 /* The values are those of Planned in solvers/trajectories/reference.py. */
 enum rk_planned { RK_PLANNED_FOUND = 0, RK_PLANNED_END = 1, RK_PLANNED_BOUNDS = 2 };

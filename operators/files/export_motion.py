@@ -45,8 +45,10 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
 
     smooth: bpy.props.BoolProperty(
         name="Smooth",
-        description="A curve that is twice continuously differentiable and keeps the limits at all times, near the "
-        "frames, in place of the animation between them",
+        description="A curve that is twice continuously differentiable and keeps the limits at all times, through the "
+        "frames where they let it, in place of the animation between frames",
+        default=True,
+        options={"SKIP_SAVE"},
     )
 
     dynamics: bpy.props.BoolProperty(
@@ -92,7 +94,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.draw_properties("format", "rate")
-        if self.format != "PVT":  # which always is
+        if self.rate and self.format != "PVT":  # which always is
             layout.prop(self, "smooth")
         if EXTENSIONS[self.format] in WITH_QUANTITIES:
             layout.prop(self, "dynamics")
@@ -104,8 +106,9 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
             path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
         first, last = self.span(context.scene, settings)
         rate = self.given("rate", settings.rate) or None
+        smooth = self.given("smooth", rate is not None)
         spline = path.suffix.lower() == EXTENSIONS["PVT"]
-        motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth, spline)
+        motion = yield from motion_at_rate(context.scene, obj, first, last, rate, smooth, spline)
         columns = {}
         if self.dynamics and path.suffix.lower() in WITH_QUANTITIES:
             robot = binding(obj)

@@ -13,23 +13,27 @@ from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
 from ...robokin.units import counted
+from ...scene.collisions import margin_of
 from ...scene.obstacles import obstacles_in
+from ...solvers.planning.plan import RESOLUTION
 from ..common import RobotOperator
 from ..tasks.entries import RemoveEntryOperator
 
 
 class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
-    """List the pairs of links that touch at rest, or at every one of many random poses: they may touch"""
+    """List the pairs of links that touch at rest or always, or that no motion keeps the Margin apart"""
 
     bl_idname = "robokin.find_touching"
     bl_label = "List Touching Pairs"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        model = binding(obj).model
+        robot = binding(obj)
+        model = robot.model
         if not any(link.collisions for link in model.links):
             raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
         links = CollisionModel(model, hull=mesh_hull)
-        found = dict.fromkeys(links.touching_at_rest(), "Rest") | dict.fromkeys(links.always_touching(), "Always")
+        always = links.always_near(margin_of(obj, robot) + RESOLUTION)  # of a plan, too
+        found = dict.fromkeys(links.touching_at_rest(), "Rest") | dict.fromkeys(always, "Always")
         self.report({"INFO"}, f"{counted(store_link_pairs(obj, found), 'pair')} listed that had not been")
         return {"FINISHED"}
 

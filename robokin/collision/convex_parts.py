@@ -232,11 +232,13 @@ def _cut(piece: _Piece, enough: float, eps: float) -> tuple[_Piece, _Piece] | No
     planes += [(axis, centre) for axis in np.linalg.eigh(beside.T @ beside)[1].T[1:]]  # across what is bent
     some = np.random.default_rng(0).permutation(len(depths))[:_SAMPLES]
     few = piece.some(some)
+    are_edges = float(few.depths @ few.areas) <= eps * float(few.areas.sum())  # only edges are not convex
     best, least = None, np.inf
     for plane in planes:
         halves = [_side(few, plane, sign, eps) for sign in (1.0, -1.0)]
         sizes = [half.areas for half in halves]
-        if min(map(np.sum, sizes)) <= _CHIP * sum(map(np.sum, sizes)):
+        is_chip = min(map(np.sum, sizes)) <= _CHIP * sum(map(np.sum, sizes))
+        if is_chip and not (are_edges and abs(plane[0] @ n) > 1.0 - _SAME and all(map(len, sizes))):
             continue
         left = [half.depths for half in halves]
         score = sum(float(depths @ size) for depths, size in zip(left, sizes, strict=True))

@@ -22,6 +22,7 @@ class Core:
 
     normals: (k, 3) unit normals of the hull's faces, one of each two that are parallel. edges: (m, 3) unit directions
     of its edges, likewise. disc, radius: radii of disc and ball. centre: (3,) and bound: of a ball around the shape.
+    is_block: a box or cylinder about the origin, along the axes: its last point is half of its sides.
     """
 
     points: Array
@@ -29,6 +30,7 @@ class Core:
     edges: Array = field(default_factory=lambda: np.empty((0, 3)))
     disc: float = 0.0
     radius: float = 0.0
+    is_block: bool = False
     centre: Array = field(init=False)
     bound: float = field(init=False)
 
@@ -65,12 +67,12 @@ def _made(shape: CollisionShape) -> Core:
             return Core(*_line(_size(shape, "length")), radius=_size(shape, "radius"))
         case geometry.Cylinder():
             points, _, edges = _line(_size(shape, "length"))
-            return Core(points, np.array([[0.0, 0.0, 1.0]]), edges, disc=_size(shape, "radius"))
+            return Core(points, np.array([[0.0, 0.0, 1.0]]), edges, disc=_size(shape, "radius"), is_block=True)
         case geometry.Box():
             half = 0.5 * np.array([not_negative(x, "the size of a box") for x in shape.size])
             signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
             radius = not_negative(getattr(shape, "radius", 0.0), "the radius of a box")
-            return Core(half * signs, np.eye(3), np.eye(3), radius=radius)
+            return Core(half * signs, np.eye(3), np.eye(3), radius=radius, is_block=True)
         case Hull(points, radius):
             return Core(*_polytope(points), radius=radius)
     raise ModelError(

@@ -22,6 +22,7 @@ from .reference.distances import FAILED
 from .shapes import CollisionShape
 
 SAMPLES = 256  # configurations that show which links always touch
+STEADY = 1e-3  # [m] by which a distance may change that is always the same
 MeshPoints = Callable[[Mesh], CollisionShape | None]
 
 
@@ -236,17 +237,21 @@ class CollisionModel:
         """Pairs of links that are in each other at the neutral configuration. Raises ModelError, as `contacts`."""
         return [contact.names for contact in self.contacts(self.model.neutral()[None])]
 
-    def always_touching(self, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:
-        """Pairs of links that are in each other at every one of so many random configurations."""
+    def always_near(self, within: float, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:
+        """Pairs of links that are in each other at every one of so many random configurations, or nearer than `within`
+        [m] by always the same distance, to 1 mm and a fifth of `within`: no motion keeps them that far apart, and none
+        drives one into the other."""
         rng = np.random.default_rng(seed)
         q = np.stack([random_configuration(self.model, rng) for _ in range(samples)])
         own = self.pairs[(self.pairs < self._count).all(axis=1)]
         placements = self._placements(q)[:, : self._count]
-        out, _ = distances(self.cores[: self._count], placements, own, 0.0)
-        touch = {tuple(self.names[i] for i in pair): np.zeros(samples, bool) for pair in own}
+        out, _ = distances(self.cores[: self._count], placements, own, within)
+        apart = {tuple(self.names[i] for i in pair): np.full(samples, np.inf) for pair in own}
         for pair, values in zip(own, out[..., 0].T, strict=True):
-            touch[tuple(self.names[i] for i in pair)] |= values < 0.0
-        return [(a, b) for (a, b), at in touch.items() if at.all()]
+            names = tuple(self.names[i] for i in pair)
+            apart[names] = np.minimum(apart[names], values)
+        steady = min(STEADY, 0.2 * within)
+        return [pair for pair, at in apart.items() if at.max() < 0.0 or (at.max() < within and np.ptp(at) < steady)]
 
     def _pairs(self, off: set[frozenset[str]]) -> Array:
         body, beside = self._bodies()

@@ -24,7 +24,7 @@ class ShapeStruct(ctypes.Structure):
     """`rk_shape` of the kernel."""
 
     _fields_ = (
-        *((name, ctypes.c_int32) for name in ("n_points", "n_normals", "n_edges")),
+        *((name, ctypes.c_int32) for name in ("n_points", "n_normals", "n_edges", "is_block")),
         *((name, ctypes.c_void_p) for name in ("points", "normals", "edges")),
         *((name, ctypes.c_double) for name in ("disc", "radius")),
         ("centre", ctypes.c_double * 3),
@@ -68,7 +68,7 @@ def shape_structs(cores: Sequence[Core]) -> Any:
     for i, core in enumerate(cores):
         if core not in _made:
             _made[core] = ShapeStruct(
-                *(len(core.points), len(core.normals), len(core.edges)),
+                *(len(core.points), len(core.normals), len(core.edges), core.is_block),
                 *(array.ctypes.data for array in (core.points, core.normals, core.edges)),
                 *(core.disc, core.radius, (ctypes.c_double * 3)(*core.centre), core.bound),
             )

@@ -11,10 +11,10 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...properties.frame_rate import frame_seconds
 from ...solvers.criteria import criterion_names
-from ...solvers.ik.problem import part_names
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import mapped, scaled
+from ...solvers.results import part_names
 from ...solvers.tracking.precedence.best_start import follow_in_order_from_best
 from ...solvers.tracking.precedence.standing_aside import follow_in_order
 from ...solvers.tracking.result import TrackResult

@@ -16,6 +16,7 @@ from ...solvers.motion.motion import Motion
 from ...solvers.motion.violation import Violation
 from ...solvers.progress import scaled
 from ...solvers.retiming.smooth_motion import smooth_motion_steps
+from ...solvers.trajectories.sampled import sample_times
 from .samples import sample_motion
 
 _MOST = 1_000_000  # samples in one file
@@ -23,9 +24,6 @@ _MOST = 1_000_000  # samples in one file
 
 MOST_SPANS = 3  # that are named
 BROKEN = "Smooth or Retime the animation first, or give it more frames"  # what mends it
-
-_SAME_TIME = 1e-9  # [s]
-
 
 _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
 
@@ -35,25 +33,38 @@ def _is_multiple(rate: float, fps: float) -> bool:
     return share > 0.5 and abs(share - round(share)) < 1e-6
 
 
+def _check_rate(rate: float, duration: float) -> None:
+    """Raises RobokinError."""
+    if not (np.isfinite(rate) and rate > 0.0):
+        raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
+    if duration * rate > _MOST:
+        raise RobokinError(
+            f"rate {rate:g} Hz over {duration:g} s is more than {_MOST} samples: choose a lower rate, or fewer frames"
+        )
+
+
 def motion_at_rate(
     scene: bpy.types.Scene,
     obj: bpy.types.Object,
     first: int,
     last: int,
     rate: float | None = None,
-    smooth: bool = False,
+    smooth: bool | None = None,
     spline: bool = False,
 ) -> Generator[float, None, Motion]:
     """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
     frame) and at its end, which may come sooner after the sample before it. Raises RobokinError.
 
-    Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
-    does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
-    change of velocity into one sample. smooth: the curve of `smooth_motion` in place of the animation between frames.
+    smooth: the curve of `smooth_motion` in place of the animation between frames; None: where there is a rate.
     spline: that curve, with all its knots, so that the cubics between samples are its own.
+    Else positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
+    does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
+    change of velocity into one sample.
     """
     fps = 1.0 / frame_seconds(scene)
-    smooth = smooth or spline
+    if rate is not None:
+        _check_rate(rate, (last - first) / fps)
+    smooth = spline or (rate is not None if smooth is None else smooth)
     if spline and rate is not None and not _is_multiple(rate, fps):
         raise RobokinError(
             f"rate {rate:g} Hz is no multiple of the {fps:g} frames per second: a spline needs its knots, the frames"
@@ -64,17 +75,7 @@ def motion_at_rate(
         return (yield from scaled(smooth_motion_steps(by_frame, rate or fps), share, 1.0))
     if rate is None:
         return by_frame
-    if not (np.isfinite(rate) and rate > 0.0):
-        raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
-    if by_frame.duration * rate > _MOST:
-        raise RobokinError(
-            f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate, or "
-            "fewer frames"
-        )
-    times = by_frame.resample(rate).times
-    if times[-1] < by_frame.times[-1] - _SAME_TIME:
-        times = np.append(times, by_frame.times[-1])
-    straight = by_frame.at(times)
+    straight = by_frame.at(sample_times(by_frame.duration, rate))
     exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist(), robot), share, 1.0)
     if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
         return straight

@@ -96,7 +96,7 @@ def whole_note(parts: Sequence[BakedSegment], settled: object | None = None) -> 
 
 def time_note(taken: float, given: float) -> str:
     """One line on the time [s] that a motion takes where it is free, and what the range gave."""
-    return f"it takes {taken:.3g} s in place of {given:.3g} s"
+    return f"it takes {taken:.3g} s in place of {given:.3g} s, while the keys of targets stay"
 
 
 def with_time(choices: BakeChoices, whole: WholeMotion, stretch: float | None) -> BakeChoices:

@@ -19,7 +19,7 @@ PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to t
 GOAL_STEPS = 30
 ASIDES, FAR = 16, 2.0  # how often, and how far away [rad, m], a first level is looked for around a singular pose
 STILL = 1e-9  # [rad, m] what a descent moved by no more was not moved
-NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
+NEAR = 1e-2  # error of a level that is nearly met: 0.14 radians or L
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 EXACT = 1e-24  # and frames of which errors add up
 
@@ -69,11 +69,19 @@ class FrameDescent(Descent):
                 break
         return self.is_met(self.best)
 
-    def unbend(self, start: Array) -> bool:
-        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met
-        there."""
+    def unbend(self, start: Array, on: int) -> bool:
+        """The first `on` levels from beside `start`, which a straight limb only so comes away from; kept when they are
+        met there."""
+        return self._is_kept(nudged(self.rows.data, start), on)
+
+    def meet_as_one(self, on: int) -> bool:
+        """The last of `on` levels may be met where it is weighed against those above, which are met, when their rows
+        leave it no way to first order. Kept when all of them are met."""
+        return self._is_kept(self.best.q, on, as_one=True)
+
+    def _is_kept(self, start: Array, on: int, as_one: bool = False) -> bool:
         best = self.best
-        if self.run(nudged(self.rows.data, start), 1, GOAL_STEPS):
+        if self.run(start, on, GOAL_STEPS, as_one=as_one):
             return True
         self.best = best
         return False

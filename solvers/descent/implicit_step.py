@@ -13,14 +13,17 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from .descent import Iterate
-from .frame_descent import FrameDescent
+from .frame_descent import STILL, FrameDescent
 from .level_rows import Preference
 
 DIRECTIONS = 2  # one for what is steep, one for the rest
 
 
-def implicit_step(inside: FrameDescent, best: Iterate, preference: Callable[[Array], Preference | None]) -> Iterate:
-    """From `best`, whose levels are kept. preference: with the slope at q (nq,).
+def implicit_step(
+    inside: FrameDescent, best: Iterate, preference: Callable[[Array], Preference | None], before: Array
+) -> Iterate:
+    """From `best`, whose levels are kept. preference: with the slope at q (nq,).   before: (nv,) the step of the frame
+    before.
 
     By conjugate gradients (Polak and Ribiere 1969): what a step from there adds is the gradient, and changes evenly.
     """
@@ -37,13 +40,20 @@ def implicit_step(inside: FrameDescent, best: Iterate, preference: Callable[[Arr
     x = np.zeros(len(scale))
     for _ in range(DIRECTIONS):
         H = inside.rows.preference.H
-        before, last = float(gradient @ H @ direction), float(gradient @ H @ gradient)
-        if not before > 0.0:
+        falls, last = float(gradient @ H @ direction), float(gradient @ H @ gradient)
+        if not falls > 0.0:
             break
         change = added(there(x + direction)) - gradient
         H = inside.rows.preference.H  # a criterion may have another one there
-        share = before / max(before, -float(change @ H @ direction))
+        share = falls / max(falls, -float(change @ H @ direction))
         x, gradient = x + share * direction, gradient + share * change
         turned = share * float(gradient @ H @ change) / last
         direction = gradient + max(turned, 0.0) * direction
-    return there(x)
+    return there(x if (abs(before) <= STILL).all() else _shortened(x, before / scale))
+
+
+def _shortened(x: Array, before: Array) -> Array:
+    """A step that goes back on that of the frame before comes from past the place that both look for: between the
+    two."""
+    along, whole = float(before @ x), float(before @ before)
+    return x if along >= 0.0 else x * whole / (whole - along)

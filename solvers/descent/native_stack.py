@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend.library import library_with, pointer
-from ...robokin.model.limits import PositionLimits
 from ..criteria import Criterion, combine
 from ..criteria.base import CriterionKind, CriterionRecord
 from ..criteria.kinds import KINDS
@@ -18,16 +16,13 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Rows
-from ..tasks.influence import Remaining, blended, is_partial
-from ..tasks.native import is_kernel_clearance
+from ..tasks.influence import Remaining, blended
+from ..tasks.native import whole_only
 from ..tasks.protocols import Displacement, HistoryTask, VelocityTask, has_path
 from ..tasks.robot_rows import ROBOT_ROW
 from ..velocity.native import NativeStep
 from ..velocity.native_layout import ExtraLevels
 from ..velocity.task_levels import TaskLevels, tolerances
-from .data import compile_whole
-from .engine import Outcome
-from .native_problem import ProblemStruct
 
 MOST_ROWS = 6  # of a task that the kernel does not know, unless it has more where the problem is made
 
@@ -39,7 +34,8 @@ class StackStruct(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "from", "kind", "level", "path_level")),
-        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "used_from", "postures")),
+        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "used_from", "costs")),
+        *((name, ctypes.c_void_p) for name in ("steps", "postures")),
         ("rows", _ROWS),
         ("criteria", _ROWS),
         *((name, ctypes.c_int32) for name in ("n_tasks", "n_criteria", "reachable", "posture_from")),
@@ -51,56 +47,43 @@ class NativeStack:
     """Tasks in levels bound to the kernel, with the buffers of their rows: for one thread at a time.
 
     Tasks and criteria that the kernel does not know are asked for their rows, H and g whenever it looks at a
-    configuration; what they raise is raised when the kernel has returned (`is_done`).
-    influence: (tasks,), in place of the tasks' own.   dt: [s] of a frame, for criteria.   fading: tasks of which a call
-    says how much they count, besides those of partial influence.
+    configuration; what they raise is raised when the kernel has returned (`is_done`). A call says how much each task
+    counts: searches of several influences share what is made here.
+    dt: [s] of a frame, for criteria.
     """
 
     def __init__(
         self,
         levels: TaskLevels,
         criteria: Sequence[Criterion] = (),
-        influence: Sequence[float] | None = None,
         dt: float = 1.0,
-        fading: Sequence[int] = (),
     ) -> None:
-        model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), dt
-        self.influence = [task.influence for task in levels.tasks] if influence is None else list(influence)
+        self._own = [task.influence for task in levels.tasks]
+        self.influence: Sequence[float] = self._own
+        self._fades = False  # the rows are others than the tasks' own
         self._moves = any(isinstance(task, VelocityTask) for task in levels.tasks)
-        self._fading = {*fading, *(i for i, share in enumerate(self.influence) if is_partial(share))}
-        neutral = levels.state(model.neutral(), levels.targets, dt, None, self.influence)
-        self.scale = neutral.scale
-        self._neutral, self._limits = neutral, StepLimits.of(model, dt)
-        self._remaining: Mapping[int, Remaining] = {}
+        self._has_history = self._moves or any(isinstance(task, HistoryTask) for task in levels.tasks)
+        self.scale, self._limits = levels.scale, StepLimits.of(levels.model, dt)
+        self.remaining: Mapping[int, Remaining] = {}
         self._frames: Sequence[Sequence[Any]] = [levels.targets]
         self._raised: BaseException | None = None
         self._start: State | None = None  # where the frame that is asked about began
         self._is_short = False  # of room for the rows of a task that the kernel does not know
         self._most: dict[int, int] = {}
-        # The kernel's clearance is whole, and its other tasks have influence.
-        apart = {i for i in self._fading if is_kernel_clearance(levels.tasks[i])}
-        self._make(apart | {i for i, share in enumerate(self.influence) if not share})
+        self._unknown: set[int] = set()  # tasks that had a target which the kernel does not know
+        self._make(set())
 
     def _make(self, others: set[int]) -> None:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
         levels = self.levels
-        self._handed_over = others
-        # Criteria on the rows of the first level need to have them all from the kernel.
-        of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
-        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others)
-        records: list[tuple[Criterion, CriterionRecord | None]] = []
-        for each in self.criteria:
-            record = each.record(self._neutral) if type(each) in KINDS.values() else None
-            records.append((each, record if record is None or has_first or record.kind not in of_rows else None))
+        self._handed_over, self._records = others, self._records_of(others)
         self.step = NativeStep(
-            *(levels.model, levels.tasks, levels, records, self._limits, self.scale, 0.0),
+            *(levels.model, levels.tasks, levels, self._records, self._limits, self.scale, 0.0),
             is_step=False,
             others=others,
         )
         loops = [i for i, _ in levels.loops]
-        if self._fading:
-            self.step.begin_fading()
         self._loops = [] if self.step.closes_loops else loops
         self._others = [i for i in self.step.other_tasks if i not in loops]
         self.tasks = [*self.step.native_tasks, *self.step.other_tasks]
@@ -109,16 +92,30 @@ class NativeStack:
             self.step.begin_frames()
         self._lay_out()
 
+    def _records_of(self, others: set[int]) -> list[tuple[Criterion, CriterionRecord | None]]:
+        """The criteria as the kernel takes them, None where it does not, for the influences that tasks have now. Those
+        on the rows of the first level need to have these all from the kernel."""
+        levels = self.levels
+        neutral = levels.state(levels.model.neutral(), levels.targets, self.dt, None, self.influence)
+        of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
+        has_first = not any(levels.tasks[i] in neutral.tasks for i in others)
+        records: list[tuple[Criterion, CriterionRecord | None]] = []
+        for each in self.criteria:
+            record = each.record(neutral) if type(each) in KINDS.values() else None
+            records.append((each, record if record is None or has_first or record.kind not in of_rows else None))
+        return records
+
     def _lay_out(self) -> None:
         levels, step, nv = self.levels, self.step, self.levels.model.nv
-        for i in step.other_tasks:
-            self._most.setdefault(i, MOST_ROWS if self.influence[i] else 0)
+        self._laid_out_for = self._counting
+        self._most = {i: self._most.get(i, MOST_ROWS) for i in step.other_tasks}
+        room = {i: most if self.influence[i] else 0 for i, most in self._most.items()}
 
         def blank(rows: int) -> Level:
             return Level(np.zeros((rows, nv)), np.zeros(rows), np.zeros(rows))
 
         # Of a velocity that has a path a second level, of one row.
-        parts = {i: [blank(self._most[i]), blank(1)][: 1 + has_path(levels.tasks[i])] for i in step.other_tasks}
+        parts = {i: [blank(room[i]), blank(1)][: 1 + has_path(levels.tasks[i])] for i in step.other_tasks}
         blocks = step.lay_out(ExtraLevels([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
         of_level = {id(block.level): block for block in blocks}
         self._blocks = {i: [of_level[id(part)] for part in own if id(part) in of_level] for i, own in parts.items()}
@@ -146,8 +143,6 @@ class NativeStack:
             n_tasks=len(self.tasks),
             n_criteria=len(self.criteria),
             reachable=len(self.levels.groups),
-            adds_up=self._moves or bool(self._fading) or any(isinstance(task, HistoryTask) for task in levels.tasks),
-            changes=self._moves or bool(self._fading),
         )
         if self._moves:
             setattr(self.struct, "from", step.start.ctypes.data)
@@ -157,17 +152,24 @@ class NativeStack:
             self.struct.criteria = _ROWS(self._guarded(self._weigh))
 
     def aim(
-        self, frames: Sequence[Sequence[Any]], remaining: Mapping[int, Remaining] | None = None
+        self,
+        frames: Sequence[Sequence[Any]],
+        remaining: Mapping[int, Remaining] | None = None,
+        influence: Sequence[float] | None = None,
     ) -> tuple[Array, Array]:
         """Checked targets of each frame of the next call; (frames, tips, 16) and (frames, rows) ROBOT_ROW as the kernel
         takes them: of fewer frames, where the next one has rows that lie otherwise.
-        remaining: what is not asked for of some tasks' rows."""
-        self._frames, self._remaining = frames, remaining or {}
+        remaining: what is not asked for of some tasks' rows.   influence: (tasks,), in place of the tasks' own."""
+        self._frames, self.remaining = frames, remaining or {}
+        self._count(self._own if influence is None else influence)
+        faded, self._fades = self._fades, bool(self.remaining) or list(self.influence) != self._own
         self._aim_one(frames[0])
-        for i, own in self._remaining.items():
-            self.step.fade(i, self.influence[i] / self.levels.tasks[i].influence, own)
-        if not self.step.is_laid_out:
+        if faded and not self._fades:
+            self.step.fade(self.influence, self.remaining)
+        if not self.step.is_laid_out or self._laid_out_for != self._counting:
             self._lay_out()
+        self.struct.adds_up = self._has_history or bool(self.remaining)
+        self.struct.changes = self._moves or bool(self.remaining)
         tips, rows = self.step.aimed
         if len(frames) == 1:
             return tips[None], rows[None]
@@ -180,7 +182,7 @@ class NativeStack:
         for frame, each in enumerate(frames):
             self._aim_one(each)
             if self.struct is not struct:
-                return self.aim(frames, remaining)
+                return self.aim(frames, remaining, influence)
             if not self.step.is_laid_out:
                 self._aim_one(frames[0])
                 self.step.aim_obstacles(frames[:frame])
@@ -189,10 +191,30 @@ class NativeStack:
         self.step.aim_obstacles(frames)
         return targets, of_robot
 
+    @property
+    def _counting(self) -> list[bool]:
+        return [self.influence[i] > 0.0 for i in self.step.other_tasks]
+
+    def _count(self, influence: Sequence[float]) -> None:
+        """Have the tasks count so much. What is made anew is what the kernel cannot weigh, and criteria of which it
+        knows something that was of other rows of the first level."""
+        before, self.influence = self.influence, influence
+        others = self._unknown | whole_only(self.levels.tasks, influence)
+        if others != self._handed_over:
+            self._make(others)
+        elif self.criteria and [bool(own) for own in before] != [bool(own) for own in influence]:
+            both = self._records, self._records_of(self._handed_over)
+            ranks = [[record and record.rank for _, record in each] for each in both]
+            if ranks[0] != ranks[1]:
+                self._make(self._handed_over)
+
     def _aim_one(self, targets: Sequence[Any]) -> None:
         if not self.step.aim(targets):
-            self._make(self._handed_over | set(self.step.unknown(targets)))
+            self._unknown |= set(self.step.unknown(targets))
+            self._make(self._handed_over | self._unknown)
             self.step.aim(targets)
+        if self._fades:
+            self.step.fade(self.influence, self.remaining)
 
     def is_done(self) -> bool:
         """After a call; False when it is to be made again, since a task had more rows than there was room for. Raises
@@ -232,7 +254,7 @@ class NativeStack:
         for number, i in enumerate(self.step.other_tasks, len(self.step.native_tasks)):
             at = moved if moved is not None and isinstance(levels.tasks[i], VelocityTask) else state
             own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
-            rows[i] = blended(levels.tasks[i], own, self._remaining[i]) if i in self._remaining else own
+            rows[i] = blended(levels.tasks[i], own, self.remaining[i]) if i in self.remaining else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
             is_path = rows[i].path_direction is not None
             self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_path else self.residuals[number]
@@ -257,66 +279,3 @@ class NativeStack:
     def _weigh(self, frame: int) -> None:
         others = [self.criteria[i] for i in self.step.other_criteria]
         self.step.weigh(*combine(others, self._state(frame)))
-
-
-class NativeLevelSearch:
-    """The kernel's search for poses of tasks in levels; `ik.reference.LevelSearch` is its twin.
-
-    used_from: (nq,) how many levels count at least when restarts draw a coordinate.   influence: (tasks,), all of them
-    positive.
-    """
-
-    name = "native"
-
-    def __init__(
-        self,
-        levels: TaskLevels,
-        limits: PositionLimits,
-        used_from: Array,
-        influence: Sequence[float],
-        attempts: int,
-        iterations: int,
-    ) -> None:
-        library = library_with(stack=StackStruct)
-        self._solve, self._workspace = library.rk_ik_solve, library.rk_ik_workspace
-        self._stack = NativeStack(levels, (), influence)
-        self._used_from = used_from.astype(np.int32)
-        data = compile_whole(levels.model, limits, np.ones(levels.model.nq, bool), levels.length)
-        self._problem = ProblemStruct(data, attempts, iterations)
-        self._reference = ctypes.byref(self._problem)
-        self._struct: StackStruct | None = None
-
-    def solve(
-        self,
-        targets: Sequence[Any],
-        q0: Array,
-        seed: int,
-        reachable: int,
-        postures: tuple[int, Array] | None,
-        attempts: int,
-        remaining: Mapping[int, Remaining],
-        is_trial: bool = False,
-    ) -> Outcome:
-        """targets: checked.   q0: (nq,) inside the limits.   reachable: levels, loop closures first, before the first
-        one out of reach.   postures: see `PoseProblem.postures`.   remaining: see `NativeStack.aim`.   is_trial: see
-        `descent.engine.Engine`."""
-        stack, problem = self._stack, self._problem
-        q, outcome = np.array(q0), np.zeros(3, np.int32)
-        while True:
-            stack.aim([targets], remaining)
-            if stack.struct is not self._struct:
-                self._struct = stack.struct
-                problem.stack = ctypes.addressof(stack.struct)
-                self._work = np.zeros(self._workspace(self._reference))
-                self._residuals = np.zeros_like(stack.residuals)
-            stack.struct.reachable, problem.attempts, problem.is_trial = reachable, attempts, is_trial
-            stack.struct.used_from = self._used_from.ctypes.data
-            first, values = (0, None) if postures is None else postures
-            stack.struct.postures, stack.struct.posture_from = None if values is None else values.ctypes.data, first
-            arrays = (np.ascontiguousarray(q0), self._work, q, self._residuals, outcome)
-            start, work, *results = (pointer(array) for array in arrays)
-            self._solve(self._reference, ctypes.c_int64(1), None, start, ctypes.c_uint64(seed), work, *results)
-            if stack.is_done():
-                break
-        code, iterations, tried = outcome.tolist()
-        return code, q, self._residuals[stack.order], iterations, tried

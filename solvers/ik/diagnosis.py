@@ -8,6 +8,7 @@ MAX_ITERATIONS.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any, Protocol
 
@@ -68,6 +69,9 @@ class Problem(Protocol):
     limits: PositionLimits
 
     @property
+    def turn(self) -> AbstractContextManager[Any]: ...
+
+    @property
     def search(self) -> Search: ...
 
     @property
@@ -110,19 +114,23 @@ def explain(
     problem: Problem, status: Status, targets: Any, q: Array, residuals: Array, seed: int, attempts: int
 ) -> Diagnosis:
     """The diagnosis of a solve that did not converge; q: (nq,) its best configuration, of so many attempts."""
-    found = None
-    if status is not Status.OUT_OF_REACH:
-        trials = _Trials(seed)
-        found = (
-            _unmoved(problem, targets)
-            or _collision(problem, targets, q, trials)
-            or _limits(problem, targets, q, trials)
-            or _conflict(problem, targets, q, residuals, trials)
-            or _singular(problem, targets, q, _worst(problem, residuals))
-        )
-        if found and found.status in (Status.LIMIT, Status.TASK_CONFLICT) and _is_met_inside(problem, targets, q, seed):
-            found = Diagnosis(Status.MAX_ITERATIONS, MISSED_INSIDE)
-    return found or describe(problem, status, targets, residuals, attempts)
+    with problem.turn:
+        found = None if status is Status.OUT_OF_REACH else _found(problem, targets, q, residuals, seed)
+        return found or describe(problem, status, targets, residuals, attempts)
+
+
+def _found(problem: Problem, targets: Any, q: Array, residuals: Array, seed: int) -> Diagnosis | None:
+    trials = _Trials(seed)
+    found = (
+        _unmoved(problem, targets)
+        or _collision(problem, targets, q, trials)
+        or _limits(problem, targets, q, trials)
+        or _conflict(problem, targets, q, residuals, trials)
+        or _singular(problem, targets, q, _worst(problem, residuals))
+    )
+    if found and found.status in (Status.LIMIT, Status.TASK_CONFLICT) and _is_met_inside(problem, targets, q, seed):
+        return Diagnosis(Status.MAX_ITERATIONS, MISSED_INSIDE)
+    return found
 
 
 def _is_met_inside(problem: Problem, targets: Any, q: Array, seed: int) -> bool:

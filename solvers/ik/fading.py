@@ -6,27 +6,14 @@ Without one of several it is where the others lead it, each a part of the way fr
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, Protocol
 
 from ...robokin.arrays import Array
+from ..descent.work import Work
 from ..progress import finish
-from ..results import SolveResult
-from ..tasks import Task
-from ..tasks.influence import checked_shares, is_partial
+from ..tasks.influence import Remaining, checked_shares, is_partial
+from .best_pose import LevelProblem, best_pose
 
 Apart = dict[int | None, Array]
-
-
-class LevelProblem(Protocol):
-    """What is asked of an `IKProblem`."""
-
-    tasks: tuple[Task, ...]
-
-    def inside(self, q0: object) -> Array: ...
-
-    def solve_levels(
-        self, targets: object, origin: Array, start: Array, seed: int, diagnose: bool, shares: Any, without: Any
-    ) -> Generator[float, None, SolveResult]: ...
 
 
 def poses_without(
@@ -35,21 +22,44 @@ def poses_without(
     """(nq,) where the robot is without each task of partial influence, by its index, and without all of them (None):
     `known`, else solved from q0. Empty where there is no such task. Arguments as in `IKProblem.solve`."""
     shares = checked_shares(problem.tasks, influence)
-    return finish(without_steps(problem, targets, problem.inside(q0), seed, shares, known))
+    work = work_of(problem, shares, known)
+    return finish(without_steps(problem, targets, problem.inside(q0), seed, shares, known, work))
+
+
+def work_of(problem: LevelProblem, shares: Sequence[float], known: Array | None) -> Work:
+    """What a solve may do, with its searches for the poses without tasks of partial influence."""
+    fading = sum(map(is_partial, shares))
+    return problem.level_search.work(1 + (fading > 0 and known is None) + (fading if fading > 1 else 0))
 
 
 def without_steps(
-    problem: LevelProblem, targets: object, start: Array, seed: int, shares: Sequence[float], known: Array | None
+    problem: LevelProblem,
+    targets: object,
+    start: Array,
+    seed: int,
+    shares: Sequence[float],
+    known: Array | None,
+    work: Work,
 ) -> Generator[float, None, Apart]:
     fading = [i for i, share in enumerate(shares) if is_partial(share)]
     if not fading:
         return {}
     if known is None:
         whole = [0.0 if is_partial(share) else share for share in shares]
-        known = (yield from problem.solve_levels(targets, start, start, seed, False, whole, {})).q
+        known = (yield from best_pose(problem, targets, start, start, seed, whole, {}, work)).point.q
     base: Apart = dict.fromkeys([None, *fading], problem.inside(known))
-    found = dict(base)
-    for i in fading if len(fading) > 1 else ():
+    found, several = dict(base), fading if len(fading) > 1 else []
+    rest = what_remains(problem, targets, start, shares, base) if several else {}
+    for i in several:
         fewer = [0.0 if k == i else share for k, share in enumerate(shares)]
-        found[i] = (yield from problem.solve_levels(targets, start, base[i], seed, False, fewer, base)).q
+        others = {k: own for k, own in rest.items() if k != i}
+        found[i] = (yield from best_pose(problem, targets, start, base[i], seed, fewer, others, work)).point.q
     return found
+
+
+def what_remains(
+    problem: LevelProblem, targets: object, start: Array, shares: Sequence[float], without: Apart
+) -> dict[int, Remaining]:
+    """What tasks of partial influence do not ask for, of targets that are counted from `start` (nq,)."""
+    search = problem.level_search
+    return search.remaining(search.levels.checked_targets(targets), start, shares, without)

@@ -15,18 +15,20 @@ from ...robokin.backend import get_backend
 from ...robokin.generalized_inverses import null_space
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
-from ..descent.data import IKData, compile_ik
+from ..descent.data import IKData, compile_ik, compile_whole
 from ..descent.engine import CONVERGED
-from ..descent.native_stack import NativeLevelSearch
+from ..descent.native_level_search import NativeLevelSearch
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
+from ..descent.work import Work, step_costs
 from ..optimum.pose_point import PosePoint
 from ..optimum.pose_problem import PoseProblem, residual
+from ..optimum.sqp import most_poses
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, PostureTask, Task
 from ..tasks.base import states_rows_of
-from ..tasks.influence import is_partial, remaining_of
+from ..tasks.influence import Remaining, is_partial, remaining_of
 from ..tasks.protocols import DistanceBoundTask, resolve_target
 from ..tasks.tip import TipTask
 from ..velocity.task_levels import TaskLevels
@@ -39,7 +41,6 @@ ATTEMPTS = 30
 ITERATIONS = 40
 TRIALS = 4  # attempts to find out whether something can be met at all
 CLOSING = 5  # steps that close loops
-KEPT = 8  # searches of different influences
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
 
 
@@ -59,55 +60,70 @@ class LevelIK:
         self.levels = TaskLevels(model, tasks, backend)
         self.tasks = self.levels.tasks
         self._most = attempts, iterations
+        self._reaches: dict[int, IKData | None] = {}
         self.attempts, self._iterations = attempts or ATTEMPTS, iterations or ITERATIONS
-        self._searches: dict[tuple[float, ...], NativeLevelSearch | LevelSearch] = {}
 
     def poses(
         self,
         targets: Sequence[Any],
         start: Array,
         shares: Sequence[float] | None = None,
-        without: Mapping[int | None, Array] = MappingProxyType({}),
+        remaining: Mapping[int, Remaining] = MappingProxyType({}),
     ) -> PoseProblem:
-        """shares: influences, the tasks' own unless given.   without: (nq,) where the robot is without each task of
-        partial influence, by its index: it asks for a part of the way from there."""
-        state = self.levels.state(start, targets, 1.0)
-        fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
-        remaining = {}
-        for i, share in enumerate(shares or ()):
-            if is_partial(share) and i in without:
-                at = self.levels.state(without[i], fixed, 1.0)
-                remaining[i] = remaining_of(share, self.levels.rows_of(i, at, fixed[i], share))
-        return PoseProblem(self.levels, fixed, self.limits, shares, remaining)
+        """start: (nq,) where targets are counted from.   shares: influences, the tasks' own unless given.
+        remaining: what is not asked for of tasks of partial influence."""
+        return PoseProblem(self.levels, self._resolved(targets, start), self.limits, shares, remaining)
+
+    def remaining(
+        self, targets: Sequence[Any], start: Array, shares: Sequence[float], without: Mapping[int | None, Array]
+    ) -> dict[int, Remaining]:
+        """without: (nq,) where the robot is without each task of partial influence, by its index: it asks for a part of
+        the way from there. The rest as in `poses`."""
+        fixed = self._resolved(targets, start)
+        states = {id(q): self.levels.state(q, fixed, 1.0) for q in without.values()}
+        at = {i: states[id(without[i])] for i, share in enumerate(shares) if is_partial(share)}
+        return {i: remaining_of(shares[i], self.levels.rows_of(i, own, fixed[i], shares[i])) for i, own in at.items()}
+
+    def work(self, searches: int = 1) -> Work:
+        """What so many searches of one solve may do."""
+        more = max(self.attempts / ATTEMPTS, 1.0) * max(self._iterations / ITERATIONS, 1.0)
+        return Work(searches, most_poses(self.model.nv), more)
 
     def find(
-        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
+        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array, work: Work
     ) -> tuple[PosePoint, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
-        reach. Where the first level is one for `TipIK`, and not met, it gets what that finds: as it would alone."""
-        best, iterations, tried = self._search_from(poses, start, seed, attempts, gaps)
+        reach.   work: what this search may do. Where the first level is one for `TipIK`, and not met, it gets what that
+        finds: as it would alone."""
+        best, iterations, tried = self._search_from(poses, start, seed, attempts, gaps, work)
         alone = None if best.met[:1].all() else self._first_level(poses.influence)
         if alone is None:
             return self._closed(poses, best), iterations, tried
         search, indices = alone
         targets = np.array([poses.targets[i] for i in indices])
         code, q, _, more, number = search.solve(targets, start, seed)
-        again = (attempts, gaps) if code == CONVERGED else (1, np.ones(len(gaps)))
+        again = (attempts, gaps, work) if code == CONVERGED else (1, np.ones(len(gaps)), work)
         best, further, others = self._search_from(poses, self.limits.clamp(q), seed, *again)
         return best, iterations + more + further, tried + number + others
 
     def _search_from(
-        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array, is_trial: bool = False
+        self,
+        poses: PoseProblem,
+        start: Array,
+        seed: int,
+        attempts: int,
+        gaps: Array,
+        work: Work,
+        is_trial: bool = False,
     ) -> tuple[PosePoint, int, int]:
         here = poses.point(start)
         if here.is_met:
             return here, 0, 1
-        shares = [task.influence for task in self.tasks] if poses.influence is None else list(poses.influence)
         reachable = poses.levels_without(np.flatnonzero(gaps))
         postures = poses.postures(start)
-        search = self._search_of(shares)
-        _, q, _, iterations, tried = search.solve(
-            poses.targets, start, seed, reachable, postures, attempts, poses.remaining, is_trial
+        counted = poses.influence, poses.remaining, step_costs(here.levels, self.model.nv), work.steps
+        _, q, _, iterations, tried = self._search.solve(
+            poses.targets, start, seed, reachable, postures, attempts, *counted, is_trial
         )
         return poses.point(self.limits.clamp(q)), iterations, tried
 
@@ -119,20 +135,23 @@ class LevelIK:
         """(tasks,) metres lower bound of how much farther a resolved target is than the links are long.
         counted: (tasks,) bool, of which tasks; None: of all."""
         found = np.zeros(len(self.tasks))
-        for i in self._reaches:
-            if counted is None or counted[i]:
-                found[i] = max(self._excess_of(i, targets[i]), 0.0)
+        for i, task in enumerate(self.tasks):
+            reach = self._reach_of(i) if counted is None or counted[i] else None
+            if reach is not None:
+                assert isinstance(task, DistanceBoundTask)
+                found[i] = max(self._excess_of(task, reach, targets[i]), 0.0)
         return found
 
     @cached_property
     def bounded(self) -> Array:
         """(tasks,) bool: for which tasks `excess` knows something."""
-        return np.isin(np.arange(len(self.tasks)), list(self._reaches))
+        return np.array([self._reach_of(i) is not None for i in range(len(self.tasks))], bool)
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""
-        return self._used_from() <= self.count
+        return self._used_from <= self.count
 
+    @cached_property
     def _used_from(self) -> Array:
         """(nq,) how many levels there are at least, loop closures first, when tasks depend on a coordinate."""
         used_from = np.full(self.model.nq, self.count + 1)
@@ -150,7 +169,9 @@ class LevelIK:
         if gaps.any():
             return None
         most = min(self.attempts, TRIALS) if only is None else 1
-        best, _, _ = self._search_from(self.poses(targets, start), start, seed, most, gaps, is_trial=True)
+        work = self.work()
+        work.begin()
+        best, _, _ = self._search_from(self.poses(targets, start), start, seed, most, gaps, work, is_trial=True)
         return best.q if best.is_met else None
 
     def met(self, targets: Sequence[Any], q: Array) -> Array:
@@ -197,8 +218,8 @@ class LevelIK:
     def within(self, limits: PositionLimits) -> LevelIK:
         """This problem inside other limits."""
         other = copy(self)
-        other.limits, other._searches = limits, {}
-        for name in ("_reaches", "bounded", "_restarts", "_first"):
+        other.limits, other._reaches = limits, {}
+        for name in ("bounded", "_restarts", "_first", "_search", "_data"):
             vars(other).pop(name, None)
         return other
 
@@ -233,6 +254,10 @@ class LevelIK:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _resolved(self, targets: Sequence[Any], start: Array) -> list[Any]:
+        state = self.levels.state(start, targets, 1.0)
+        return [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
+
     def _first_level(self, shares: Sequence[float] | None) -> tuple[TipIK, list[int]] | None:
         """The search for the tasks of the first level alone, and which they are; None where they are none for it."""
         if self.levels.loops:
@@ -250,9 +275,7 @@ class LevelIK:
     def _first(self) -> dict[tuple[int, ...], TipIK]:
         return {}
 
-    def _excess_of(self, i: int, target: Any) -> float:
-        task, reach = self.tasks[i], self._reaches[i]
-        assert isinstance(task, DistanceBoundTask)
+    def _excess_of(self, task: DistanceBoundTask, reach: IKData, target: Any) -> float:
         record = reach.records[0]
         slack = task.parts[0].tolerance + 1e-9 * self.levels.length
         found = task.distance_bound(target, record["reach_centre"], record["reach"]) - slack
@@ -272,22 +295,21 @@ class LevelIK:
             best = point
         return best
 
-    def _search_of(self, shares: Sequence[float]) -> NativeLevelSearch | LevelSearch:
-        """For tasks of these influences; those of the last ones are kept."""
-        key = tuple(shares)
-        if key not in self._searches:
-            kind: Any = NativeLevelSearch if get_backend(self.levels.backend).name == "native" else LevelSearch
-            given = self.levels, self.limits, self._used_from(), shares, self.attempts, self._iterations
-            if len(self._searches) >= KEPT:  # as where an influence is dragged
-                del self._searches[next(iter(self._searches))]
-            self._searches[key] = kind(*given)
-        return self._searches[key]
+    @cached_property
+    def _search(self) -> NativeLevelSearch | LevelSearch:
+        """For tasks of any influences."""
+        kind: Any = NativeLevelSearch if get_backend(self.levels.backend).name == "native" else LevelSearch
+        return kind(self.levels, self._data, self._used_from, self.attempts, self._iterations)
 
     @cached_property
-    def _reaches(self) -> dict[int, IKData]:
-        """How far the tip of each task on one tip can come, where that has an end."""
-        found = {}
-        for i, task in enumerate(self.tasks):
+    def _data(self) -> IKData:
+        """What a search knows of the whole robot."""
+        return compile_whole(self.model, self.limits, np.ones(self.model.nq, bool), self.levels.length)
+
+    def _reach_of(self, i: int) -> IKData | None:
+        """How far the tip of a task on one tip can come, where that has an end."""
+        if i not in self._reaches:
+            task, found = self.tasks[i], None
             if (
                 isinstance(task, TipTask)
                 and isinstance(task, DistanceBoundTask)
@@ -296,10 +318,11 @@ class LevelIK:
                 and task.parts[0].is_length
             ):
                 tip = known_task(task) or PositionTask(task.link, (0, 0, 0), offset=task.offset)
-                reach = compile_ik(self.model, [tip], self.limits)
-                if min(reach.records[0]["reach"], reach.records[0]["wrist_reach"]) < np.inf:
-                    found[i] = reach
-        return found
+                found = compile_ik(self.model, [tip], self.limits)
+                if min(found.records[0]["reach"], found.records[0]["wrist_reach"]) == np.inf:
+                    found = None
+            self._reaches[i] = found
+        return self._reaches[i]
 
     @cached_property
     def _restarts(self) -> Restarts:

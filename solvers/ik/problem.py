@@ -7,9 +7,10 @@ Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,29 +21,32 @@ from ...robokin.errors import TaskError
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
 from .. import results
-from ..criteria import Criterion, Potential, checked_criteria
+from ..criteria import Criterion, checked_criteria
 from ..criteria.base import costs
 from ..descent.engine import CODES, CONVERGED, NOT_CONVERGED, Outcome
+from ..descent.work import Work
 from ..families.closed_form import ClosedForm, closed_form
 from ..fixed_arrays import compiled
-from ..optimum.native import optimum_of
-from ..progress import finish, scaled
-from ..results import BatchResult, Diagnosis, SolveResult, Status
+from ..progress import finish
+from ..results import BatchResult, Diagnosis, SolveResult, Status, part_names
 from ..tasks import Task
-from ..tasks.influence import checked_shares
+from ..tasks.influence import Remaining, checked_shares
 from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
+from .best_pose import best_pose
+from .counting import counting_steps, what_counts
 from .diagnosis import describe, explain
-from .fading import without_steps
+from .fading import what_remains, without_steps, work_of
 from .free_pose import FreePose
 from .level_ik import LevelIK
 from .restarts import checked_count, checked_seed
 from .tip_ik import TipIK, is_plain, starts_of
 
+KEPT = 8  # problems of some of the tasks: of those with an influence
+
 
 class IKProblem:
-    """Tasks and criteria of a model, compiled once and solved for as many targets as wanted. Not to be shared between
-    threads.
+    """Tasks and criteria of a model, compiled once, solved for many targets. Threads take turns, but in `solve_steps`.
 
     criteria: what to prefer among the poses that meet the tasks; of several, the weighted sum is at its minimum.
     backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included; None: 50 for tasks on tips
@@ -50,7 +54,7 @@ class IKProblem:
     postures of the closed form where there is one.
     iterations: of one attempt, at most.   limits: in place of the model's on positions.
     A problem is of its tasks as they were when it was made, and of the targets that they have now (`fixed_arrays.py`).
-    Raises TaskError (also for tasks that ask for a velocity), UnknownNameError, ModelError, BackendError.
+    Raises TaskError (also for velocities asked for with an influence), UnknownNameError, ModelError, BackendError.
     """
 
     def __init__(
@@ -65,21 +69,23 @@ class IKProblem:
     ) -> None:
         self.model, self.tasks, self.criteria = solvable_model(model), checked_tasks(tasks), checked_criteria(criteria)
         for task in self.tasks:
-            if isinstance(task, VelocityTask):
+            if isinstance(task, VelocityTask) and task.influence:
                 raise TaskError(f"{task.name} asks for a velocity: it can be stepped or tracked, not solved for a pose")
         compiled(self.tasks)
         compiled(self.criteria)
         self.limits = model.limits if limits is None else limits
         self.middle = self.limits.middle(model.neutral())
-        self.backend = get_backend(backend).name
+        self.backend, self.turn = get_backend(backend).name, threading.RLock()
         self._most = (
             None if attempts is None else checked_count(attempts, "attempts"),
             None if iterations is None else checked_count(iterations, "iterations"),
         )
-        self.search: TipIK | LevelIK = self._tips() if is_plain(self.tasks) and not self.criteria else self._levels
         if self.criteria:
-            neutral = self._levels.levels.state(model.neutral(), self._levels.levels.targets, 1.0)
+            neutral = self.level_search.levels.state(model.neutral(), self.level_search.levels.targets, 1.0)
             self.criteria = tuple(criterion for criterion in self.criteria if criterion.fits(neutral))
+        self._own = [bool(task.influence) for task in self.tasks]  # which of them have one
+        self._problems: dict[tuple[bool, ...], IKProblem | None] = {}
+        self.search: TipIK | LevelIK = self._tips() if is_plain(self.tasks) and not self.criteria else self.level_search
 
     def solve(
         self,
@@ -103,9 +109,10 @@ class IKProblem:
         Coordinates that no task depends on keep their start value; angles without bounds end within half a turn of
         theirs. Raises TaskError, ConfigurationError.
         """
-        if influence is None and isinstance(self.search, TipIK):
-            return self._solve_tips(self.search, targets, q0, seed, diagnose)
-        return finish(self.solve_steps(targets, q0, seed, diagnose, influence, without))
+        with self.turn:
+            if influence is None and isinstance(self.search, TipIK) and self._counting is None:
+                return self._solve_tips(self.search, targets, q0, seed, diagnose)
+            return finish(self.solve_steps(targets, q0, seed, diagnose, influence, without))
 
     def solve_steps(
         self,
@@ -116,13 +123,20 @@ class IKProblem:
         influence: Sequence[float] | Array | None = None,
         without: Array | None = None,
     ) -> Generator[float, None, SolveResult]:
-        """`solve` that yields the share of the work done (0..1) now and then, where it takes long."""
+        """`solve` that yields the share of the work done (0..1) now and then, where it takes long. While it does, the
+        problem is asked for nothing else."""
         shares = checked_shares(self.tasks, influence)
+        counts = [own and bool(share) for own, share in zip(self._own, shares, strict=True)]
+        if counting := self._problem_of(counts):
+            own = targets, q0, seed, diagnose, influence, without
+            return (yield from counting_steps(self, self.level_search.levels, counting, counts, *own))
         if isinstance(self.search, TipIK) and shares == [task.influence for task in self.tasks]:
             return self._solve_tips(self.search, targets, q0, seed, diagnose)
         start = self.inside(q0)
-        apart = yield from without_steps(self, targets, start, seed, shares, without)
-        return (yield from self.solve_levels(targets, start, start, seed, diagnose, shares, apart))
+        work = work_of(self, shares, without)
+        apart = yield from without_steps(self, targets, start, checked_seed(seed), shares, without, work)
+        remaining = what_remains(self, targets, start, shares, apart)
+        return (yield from self.solve_levels(targets, start, start, seed, diagnose, shares, remaining, work))
 
     def solve_levels(
         self,
@@ -132,54 +146,38 @@ class IKProblem:
         seed: int,
         diagnose: bool,
         shares: Sequence[float],
-        without: Mapping[int | None, Array],
+        remaining: Mapping[int, Remaining],
+        work: Work,
     ) -> Generator[float, None, SolveResult]:
-        """From `start` on, towards targets that are counted from `origin`. without: see `LevelIK.poses`."""
-        search, own_seed = self._levels, checked_seed(seed)
-        poses = search.poses(search.levels.checked_targets(targets), origin, shares, without)
-        gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(poses.targets))
-        is_whole = set(shares) == {1.0} and not gaps.any()
-        start, before = self._free.start(poses.targets, start, own_seed) if is_whole else (start, 0)
-        best, iterations, attempts = search.find(poses, start, own_seed, search.attempts, gaps)
-        yield 0.5
-        if not best.is_met and is_whole and len(shares) == 1 and self._closed_form:
-            posture = self._closed_form.nearest(poses.targets[0], start)
-            if posture is not None:
-                best, more, _ = search.find(poses, posture, own_seed, 1, gaps)
-                iterations, attempts = iterations + more, attempts + 1
-        found, look, reason, kkt_residual, is_optimal = results.CONVERGED, None, "", None, None
-        # Short of the first level, the pose is as good as its tasks can tell.
-        preferred = [each for each in self.criteria if each.weight]
-        if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
-            optimum = yield from scaled(optimum_of(poses, preferred).find(best), 0.5, 0.9)
-            kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
-            best, iterations = optimum.point, iterations + optimum.iterations
-            if not optimum.is_optimal:
-                reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
-                reason += f": {optimum.reason}" if optimum.reason else ""
+        """From `start` on, towards targets that are counted from `origin`. remaining: see `LevelIK.poses`.   work: what
+        is left of it."""
+        own_seed, reason = checked_seed(seed), ""
+        best = yield from best_pose(self, targets, origin, start, own_seed, shares, remaining, work)
+        point, optimum, attempts = best.point, best.optimum, best.attempts
+        if optimum and point.is_met and not optimum.is_optimal:
+            reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
+            reason += f": {why}" if (why := optimum.why()) else ""
+        found, look = results.CONVERGED, None
         if not any(shares):
             found = results.EMPTY
-        elif not best.is_met:
-            status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
-            problem, aims, residuals = self._missed(poses.targets, best.residuals, shares)
+        elif not point.is_met:
+            status = Status.OUT_OF_REACH if best.gaps.any() else Status.MAX_ITERATIONS
+            problem, aims, residuals = self._missed(best.targets, point.residuals, shares)
             found = describe(problem, status, aims, residuals, attempts)
-
-            def look() -> Diagnosis:
-                return explain(problem, status, aims, best.q, residuals, own_seed, attempts)
-
+            look = partial(explain, problem, status, aims, point.q, residuals, own_seed, attempts)
         elif reason:
             found = Diagnosis(Status.MAX_ITERATIONS, reason)
         result = SolveResult(
             diagnosis=found,
-            q=best.q,
-            residual_array=best.residuals,
-            iterations=before + iterations,
+            q=point.q,
+            residual_array=point.residuals,
+            iterations=best.iterations,
             attempts=attempts,
             active=self.limits_active,
             parts=part_names(self.tasks),
-            costs=costs(self.criteria, best.state, np.zeros(self.model.nv)),
-            kkt_residual=kkt_residual,
-            is_optimal=is_optimal,
+            costs=costs(self.criteria, point.state, np.zeros(self.model.nv)),
+            kkt_residual=None if optimum is None else optimum.stationary,
+            is_optimal=None if optimum is None else optimum.is_optimal,
             explain=look,
         )
         if diagnose:
@@ -188,9 +186,11 @@ class IKProblem:
 
     def residuals(self, targets: object, q: Array, influence: Sequence[float] | None, without: Array | None) -> Array:
         """(tasks, 2) at q (nq,); the rest as in `solve`. Raises TaskError."""
-        shares = checked_shares(self.tasks, influence)
-        apart = finish(without_steps(self, targets, q, 0, shares, without))
-        return self._levels.poses(self._levels.levels.checked_targets(targets), q, shares, apart).point(q).residuals
+        with self.turn:
+            shares = checked_shares(self.tasks, influence)
+            apart = finish(without_steps(self, targets, q, 0, shares, without, work_of(self, shares, without)))
+            remaining, search = what_remains(self, targets, q, shares, apart), self.level_search
+            return search.poses(search.levels.checked_targets(targets), q, shares, remaining).point(q).residuals
 
     def solve_batch(
         self, targets: object, q0: object | None = None, seed: int = 0, threads: int | None = None
@@ -206,32 +206,27 @@ class IKProblem:
             goals: Any = search.goals(targets) if isinstance(search, TipIK) else list(targets)  # type: ignore[call-overload]
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
-        starts = starts_of(search, self.middle if q0 is None else q0, count := len(goals))
-        if isinstance(search, TipIK) and not self._is_empty:
-            codes, *arrays = search.solve_batch(goals, starts, checked_seed(seed), most)
-            for i in np.flatnonzero(codes == NOT_CONVERGED):
-                missed = (codes[i], *(array[i] for array in arrays))
-                codes[i], *others = self._else_in_closed_form(search, goals[i], starts[i], missed)
-                for array, other in zip(arrays, others, strict=True):
-                    array[i] = other
+        starts = starts_of(search, self.middle if q0 is None else q0, len(goals))
+        if isinstance(search, TipIK) and not self._counting and any(self._own):
+            with self.turn:
+                codes, *arrays = search.solve_batch(goals, starts, checked_seed(seed), most)
+                for i in np.flatnonzero(codes == NOT_CONVERGED):
+                    missed = (codes[i], *(array[i] for array in arrays))
+                    codes[i], *others = self._else_in_closed_form(search, goals[i], starts[i], missed)
+                    for array, other in zip(arrays, others, strict=True):
+                        array[i] = other
             return BatchResult([CODES[code] for code in codes.tolist()], *arrays)
         found = [self.solve(goal, start, seed, diagnose=False) for goal, start in zip(goals, starts, strict=True)]
-        return BatchResult(
-            [each.status for each in found],
-            np.array([each.q for each in found]).reshape(count, self.model.nq),
-            np.array([each.residual_array for each in found]).reshape(count, len(self.tasks), 2),
-            np.array([each.iterations for each in found], np.int32),
-            np.array([each.attempts for each in found], np.int32),
-        )
+        return BatchResult.of(found, self.model.nq, len(self.tasks))
 
     def resolve_target(self, i: int, target: object, q: Array) -> Any:
         """The target of a task, fixed where it begins at q (nq,), where it is counted from there. Raises TaskError."""
-        levels, task = self._levels.levels, self.tasks[i]
+        levels, task = self.level_search.levels, self.tasks[i]
         return resolve_target(task, levels.state(q, levels.targets, 1.0), task.checked_target(target))
 
     def inside(self, q0: object) -> Array:
         """(nq,) inside the limits, mid-range where q0 is None. Raises ConfigurationError."""
-        return self._levels.start(self.middle if q0 is None else q0)
+        return self.level_search.start(self.middle if q0 is None else q0)
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
@@ -248,12 +243,13 @@ class IKProblem:
         other = copy(self)
         other.limits = self.limits.without(coordinates)
         other.middle = other.limits.middle(self.model.neutral())
-        for name in ("_closed_form", "_free", "_levels"):
+        other._problems = {}
+        for name in ("_counting", "closed_form", "free", "level_search"):
             vars(other).pop(name, None)
         if isinstance(self.search, TipIK):
             other.search = other._tips()
         else:
-            other.search = other._levels = self.search.within(other.limits)
+            other.search = other.level_search = self.search.within(other.limits)
         return other
 
     def some_tasks(self, indices: Sequence[int]) -> IKProblem:
@@ -277,22 +273,31 @@ class IKProblem:
         return TipIK(self.model, self.tasks, self.limits, self.backend, *self._most)
 
     @cached_property
-    def _levels(self) -> LevelIK:
+    def level_search(self) -> LevelIK:
         return LevelIK(self.model, self.tasks, self.limits, self.backend, *self._most)
 
     @cached_property
-    def _free(self) -> FreePose:
+    def free(self) -> FreePose:
         return FreePose(self.tasks, self.some_tasks)
 
     @cached_property
-    def _is_empty(self) -> bool:
-        """No task has an influence."""
-        return not any(task.influence for task in self.tasks)
+    def _counting(self) -> IKProblem | None:
+        """The problem of what changes anything; None: it is this one."""
+        return self._problem_of(self._own)
+
+    def _problem_of(self, counts: Sequence[bool]) -> IKProblem | None:
+        """The problem of what changes anything where these tasks have influence, (tasks,) flags; None: this one."""
+        key = tuple(counts)
+        if key not in self._problems:
+            own = what_counts(self.tasks, self.criteria, counts)
+            problem = own and IKProblem(self.model, *own, self.backend, *self._most, limits=self.limits)
+            self._problems = dict([*self._problems.items()][1 - KEPT :]) | {key: problem}
+        return self._problems[key]
 
     def _solve_tips(self, search: TipIK, targets: object, q0: object | None, seed: int, diagnose: bool) -> SolveResult:
         goal = search.goal(targets)
         start = self.middle if q0 is None else search.start(q0)
-        if self._is_empty:
+        if not any(self._own):
             start = self.limits.clamp(self.model.check_configuration(start))
             return SolveResult(results.EMPTY, start, np.zeros((len(self.tasks), 2)), 0, 0, self.limits_active)
         outcome = search.solve(goal, start, checked_seed(seed))
@@ -313,7 +318,7 @@ class IKProblem:
 
     def _else_in_closed_form(self, search: TipIK, goal: Array, start: Array, missed: Outcome) -> Outcome:
         """The outcome of a search that missed, or that from the nearest posture of the closed form."""
-        form = self._closed_form
+        form = self.closed_form
         posture = None if form is None else form.nearest(goal[0], self.limits.clamp(start))
         if posture is None:
             return missed
@@ -321,7 +326,7 @@ class IKProblem:
         return code, q, residuals, missed[3] + iterations, missed[4] + 1
 
     @cached_property
-    def _closed_form(self) -> ClosedForm | None:
+    def closed_form(self) -> ClosedForm | None:
         """None also where the number of attempts is given: then they are all."""
         return None if self._most[0] else closed_form(self.model, self.tasks, self.limits, self.backend)
 
@@ -333,7 +338,3 @@ class IKProblem:
         if len(whole) == len(shares) or (residuals <= self.tolerance)[whole].all():
             return self, targets, residuals
         return self.some_tasks(whole), [targets[i] for i in whole], residuals[whole]
-
-
-def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:
-    return [tuple(part.name for part in task.parts) for task in tasks]

@@ -17,9 +17,9 @@ import numpy as np
 
 from ...robokin.arrays import Array, check_size
 from ...robokin.model.joint_types import MotionPrimitive
-from ...robokin.model.limits import AT_LIMIT, PositionLimits
+from ...robokin.model.limits import AT_LIMIT
 from ...robokin.spatial import swing_twist
-from ..descent.data import IKData, compile_whole
+from ..descent.data import IKData
 from ..descent.descent import Descent, Iterate, LevelRows
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH, BatchOutcome, Outcome
 from ..descent.level_rows import StackRows
@@ -81,23 +81,20 @@ class ReferenceEngine:
 
 
 class LevelSearch:
-    """The search for poses of tasks in levels; twin of `descent.native_stack.NativeLevelSearch`, which says what its
-    arguments are."""
+    """The search for poses of tasks in levels; twin of `descent.native_level_search.NativeLevelSearch`, which says what
+    its arguments are."""
 
     name = "numpy"
 
     def __init__(
         self,
         levels: TaskLevels,
-        limits: PositionLimits,
+        data: IKData,
         used_from: Array,
-        influence: Sequence[float],
         attempts: int,
         iterations: int,
     ) -> None:
-        self.levels, self.influence, self.iterations = levels, influence, iterations
-        self.used_from = used_from
-        self.data = compile_whole(levels.model, limits, np.ones(levels.model.nq, bool), levels.length)
+        self.levels, self.data, self.used_from, self.iterations = levels, data, used_from, iterations
 
     def solve(
         self,
@@ -107,11 +104,14 @@ class LevelSearch:
         reachable: int,
         postures: tuple[int, Array] | None,
         attempts: int,
+        influence: Sequence[float] | None,
         remaining: Mapping[int, Remaining],
+        costs: Array,
+        steps: Array,
         is_trial: bool = False,
     ) -> Outcome:
-        rows = StackRows(self.levels, self.data, targets, self.influence, remaining)
-        search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from, is_trial)
+        rows = StackRows(self.levels, self.data, targets, influence, remaining)
+        search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from, is_trial, costs, steps)
         code = search.solve(seed, reachable, postures)
         return code, search.best.q, search.best.residuals, search.iterations, search.tried
 
@@ -129,7 +129,8 @@ class _End:
 
 
 class _Search(Descent):
-    """The attempts of one solve. tried: how many.   is_trial: see `descent.engine.Engine`."""
+    """The attempts of one solve. tried: how many.   is_trial: see `descent.engine.Engine`.   costs, steps: see
+    `descent.native_level_search.NativeLevelSearch`."""
 
     best: Iterate
 
@@ -142,9 +143,12 @@ class _Search(Descent):
         iterations: int,
         used_from: Array | None = None,
         is_trial: bool = False,
+        costs: Array | None = None,
+        steps: Array | None = None,
     ) -> None:
         super().__init__(rows)
         self.used_from, self.is_trial = used_from, is_trial
+        self._costs, self._steps = costs, steps
         self.data, self.start, self.attempts, self.most = data, start, attempts, iterations
         self.is_stack = isinstance(rows, StackRows)
         self.tried = 0
@@ -172,15 +176,15 @@ class _Search(Descent):
 
     def _search(self, q: Array, seed: int, posture: Array | None, is_beyond: bool) -> bool:
         """Attempts from q, of levels also from beside the start and from the prescribed posture, and from restarts,
-        drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled,
-        but in a trial. is_beyond: they are the answer, all of them are settled."""
+        drawn anew for each level, while steps are left. Whether all levels that count are met; else the ends of the
+        attempts are settled, but in a trial. is_beyond: they are the answer, all of them are settled."""
         generator, drawn = SplitMix64(seed), self.data
         if self.used_from is not None:
             drawn = replace(drawn, half_range=np.where(self.used_from <= self.on, drawn.half_range, 0.0))
         self.least, self.chosen, self.candidate = math.inf, _End(), _End()
         alike = 0
         for number in range(1, self.attempts + 1):
-            if alike >= (IDLE if self.on > 1 else ENOUGH):
+            if alike >= (IDLE if self.on > 1 else ENOUGH) or (number > 1 and self._steps_left <= 0.0):
                 break
             self.tried += 1
             q, met = self._attempt(q, TOGETHER if self.on > 1 and number % 4 > 1 else 0)
@@ -218,8 +222,20 @@ class _Search(Descent):
             q = self.step(at, as_one=step < together)
         return q, False
 
+    def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
+        if self._steps is not None and self._costs is not None:
+            self._steps[0] -= self._costs[self.on - 1]
+        return super().step(at, damping, as_one)
+
+    @property
+    def _steps_left(self) -> float:
+        if self._steps is None or self._costs is None:
+            return math.inf
+        return float(self._steps[0] / self._costs[self.on - 1])
+
     def _settle(self) -> bool:
-        return self.settle(SETTLE * self.most, SETTLED_LEVEL if self.is_stack else SETTLED)
+        steps = min(max(self._steps_left, self.most), SETTLE * self.most)
+        return self.settle(int(steps), SETTLED_LEVEL if self.is_stack else SETTLED)
 
     def _offer_best(self) -> int:
         """Offer an iterate as the best; of levels, only where those above the last one are met. 1 when it is as good as

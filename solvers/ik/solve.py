@@ -11,13 +11,12 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
-from ..criteria.base import costs
 from ..progress import at_once
 from ..results import SolveResult
 from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
-from ..velocity.task_levels import TaskLevels, checked_tasks
-from .problem import IKProblem, part_names
+from ..velocity.task_levels import checked_tasks
+from .problem import IKProblem
 from .tip_ik import TipIK
 
 
@@ -37,23 +36,9 @@ def solve_ik_steps(
     Arguments, result and errors are those of `IKProblem`; problems whose tasks differ in their targets only are
     compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; the costs of the latter are reported.
     """
-    given = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
-    engine = get_backend(backend).name, attempts
-    recent = _recent.find(model, given, preferred, *engine)
-    if recent is None:
-        checked = tuple(task for task in given if task.influence) or given
-        if len(checked) < len(given):
-            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose, without)
-            return found.among([bool(task.influence) for task in given], part_names(given))
-        if preferred and not any(criterion.weight for criterion in preferred):
-            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose, without)
-            levels = TaskLevels(model, checked, backend)
-            state = levels.state(found.q, levels.targets, 1.0)
-            found.costs = costs([each for each in preferred if each.fits(state)], state, np.zeros(model.nv))
-            return found
-
-        recent = _recent.get(model, checked, preferred, *engine)
+    given = checked_tasks(tasks), preferred, get_backend(backend).name, attempts
+    recent = _recent.find(model, *given) or _recent.get(model, *given)
     targets: Any = recent.targets
     if isinstance(recent.problem.search, TipIK):
         targets = np.array(targets)  # checked once is enough: as an array they are left to the engine

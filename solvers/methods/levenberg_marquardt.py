@@ -9,6 +9,8 @@ import numpy as np
 
 from ...robokin import TaskError, UnknownNameError
 from ...robokin.arrays import Array
+from ...robokin.errors import shown
+from ..tasks.checks import direction, vector
 from .arm import ArmTip
 from .result import MethodRun
 
@@ -38,10 +40,13 @@ class LevenbergMarquardt:
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
             raise UnknownNameError("target", self.target, TARGETS)
-        if np.shape(self.weights) != (6,) or np.min(self.weights) < 0.0:
+        if vector(self.weights, "levenberg_marquardt: weights", 6).min() < 0.0:
             raise TaskError("levenberg_marquardt: weights must be six numbers that are not negative")
-        if np.shape(self.axis) != (3,) or not np.any(self.axis):
-            raise TaskError("levenberg_marquardt: axis must be three numbers that are not all 0")
+        direction(self.axis, "levenberg_marquardt: axis")
+        if isinstance(self.stiff, str) or not np.iterable(self.stiff):
+            raise TaskError(f"levenberg_marquardt: stiff must be a list of joints, not {shown(self.stiff)}")
+        if not np.iterable(self.again):
+            raise TaskError(f"levenberg_marquardt: again must be a list of starts (nq,), not {shown(self.again)}")
 
     def descend(self, arm: ArmTip, q: Array, T_target: Array) -> MethodRun:
         starts = [q, *(arm.clamped(arm.model.check_configuration(each)) for each in self.again)]

@@ -19,11 +19,11 @@ from ...robokin.spatial.swing_twist import Cone
 from ...robokin.units import FORCES, coordinate_units, counted, freedom_units
 from ..descent.data import compile_ik
 from ..descent.steps import reachable
-from ..ik.problem import IKProblem, part_names
+from ..ik.problem import IKProblem
 from ..ik.tip_ik import is_plain
 from ..limits.viability import dof_coordinates
 from ..progress import at_once, scaled
-from ..results import Status, named_residuals
+from ..results import Status, named_residuals, part_names
 from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances

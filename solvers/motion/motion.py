@@ -125,7 +125,7 @@ class Motion:
 
     def resample(self, rate: float) -> Motion:
         """Samples every 1/rate seconds from the first time on, up to the last time; see `at`. Raises
-        ConfigurationError when the rate [Hz] is not a positive number."""
+        ConfigurationError when the rate [Hz] is not a positive number below FASTEST."""
         check_rate(rate)
         count = int(np.floor(self.duration * rate + 1e-9)) + 1
         return self.at(np.minimum(self.times[0] + np.arange(count) / rate, self.times[-1]))
@@ -158,9 +158,9 @@ def mean_steps(times: Array, order: int) -> Array:
 
 
 def check_rate(rate: object) -> None:
-    """Raises ConfigurationError for what is no positive number of samples per second."""
+    """Raises ConfigurationError for what is no positive number of samples per second below FASTEST."""
     if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
-        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+        raise ConfigurationError(f"rate must be above 0 and below {FASTEST:g} samples per second, not {shown(rate)}")
 
 
 def checked_motion(motion: object) -> Motion:

@@ -17,7 +17,7 @@ from .blocks import gauss_newton, products, symmetric_products, transposed
 from .discretization import DiscreteMotion, Discretization, after, differenced
 from .rows.drive_efforts import DriveEfforts
 
-SHORT = 10.0  # [1/rad^2] share of a duration that a step is taken to cost
+SHORT = 0.1  # [1/rad^2] share of a duration that a step is taken to cost
 
 
 class MotionCost(ABC):
@@ -42,9 +42,15 @@ class MotionCost(ABC):
 
 
 class Acceleration(MotionCost):
-    """1/2 of the integral of |a|^2, lengths in L [rad^2/s^3]."""
+    """1/2 of the integral of |a - a_near|^2, lengths in L [rad^2/s^3].
+
+    near: (F, n) changes of displacements d_k - d_{k-1}, times dt^2 a_near; 0 unless given.
+    """
 
     order = 2
+
+    def __init__(self, near: Array | float = 0.0) -> None:
+        self.near = near
 
     def value(self, at: DiscreteMotion) -> float:
         return _half_square(self._residual(at))
@@ -56,7 +62,7 @@ class Acceleration(MotionCost):
         at.bend_changes(H, self._residual(at) * at.grid.dt**-1.5)
 
     def _residual(self, at: DiscreteMotion) -> Array:
-        return at.changes * at.grid.dt**-1.5
+        return (at.changes - self.near) * at.grid.dt**-1.5
 
 
 class Jerk(MotionCost):

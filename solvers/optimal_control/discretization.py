@@ -70,7 +70,7 @@ class Discretization:
         found = copy(self)
         found.stretch, found.dt = self.stretch * float(np.exp(s)), self.dt * float(np.exp(s))
         if found.dt < SHORTEST:
-            raise TaskError("duration: no limit keeps the motion from taking no time: limit velocities or others")
+            raise TaskError("duration: nothing bounds it: the robot can stand still, or what moves has no speed limits")
         found.limits = StepLimits.of(self.model, found.dt)
         return found
 

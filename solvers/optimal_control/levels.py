@@ -131,7 +131,7 @@ def better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> Mo
     met."""
     same = AS_HELD if now.is_optimal else SAME
     is_nearer = now.kkt < best.kkt and now.cost <= min(before.cost, best.cost * (1.0 + same))
-    if abs(now.linearised.residual).max(initial=0.0) > HELD or not (is_nearer or now.cost <= best.cost * (1.0 + GAIN)):
+    if abs(now.linearised.residual).max(initial=0.0) > HELD or not (is_nearer or now.cost < best.cost * (1.0 - GAIN)):
         return best
     # Limits are never broken, nor more than in a start that breaks them.
     if now.trajectory.excess > before.trajectory.excess:

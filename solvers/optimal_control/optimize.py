@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,24 +13,31 @@ from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, checked_model
 from ..criteria import Criterion, checked_criteria
-from ..ik.problem import part_names
 from ..motion.motion import Motion
 from ..progress import finish
+from ..results import part_names
 from ..tasks import Task
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .cost_words import motion_cost
-from .costs import Weighted
+from .costs import Acceleration, MotionCost, Weighted
 from .discretization import DiscreteMotion, Discretization
 from .free_time import SLOWER, SLOWER_STARTS, slow_enough
 from .levels import better, by_levels, with_last
+from .program import LocalProgram
 from .result import OptimizedMotion, note_on, result_of
 from .rows.limit_sources import MotionBounds, limit_sources
 from .rows.motion_rows import MotionRows
 from .rows.segments import TaskSegment
 from .rows.task_sources import task_sources
 from .soft_tasks import checked_soft, parted_sources
-from .sqp import ITERATIONS, MotionOptimum, optimise
+from .sqp import ITERATIONS, LARGEST_RESIDUAL, MotionOptimum, optimise
 from .start import TrackedFrames, checked_influence, start_near
+
+# What accelerations, or changes of them, cost, relative to all else, while a motion is hastened.
+HASTE = 1e-2, 3e-3, *(10.0**-k for k in range(3, 11))
+STILL = "the robot stands still, which may take any time: that stays as it is, and nothing is optimised"
+MET = 1e-6  # [rad, L] what moves less stands
+NEAR = 1e-3  # [rad, L] how large the residual of all frames may become where steps came to no end
 
 
 def optimize_motion(
@@ -53,10 +61,11 @@ def optimize_motion(
 ) -> OptimizedMotion:
     """The motion that meets the tasks at every frame with the least cost over all frames.
 
-    It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, the
-    residual of a missed frame grows only where others come to be met for it, the limits on position, velocity and
-    acceleration hold at every frame, and so at half frames. Wheels roll, and a `ClearanceTask` holds at frames and half
-    frames. With q0 frame 0 stays where `track` has it; without, it is free. Local: another start may lead elsewhere.
+    It starts from `track` with the same arguments, and holds what that meets: tasks that are met stay met, the norm of
+    the residual of a missed frame grows by about a tenth of what counts as met (1e-6 rad, L) at most, but where others
+    come to be met for it, the limits on position, velocity and acceleration hold at every frame, and so at half frames.
+    Wheels roll, and a `ClearanceTask` holds at frames and half frames. With q0 frame 0 stays where `track` has it;
+    without, it is free. Local: another start may lead elsewhere.
 
     cost: "acceleration", "jerk", "kinetic_energy", "torque", "animation", "path_length" (of the tool), "criteria" (the
     integral of those given: potentials, and costs of velocities), "duration", {word: weight}, or a `MotionCost`. With
@@ -69,9 +78,9 @@ def optimize_motion(
     limits: {"jerk", "power"}, each one number or (nv,).   gravity: (3,) [m/s^2] in the root frame: efforts keep their
     limits, at frames and half frames. They come before the tasks, which give way where both cannot hold. The cost
     "torque" has this gravity too, and without it the Earth's along -z.
-    progress(done, most) is called after each step and while one is sought, anew for each level that the start misses;
-    when it returns False, the best so far is returned, or with keep_best=False the start. The result is the start where
-    nothing better is found; its `note` says so.
+    progress(done, most) is called after each step and while one is sought, anew for each level that the start misses
+    and where a search begins again; when it returns False, the best so far is returned, or with keep_best=False the
+    start. The result is the start where nothing better is found; its `note` says so.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
     given = checked_tasks(tasks)
@@ -161,24 +170,34 @@ def optimize_steps(
     wanted = Weighted([(1.0, wanted), (1.0, soft)]) if soft.weights else wanted
     start = slow_enough(start, constraints) if wanted.frees_time else start
     before = best = MotionOptimum(start, wanted.value(start), np.inf, constraints.at(start), 0)
-    there, reached, stopped = start, before, False
+    there, reached, stopped, is_still = start, before, False, False
     try:
         for count, there in by_levels(constraints, start):  # noqa: B007 - the last one counts
             yield count
-        # Where all is met each step is taken back to it: that is cheap, and needs fewer steps.
         is_met = not any(constraints.is_missed(there, level) for level in constraints.levels)
         constraints.hold(there)
         if there is not start:
             best = reached = MotionOptimum(there, wanted.value(there), np.inf, constraints.at(there), 0)
-        for now in with_last(optimise(there, constraints, wanted, is_held=is_met)):
-            best = better(best, now, reached)
-            yield now.iterations
+        is_still = wanted.frees_time and float(np.ptp(there.q, axis=0).max(initial=0.0)) <= MET
+        if wanted.frees_time and not (is_still or soft.weights) and _may_stand(there, constraints):
+            raise TaskError("duration: nothing bounds it: the robot can stand still and meet its tasks")
+        # Where all is met each step is taken back to it: that is cheap, and needs fewer steps. Elsewhere it needs more,
+        # and leads on where other steps come to no end, all the more when none goes far from what is held.
+        has_run_out, before_it = False, 0
+        for is_held, largest in [(True, LARGEST_RESIDUAL)] if is_met else [(False, LARGEST_RESIDUAL), (True, NEAR)]:
+            if best.is_optimal or has_run_out or is_still:
+                break
+            search = _hastened if wanted.frees_time and not wanted.order else optimise
+            for now in with_last(search(best.trajectory, constraints, wanted, is_held=is_held, largest=largest)):
+                best = better(best, replace(now, iterations=before_it + now.iterations), reached)
+                yield now.iterations
+            has_run_out, before_it = now.iterations == ITERATIONS - 1, now.iterations
     except Stop:
         stopped = True
         if best is before and there is not start:
             best = MotionOptimum(there, wanted.value(there), np.inf, constraints.at(there), 0)
         best = best if keep_best else before
-    note = note_on(best, reached, before, stopped)
+    note = STILL if is_still else note_on(best, reached, before, stopped)
     broken = [source.name for source in limits if source.name and source.is_missed(best.trajectory)]
     if broken:
         note += f"; not kept everywhere: limits on {' and '.join(broken)}"
@@ -187,6 +206,44 @@ def optimize_steps(
         result_of(part, sources, best, before, slice(int(i), int(j)), note, names)
         for part, sources, i, j in zip(parts, own, ends[:-1], ends[1:], strict=True)
     ]
+
+
+def _may_stand(here: DiscreteMotion, constraints: MotionRows) -> bool:
+    """Whether the robot meets all that is asked for where it begins: the less time that takes, the less it costs."""
+    still = DiscreteMotion(here.grid, np.repeat(here.q[:1], len(here.q), axis=0))
+    return not any(source.is_missed(still) for source in constraints.sources)
+
+
+def _hastened(
+    start: DiscreteMotion, constraints: MotionRows, cost: MotionCost, **options: Any
+) -> Generator[MotionOptimum, None, MotionOptimum]:
+    """`optimise` a cost of a free time that hardly tells one motion from another that takes as long.
+
+    Accelerations cost something too at first. Then what costs is how far they are from those of the motion before, and
+    less and less: where nothing changes any more, that pulls at nothing, and the multipliers show the optimum of the
+    cost alone (the proximal point method: Rockafellar, SIAM J. Control Optim. 14(5), 1976)."""
+    here, guess, done = start, None, 0
+    near: Array | float = 0.0
+    for share in HASTE:
+        gentle = Acceleration().value(here)
+        if not gentle > 0.0:
+            break
+        both = Weighted([(1.0, cost), (share * cost.value(here) / gentle, Acceleration(near))])
+        for now in with_last(optimise(here, constraints, both, ITERATIONS - done, guess=guess, **options)):
+            yield replace(now, cost=cost.value(now.trajectory), kkt=np.inf, iterations=done + now.iterations)
+        done += now.iterations
+        if not now.is_optimal:
+            break
+        assert now.multipliers is not None  # a search ends with some
+        here, guess, near = now.trajectory, now.multipliers, now.trajectory.changes
+        kkt = LocalProgram.of(here, now.linearised, cost).kkt(now.multipliers)
+        now = replace(now, cost=cost.value(here), kkt=kkt, iterations=done)
+        if now.is_optimal:
+            return now
+        yield now
+    for now in with_last(optimise(here, constraints, cost, max(ITERATIONS - done, 1), guess=guess, **options)):
+        yield replace(now, iterations=done + now.iterations)
+    return replace(now, iterations=done + now.iterations)
 
 
 def _frames(animation: object) -> Sequence[object]:

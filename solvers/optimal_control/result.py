@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -62,7 +63,8 @@ def note_on(best: MotionOptimum, reached: MotionOptimum, before: MotionOptimum, 
     if best is reached:
         return f"{nearer}no less cost was found" if nearer else "nothing better was found: the motion is as tracked"
     than = "better than tracked, but " if best.cost < before.cost else ""
-    return f"{nearer}{than}not shown to be optimal (KKT residual {best.kkt:.1g})"
+    residual = f" (KKT residual {best.kkt:.1g})" if best.kkt < math.inf else ""
+    return f"{nearer}{than}not shown to be optimal{residual}"
 
 
 def result_of(

@@ -55,13 +55,14 @@ LONGEST = 0.5  # [rad, L] of a frame in one step
 @dataclass(frozen=True, eq=False)
 class MotionOptimum:
     """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   linearised: its residuals.
-    iterations: of the method."""
+    iterations: of the method.   multipliers: (m,) of its rows."""
 
     trajectory: DiscreteMotion
     cost: float
     kkt: float
     linearised: LinearisedRows
     iterations: int
+    multipliers: Array | None = None
 
     @property
     def is_optimal(self) -> bool:
@@ -75,13 +76,16 @@ def optimise(
     iterations: int = ITERATIONS,
     stalled: tuple[int, float, float] = STALLED,
     is_held: bool = False,
+    largest: float = LARGEST_RESIDUAL,
+    guess: Array | None = None,
 ) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step, and while one is sought; return the optimum, or what was reached.
     stalled: so many steps in a row that gain, relative, no more than so much end it, and where the KKT residual falls,
-    no more than the second share. is_held: each step is taken back to the rows, as in a free time."""
+    no more than the second share. is_held: each step is taken back to the rows, as in a free time. largest: [rad, L]
+    how large the residual of all frames may become, or stay. guess: (m,) multipliers to begin with."""
     here = LocalProgram.of(start, constraints.at(start), cost)
-    z, eased = np.zeros(len(here.rows)), here.begun()
-    passed = [(max(LARGEST_RESIDUAL, here.residual), -np.inf)]
+    z, eased = np.zeros(len(here.rows)) if guess is None else guess, here.begun()
+    passed = [(max(largest, here.residual), -np.inf)]
     history: list[tuple[float, float, float]] = []
     kkt, count, damping, before = np.inf, 0, 0.0, 1.0
     for count in range(iterations):
@@ -93,7 +97,7 @@ def optimise(
         history.append((here.value, kkt, here.residual))
         if len(history) > stalled[0] and _has_stalled(history, *stalled):
             break
-        now = MotionOptimum(here.at, here.value, kkt, here.linearised, count)
+        now = MotionOptimum(here.at, here.value, kkt, here.linearised, count, z)
         yield now
         moved = None
         for found in _directions(here, z, eased, damping):
@@ -116,7 +120,7 @@ def optimise(
             damping = max(STIFFER * damping, LEAST_DAMPING)
         elif share > GOOD:
             damping = damping / STIFFER if damping > LEAST_DAMPING else 0.0
-    return MotionOptimum(here.at, here.value, kkt, here.linearised, count)
+    return MotionOptimum(here.at, here.value, kkt, here.linearised, count, z)
 
 
 def _has_stalled(history: list[tuple[float, float, float]], steps: int, still: float, unchanged: float) -> bool:

@@ -13,8 +13,8 @@ from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion
 from ..descent.engine import CONVERGED
-from ..ik.problem import part_names
 from ..progress import finish, mapped
+from ..results import part_names
 from ..tasks import PostureTask, Task
 from ..tasks.influence import checked_shares
 from ..tasks.protocols import VelocityTask

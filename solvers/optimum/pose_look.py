@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...robokin.arrays import Array
@@ -13,13 +14,15 @@ from .subproblem import Multipliers, Subproblem
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """stationary: what the tasks and limits leave of the gradient, relative to it (KKT residual).   is_optimal: that
-    is about 0, and nothing better was found around.   reason: why it is not."""
+    is about 0, and nothing better was found around.   poses: looked at.   why: says why it is not; it takes as long as
+    some steps."""
 
     point: PosePoint
     stationary: float
     is_optimal: bool
     iterations: int
-    reason: str = ""
+    poses: int
+    why: Callable[[], str] = str
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from ..limits.viability import dof_coordinates
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
 from ..tasks import PostureTask
-from ..tasks.influence import Remaining, blended
+from ..tasks.influence import Remaining, blended, is_partial
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
 from ..velocity.task_levels import TaskLevels
@@ -54,7 +54,9 @@ class PoseProblem:
         self.model: RobotModel = levels.model
         self.scale, self.tolerance = levels.scale, levels.tolerance
         self._backend, self._coordinate = get_backend(levels.backend), dof_coordinates(self.model)
-        self._kernel = KernelRows.kept(levels) if self._backend.name == "native" and self.is_whole else None
+        fading = {i for i, share in enumerate(influence or ()) if is_partial(share)}
+        is_known = self._backend.name == "native" and fading == self.remaining.keys()
+        self._kernel = KernelRows.kept(levels) if is_known else None
         self.groups = [np.array(group, int) for group, _ in levels.groups]
         self.pieces = CurvePieces(levels, targets, self.groups, self.share, self.point)
 
@@ -99,7 +101,7 @@ class PoseProblem:
     def point(self, q: Array) -> PosePoint:
         self.placed += 1
         state = self.levels.state(q, self.targets, 1.0, None, self.influence)
-        known = None if self._kernel is None else self._kernel.at(state, self.targets)
+        known = None if self._kernel is None else self._kernel.at(state, self.targets, self.remaining, self.influence)
         if known is None:
             every = self.levels.rows(state, self.targets, self.influence)
             for i, remaining in self.remaining.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -72,13 +73,14 @@ class StaticOptimum:
         self.poses = poses
         self.objective = Objective(criteria, poses.scale)
         self.iterations, self._most, self._stride = 0, ITERATIONS, STRIDE
-        self._most_placed = poses.placed + min(MOST_POSES, FEW_POSES + POSES_EACH * len(poses.scale))
         self._curvatures = Curvatures()
 
-    def find(self, start: PosePoint) -> Generator[float, None, Optimum]:
-        """Yields the share of the steps that it may take after each."""
+    def find(self, start: PosePoint, most: int) -> Generator[float, None, Optimum]:
+        """most: poses that it may look at. Yields the share of the steps that it may take after each."""
         if not self.objective.potentials:
-            return Optimum(start, 0.0, True, 0)
+            return Optimum(start, 0.0, True, 0, 0)
+        before = self.poses.placed
+        self._most_placed = before + most
         self._curvatures.note(self.objective.metric(start.state))
         self._surface = ConstraintManifold(self.poses, start)
         point = self._surface.start
@@ -87,10 +89,11 @@ class StaticOptimum:
         if self.poses.pieces:
             self.poses.pieces.leave()
             found = replace(found, point=self.poses.point(found.point.q))
+        found = replace(found, poses=self.poses.placed - before)
         if found.is_optimal:
             return found
-        why = unbounded(self.poses, self.objective, point, found.point, self._surface.nearest)
-        return replace(found, reason=why or found.reason)
+        given = self.poses, self.objective, point, found.point, self._surface.nearest
+        return replace(found, why=lambda: unbounded(*given) or found.why())
 
     def _descended(self, point: PosePoint) -> Generator[float, None, Optimum]:
         random = SplitMix64(0)
@@ -99,10 +102,10 @@ class StaticOptimum:
             better = None if self._is_over else self._better_around(look, random)
             if better is None:
                 is_optimal = look.residual <= ACCEPTED
-                return Optimum(look.point, look.residual, is_optimal, self.iterations, "" if is_optimal else reason)
+                return Optimum(look.point, look.residual, is_optimal, self.iterations, 0, partial(str, reason))
             point = better
         reason = f"there was something better around each of {ROUNDS} poses"
-        return Optimum(point, self._look(point).residual, False, self.iterations, reason)
+        return Optimum(point, self._look(point).residual, False, self.iterations, 0, partial(str, reason))
 
     def _descend(self, point: PosePoint) -> Generator[float, None, tuple[PoseLook, str]]:
         """Where no step leads farther down, and why that is the last one."""
@@ -309,6 +312,11 @@ class StaticOptimum:
         touched = np.minimum(-subproblem.lower, subproblem.upper) < TOUCHED
         weak = abs(look.multipliers.inequalities) <= HARDLY * look.size
         return bool((touched & weak).any()) or bool(look.gradients.sharp)
+
+
+def most_poses(freedoms: int) -> int:
+    """How many a search for an optimum looks at."""
+    return min(MOST_POSES, FEW_POSES + POSES_EACH * freedoms)
 
 
 def _drawn(random: SplitMix64, count: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
-from ..motion.motion import Motion, check_rate
+from ..motion.motion import Motion
 from ..motion.rolled import rolled, rolling
 from ..progress import finish
 from ..retiming.path import Path
@@ -19,13 +19,12 @@ from ..retiming.path_limits import PathLimits, ToolLimit
 from ..retiming.retime import retime
 from ..retiming.timing import Retimed
 from ..trajectories.point_to_point import point_to_point
-from ..trajectories.sampled import RATE, Sampled, check_count
+from ..trajectories.sampled import RATE, Sampled, sample_times
 from .blends import joined
 from .chains import chains, goes_freely, named
 from .moves import Move
 
 SAME_PLACE = 1e-9  # [rad, m] of two configurations
-_SAME = 1e-9  # of the time between two samples: nearer ones are one
 Parts = list[tuple[Move, Sampled]]
 
 
@@ -134,29 +133,18 @@ def _timed(model: RobotModel, moves: Sequence[Move], paths: Sequence[Array], lim
 
 
 def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> Motion:
-    """All of them one after another, with the waits, every 1/`rate` [s] of the whole and at each end. Raises
+    """All of them one after another, with the waits, every 1/`rate` [s] and at the end. Raises
     ConfigurationError."""
-    check_rate(rate)
     if not done:
         raise ConfigurationError("a program needs at least one move")
-    check_count(sum(motion.duration + move.wait for move, motion in done), float(rate))
-    times: list[Array] = []
-    rows: list[Array] = []
-    now = 0.0
-    for move, motion in done:
-        end = now + motion.duration
-        inside = np.arange(np.floor(now * rate + _SAME) + 1.0, np.ceil(end * rate - _SAME)) / rate
-        own = np.unique(np.concatenate(([now], inside, [end])))
-        q = motion.sample(own - now)[0]
-        fresh = slice(1 if times else 0, None)
-        times.append(own[fresh])
-        rows.append(q[fresh])
-        now = end
-        if move.wait > 0.0:
-            now += move.wait
-            times.append(np.array([now]))
-            rows.append(q[-1:])
-    whole = Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
+    ends = np.cumsum([motion.duration + move.wait for move, motion in done])
+    times = sample_times(float(ends[-1]), rate)
+    parts = np.split(times, np.searchsorted(times, ends[:-1]))
+    rows = [
+        motion.sample(np.clip(own - start, 0.0, motion.duration))[0]
+        for own, start, (_, motion) in zip(parts, np.append(0.0, ends[:-1]), done, strict=True)
+    ]
+    whole = Motion.of(done[0][1].model, times, np.concatenate(rows))
     wholes = [part.whole if isinstance(part, PartOfMotion) else part for _, part in done]
     rolls = [each.rolls for each in wholes if isinstance(each, Retimed)]
     return rolled(whole, np.all([rolling(whole.model, whole.q), *rolls], axis=0)) if rolls else whole

@@ -42,7 +42,7 @@ class Reachability:
         bound = limits.motion
         self.velocity = (1.0 - SPARE) * np.append(bound.velocity, tools)
         self.acceleration = (1.0 - SPARE) * bound.acceleration
-        self.effort_room = limits.effort_room(self.model)
+        self.effort_room = (1.0 - SPARE) * limits.effort_room(self.model)
         joints = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
         self.moved_labels = [(name, "velocity") for name in joints] + [
             (tool.link, "tool speed") for tool in limits.tools
@@ -169,7 +169,7 @@ class Reachability:
             given = a * u + b * here
             for sign in (1.0, -1.0):
                 room = np.where(np.isfinite(self.model.effort), self.effort_room - sign * c, np.finfo(float).max)
-                share = np.where(sign * given > room, 1.0 + (sign * given - room) / np.maximum(room, 1e-12), 0.0)
+                share = np.maximum(1.0 + (sign * given - room) / np.maximum(room, 1e-12), 0.0)
                 shares += [peaks(share).max(axis=1)] * len(PLACES)
         speed = (peaks(moved**2 * here).max(axis=1) / self.velocity**2).max(axis=1, keepdims=True)
         return np.concatenate([*shares, *[speed] * len(PLACES)], axis=1)

@@ -88,7 +88,10 @@ def retime_steps(
         if wanted < timing.duration * (1.0 - 1e-9):
             total = timing.duration
             raise ConfigurationError(f"the path takes at least {total:.6g} s inside the limits, not {wanted:g} s")
+        slower = wanted > timing.duration * (1.0 + 1e-9)
         solved = solved.lasting(wanted)
+        if slower:
+            solved = replace(solved, bindings=(ActiveLimit(0.0, wanted, "", "duration"),))
         timing = solved.timing
         if bound.power is not None and curved is not None and curved.share(timing) > 1.0 + PASSED:
             raise ConfigurationError(f"in {wanted:g} s a drive would need more than its power: take another duration")

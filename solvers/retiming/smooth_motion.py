@@ -16,10 +16,10 @@ from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import JointSlot, RobotModel
 from ...robokin.spatial import swing_twist
-from ..motion.motion import Motion, check_rate, checked_motion
+from ..motion.motion import Motion, checked_motion
 from ..motion.rolled import rolled, rolling
 from ..progress import at_once, scaled
-from ..trajectories.sampled import check_count
+from ..trajectories.sampled import sample_times
 from .path import Path
 from .rate_points import rate_spline
 from .spline_points import at_rest, spline_points
@@ -36,21 +36,18 @@ def smooth_motion_steps(motion: Motion, rate: float) -> Generator[float, None, M
     Raises ConfigurationError for samples that are not evenly spaced, and for a rate that is no positive number.
     """
     model, times = checked_motion(motion).model, motion.times
-    check_rate(rate)
+    at = sample_times(motion.duration, rate)
     if len(motion) < 2:
         return motion
     steps = np.diff(times)
     dt = float(motion.duration / len(steps))
     if (abs(steps - dt) > EVEN * dt).any():
         raise ConfigurationError("a smooth motion needs frames that are evenly spaced in time")
-    check_count(motion.duration, rate)
     q = np.array(motion.unwrapped().q)
     rests = at_rest(model, q, dt) if len(q) > 2 else (False, False)
     limited = _limited_turning(model)
     share = 0.1 if limited else 1.0
     path = _spline_path(model, (yield from scaled(spline_points(model, q, dt, rests), 0.0, share)), dt)
-    at = np.arange(np.floor(motion.duration * rate * (1.0 - 1e-12)) + 1.0) / rate
-    at = np.append(at, motion.duration) if at[-1] < motion.duration else at
     interval = np.clip((at / dt).astype(int), 0, len(q) - 2)
     found, v, acceleration, _ = path.at(interval, at)
     if limited:

@@ -24,7 +24,7 @@ CORRECTIONS = 5  # of Newton's method, for when a cell ends
 class ActiveLimit:
     """From `start` to `end` [s] this limit is what keeps the path from being faster. joint: its name, "joint/x" of
     several degrees of freedom, or the link of a tool; kind: velocity, acceleration, jerk, effort, power, tool speed,
-    tool acceleration, or animation, which has no joint."""
+    tool acceleration, or animation or duration (the one that was given), which have no joint."""
 
     start: float
     end: float

@@ -44,9 +44,15 @@ def is_on_robot(task: Task, model: RobotModel) -> TypeGuard[KernelRobotTask]:
     return False
 
 
-def is_kernel_clearance(task: Task) -> bool:
-    """Whether the kernel makes the rows of a task: of a clearance with influence 1."""
-    return type(task) is ClearanceTask and task.influence == 1.0
+def is_kernel_clearance(task: Task, influence: float = 1.0) -> bool:
+    """Whether the kernel makes the rows of a task: of a clearance made with influence 1, while it has that."""
+    return type(task) is ClearanceTask and task.influence == influence == 1.0
+
+
+def whole_only(tasks: Sequence[Task], influence: Sequence[float]) -> set[int]:
+    """The tasks that the kernel knows with influence 1 only, and that have another one."""
+    shared = enumerate(zip(tasks, influence, strict=True))
+    return {i for i, (task, share) in shared if is_kernel_clearance(task) and not is_kernel_clearance(task, share)}
 
 
 class TipTasks:
@@ -81,7 +87,8 @@ class TipTasks:
         self.counts = [int(np.count_nonzero(form.weights)) for form in forms]
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
         self.remaining = np.zeros((len(forms), 6))
-        self._weights = self.records["weights"].copy()
+        self._weights, self._are_first = self.records["weights"].copy(), self.records["is_first"].copy()
+        self._is_there, self._rows = [True] * len(forms), list(self.counts)  # rows: of each that is there
         self._poses, self._numbers = list(self.targets.reshape(-1, 4, 4)), list(self.targets)
         self._stays: list[bool | None] = [False] * len(forms)
         self.goes, self.shape = [False] * len(forms), 0
@@ -112,15 +119,23 @@ class TipTasks:
             self._find_shape(targets)
         return True
 
-    def fade(self, number: int, factor: float, remaining: Remaining) -> None:
-        """Weight the rows of one of the tasks so, and do not ask for `remaining` of them: of a beam, whose rows are not
-        comparable, the kernel wants the length of each part where that begins."""
-        self.records["weights"][number] = factor * self._weights[number]
-        if self.tasks[number].is_comparable:
-            self.remaining[number, : len(remaining.e)] = remaining.e
-        else:
-            lengths = remaining.lengths(self.tasks[number].parts)
-            self.remaining[number, : 3 * len(lengths) : 3] = lengths
+    def fade(self, own: Sequence[tuple[float, Remaining | None]]) -> bool:
+        """own: of each task how much its rows weigh, 0: it has none, and what is not asked for of them: of a beam,
+        whose rows are not comparable, the kernel wants the length of each part where that begins. Whether each has as
+        many rows as before."""
+        shape = self.shape
+        self.remaining[...] = 0.0
+        for k, (factor, remaining) in enumerate(own):
+            self.records["weights"][k] = factor * self._weights[k]
+            self._is_there[k] = factor > 0.0
+            self.records["is_first"][k] = self._are_first[k] and self._is_there[k]
+            self._count(k, self._rows[k])
+            if remaining is not None and self.tasks[k].is_comparable:
+                self.remaining[k, : len(remaining.e)] = remaining.e
+            elif remaining is not None:
+                lengths = remaining.lengths(self.tasks[k].parts)
+                self.remaining[k, : 3 * len(lengths) : 3] = lengths
+        return shape == self.shape
 
     def poses(self, targets: Sequence[Any]) -> Array | None:
         """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""
@@ -144,13 +159,16 @@ class TipTasks:
 
     def _find_shape(self, targets: Sequence[Any]) -> None:
         for k, side, apart, together in self._distances:
-            count = apart if targets[k][0] != 0.0 or side > 0 else together
-            self.shape += count != self.counts[k]
-            self.counts[k] = count
+            self._count(k, apart if targets[k][0] != 0.0 or side > 0 else together)
         for k, twist in self._going:
             is_going = twist.is_going(targets[k])
             self.shape += is_going != self.goes[k]
             self.goes[k] = is_going
+
+    def _count(self, k: int, rows: int) -> None:
+        self._rows[k], count = rows, rows if self._is_there[k] else 0
+        self.shape += count != self.counts[k]
+        self.counts[k] = count
 
 
 class RobotTask:
@@ -199,7 +217,8 @@ class RobotTasks:
     """The tasks on the whole robot.
 
     each: of one task.   rates: (k, nv) sums of velocities that rows of kind RATES refer to.   rows: (n,) ROBOT_ROW of
-    all, another array when there are more or fewer.   most_first: equations that those of the first level may have.
+    all, another array when there are more or fewer.   counts: of each task, 0 where it is not there.
+    most_first: equations that those of the first level may have.
     """
 
     def __init__(
@@ -210,7 +229,8 @@ class RobotTasks:
         self.rates, self.rows = np.zeros((0, model.nv)), np.zeros(0, ROBOT_ROW)
         self._is_whole = True  # rows hold what each task has
         self._bits = bits(self.rows)
-        self._counts, self._places = [0] * len(tasks), [slice(0, 0)] * len(tasks)
+        self.counts, self._places = [0] * len(tasks), [slice(0, 0)] * len(tasks)
+        self._is_there = [True] * len(tasks)
         for k, task in enumerate(tasks):
             self.each.append(RobotTask(model, task, k, first[k], length, len(self.rates)))
             rates = task.rates(model)
@@ -223,27 +243,37 @@ class RobotTasks:
         was_whole, self._is_whole = self._is_whole, False  # also when one of the tasks refuses its target
         aimed = [task.aim(target) for task, target in zip(self.each, targets, strict=True)]
         self._is_whole = True
-        if was_whole and not any(aimed):
-            return True
-        before, self._counts = self._counts, [len(task.rows) for task in self.each]
-        is_alike = before == self._counts
+        return True if was_whole and not any(aimed) else self._gather()
+
+    def _gather(self) -> bool:
+        """Take the rows of each task that is there. Whether each has as many as before."""
+        before = self.counts
+        self.counts = [len(task.rows) * there for task, there in zip(self.each, self._is_there, strict=True)]
+        is_alike = before == self.counts
         if not is_alike:
-            ends = [0, *itertools.accumulate(self._counts)]
+            ends = [0, *itertools.accumulate(self.counts)]
             self._places = [slice(*pair) for pair in itertools.pairwise(ends)]
             if ends[-1] != len(self.rows):
                 self.rows = np.empty(ends[-1], ROBOT_ROW)
             self._bits = bits(self.rows)
-        for place, task in zip(self._places, self.each, strict=True):
-            self._bits[place] = task.bits
+        for place, task, there in zip(self._places, self.each, self._is_there, strict=True):
+            if there:
+                self._bits[place] = task.bits
         return is_alike
 
-    def fade(self, number: int, factor: float, remaining: Array, dt: float) -> None:
-        """Weight the rows of one of the tasks so, and do not ask for `remaining` (m,) of them in a frame of dt."""
-        rows, own = self.rows[self._places[number]], self.each[number].rows
-        is_rate = (own["kind"] == RowKind.RATE) | (own["kind"] == RowKind.RATES)
-        rows["weight"] = factor * own["weight"]
-        for side in ("lower", "upper"):
-            rows[side] = own[side] - remaining / np.where(is_rate, dt, 1.0)
+    def fade(self, own: Sequence[tuple[float, Remaining | None]], dt: float) -> bool:
+        """`TipTasks.fade` on the whole robot, in a frame of dt."""
+        self._is_there = [factor > 0.0 for factor, _ in own]
+        is_alike = self._gather()
+        for place, task, (factor, remaining) in zip(self._places, self.each, own, strict=True):
+            rows, whole = self.rows[place], task.rows
+            if factor > 0.0:
+                rows["weight"] = factor * whole["weight"]
+            if factor > 0.0 and remaining is not None:
+                is_rate = (whole["kind"] == RowKind.RATE) | (whole["kind"] == RowKind.RATES)
+                for side in ("lower", "upper"):
+                    rows[side] = whole[side] - remaining.e / np.where(is_rate, dt, 1.0)
+        return is_alike
 
 
 def _sizes(task: Task, length: float) -> Array:

@@ -31,12 +31,13 @@ IDLE = 1e-9  # of a row: what it hardly depends on
 
 
 class TrackedRobot(Protocol):
-    """What a frame needs to know of the robot that tracks: a `ReferenceTracking`. q: (nq,).   goals: of each level."""
+    """What a frame needs to know of a `ReferenceTracking`. q: (nq,).   step: (nv,) to there.   goals: of levels."""
 
     data: IKData
     limits: StepLimits
     keeps_clear: bool
     q: Array
+    step: Array
     goals: list[Array]
 
     @property
@@ -80,7 +81,7 @@ class Frame:
             start, is_velocity = tracking.goal_start(on - 1), bool(free.rows.are_velocities[on - 1])
             last = free.look(start)
             free.best = last if on == 1 else free.best
-            met = on == 1 and (last.met[0] if is_found else free.run(start, on, GOAL_STEPS) or free.unbend(start))
+            met = on == 1 and (last.met[0] if is_found else free.run(start, on, GOAL_STEPS) or free.unbend(start, on))
             if on > 1 and is_velocity:
                 met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a path leads, and round its corners
             elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
@@ -89,7 +90,8 @@ class Frame:
             met = met or ((on > 1 or not is_found) and free.settle(SETTLING_STEPS, SETTLED))
             if on == 1 and not is_velocity and not tracking.keeps_clear:
                 met = met or free.turn_aside(start) or self._turned_round(last)
-            met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))
+            if on > 1 and possible == on - 1 and not is_velocity and free.best.errors[on - 1] <= NEAR:
+                met = met or free.meet_as_one(on) or free.unbend(start, on)
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best
             kept += is_same
@@ -97,15 +99,6 @@ class Frame:
                 possible = on
             goals.append(free.best.q)
         return goals, possible, kept
-
-    def _is_met_as_one(self, on: int) -> bool:
-        """The last level may be met where it is weighed against those above, which are met, when their rows leave it no
-        way to first order. Kept when all of them are met."""
-        free = self._freely
-        if (best := free.best).errors[on - 1] <= NEAR and free.run(best.q, on, GOAL_STEPS, as_one=True):
-            return True
-        free.best = best
-        return False
 
     def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
         """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
@@ -310,14 +303,14 @@ class Frame:
     def preferred(self, best: Iterate, is_still: bool) -> Iterate:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""
-        inside = self.inside
+        inside, tracking = self.inside, self._tracking
         inside.on, inside.kept = inside.rows.levels, KeptLevels(best, inside.rows.levels)
 
         def preference(q: Array) -> Preference | None:
-            return self._tracking.preference(self._targets, q)
+            return tracking.preference(self._targets, q)
 
-        inside.rows.preference = preference(self._tracking.q)
-        at = implicit_step(inside, best, preference) if is_still else inside.look(inside.step(best))
+        inside.rows.preference = preference(tracking.q)
+        at = implicit_step(inside, best, preference, tracking.step) if is_still else inside.look(inside.step(best))
         inside.rows.preference = None
         if not inside.holds(at):  # then without criteria, for what their motion has bent
             at = inside.look(inside.step(at))

@@ -53,7 +53,7 @@ class LevelEngines:
         counting = [i for i, share in enumerate(values) if share]
         key = tuple(counting), tuple(k for k, i in enumerate(counting) if is_partial(values[i]))
         if key not in self._engines:
-            engine = self._made(counting, key[1])
+            engine = self._made(counting)
             self._engines[key] = engine, self._numbers_of(engine.levels, counting)
         engine, own_levels = self._engines[key]
         if self._ended.get(key) is not state:
@@ -133,12 +133,12 @@ class LevelEngines:
             at = levels.moved(levels.state(before[:nq], wanted, dt), at)
         return remaining_of(shares[i], levels.rows_of(i, at, wanted[i], shares[i]))
 
-    def _made(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
+    def _made(self, counting: Sequence[int]) -> Any:
         kind: Any = NativeLevelTracking if get_backend(self._backend).name == "native" else LevelTracking
         levels = self.levels
         if len(counting) < len(levels.tasks):
             levels = TaskLevels(levels.model, [levels.tasks[i] for i in counting], self._backend)
-        return kind(levels, self._criteria, self._limits, fading)
+        return kind(levels, self._criteria, self._limits)
 
     def _numbers_of(self, levels: TaskLevels, counting: Sequence[int]) -> list[int]:
         """Which of all levels those of some tasks are."""

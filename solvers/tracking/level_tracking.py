@@ -23,14 +23,9 @@ from .reference import ReferenceTracking
 
 
 class LevelTracking(ReferenceTracking):
-    """Frames from where the last one ended.
+    """Frames from where the last one ended."""
 
-    fading: tasks of partial influence, of which a call says how much.
-    """
-
-    def __init__(
-        self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits) -> None:
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), limits.dt
         self.lasting = time_to_optimum(criteria) / limits.dt

@@ -32,14 +32,12 @@ class NativeLevelTracking:
 
     name = "native"
 
-    def __init__(
-        self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits) -> None:
         library, model = tracking_library(), levels.model
         self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
         self._whole = np.ones(len(levels.tasks)).tolist()
         self._clearances = clearances_of(levels.tasks)
-        self._stack = NativeStack(levels, criteria, self._whole, limits.dt, fading)
+        self._stack = NativeStack(levels, criteria, limits.dt)
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         lasting = time_to_optimum(criteria) / limits.dt
         self._track = TrackStruct(ProblemStruct(data, 1, 1), limits, lasting)
@@ -62,19 +60,24 @@ class NativeLevelTracking:
         influence: Sequence[float] | None = None,
         remaining: Mapping[int, Remaining] | None = None,
     ) -> TrackOutcome:
-        self._stack.influence = self._whole if influence is None else list(influence)
-        done = [self._run_alike(frames, remaining)]
+        shares = self._whole if influence is None else influence
+        done = [self._run_alike(frames, shares, remaining)]
         while (count := sum(len(each.codes) for each in done)) < len(frames):
-            done.append(self._run_alike(frames[count:], remaining))
+            done.append(self._run_alike(frames[count:], shares, remaining))
         return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
 
-    def _run_alike(self, frames: Sequence[Sequence[Any]], remaining: Mapping[int, Remaining] | None) -> TrackOutcome:
+    def _run_alike(
+        self,
+        frames: Sequence[Sequence[Any]],
+        influence: Sequence[float],
+        remaining: Mapping[int, Remaining] | None,
+    ) -> TrackOutcome:
         """Track the first of these frames that have equally many rows."""
         stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
         before, count = self._state.copy(), len(frames)
         outcome = TrackOutcome.empty(count, len(stack.tasks), nq, nv)
         while True:
-            targets, rows = stack.aim(frames, remaining)
+            targets, rows = stack.aim(frames, remaining, influence)
             count = len(targets)
             if stack.struct is not self._struct:
                 self._struct = stack.struct
@@ -96,7 +99,7 @@ class NativeLevelTracking:
         if targets is None:
             self._last = None
             return
-        tips, rows = self._stack.aim([targets])
+        tips, rows = self._stack.aim([targets], self._stack.remaining, self._stack.influence)
         self._keep(targets, tips, rows[0])
 
     def _keep(self, frame: Sequence[Any], tips: Array, rows: Array) -> None:

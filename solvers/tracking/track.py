@@ -10,7 +10,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
-from ..ik.problem import part_names
+from ..results import part_names
 from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances

@@ -18,11 +18,11 @@ from ..criteria import Criterion, checked_criteria
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..fixed_arrays import compiled
 from ..ik.fading import poses_without
-from ..ik.problem import IKProblem, part_names
+from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK, is_plain, poses_of_frames
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
-from ..results import SolveResult, Status
+from ..results import SolveResult, Status, part_names
 from ..tasks import Task
 from ..tasks.influence import checked_shares
 from ..tasks.protocols import VelocityTask, is_counted_from_start, start_tasks

@@ -50,6 +50,16 @@ def stop(v: float, a: float, A: float, J: float) -> Pieces:
     return [(rise, sign * J), (hold, 0.0), (fall, -sign * J)]
 
 
+def stand(v: float, a: float, V: float, A: float, J: float) -> Pieces:
+    """The shortest way from v and a to no speed, with what acceleration there is then; [] where it leads beyond -V."""
+    sign = 1.0 if v >= 0.0 else -1.0
+    v, a = sign * v, sign * a
+    first = min(a + A, a + math.sqrt(a * a + 2.0 * J * v)) / J
+    least = a - J * first
+    hold = max(v + first * (a - 0.5 * J * first), 0.0) / -least if least < 0.0 else 0.0
+    return [(first, -sign * J), (hold, 0.0)] if least * least <= 2.0 * J * V else []
+
+
 def can_be_kept(v: float, a: float, V: float, A: float, J: float) -> bool:
     """The limits, from this state on, give or take rounding."""
     more = 1.0 + 1e-12

@@ -38,10 +38,11 @@ def point_to_point(
     profile: "jerk" limits the jerk (seven phases for the joint that needs longest), "trapezoid" the acceleration alone,
     "quintic" takes polynomials of fifth degree (minimum jerk).
     limits: {"velocity", "acceleration", "jerk"} in place of what the model has not; see `MotionLimits.of`.
-    duration: [s] not shorter than this; the shortest that is possible then.
+    duration: [s] not shorter than this; longer where the joints cannot take so long, or stop on the way for it.
 
     Limits on position, velocity, acceleration and jerk hold at all times, not at samples alone. A start that is too
-    fast is first brought inside. A joint that would pass a position limit stops before it, and then goes to its end.
+    fast is first brought inside. A joint that would pass a position limit stops before it, or turns about where
+    it has no room to stop, and then goes to its end.
     Angles go the way that the numbers go, over as many turns; balls and floating joints along their geodesic.
     Raises ConfigurationError, which names the joint, for an end outside the limits, and where no way is inside them;
     UnknownNameError for other profiles.

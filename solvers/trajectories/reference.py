@@ -12,11 +12,11 @@ from enum import IntEnum
 import numpy as np
 
 from ...robokin.arrays import Array
-from .brakes import Pieces, brake, can_be_kept, stop
+from .brakes import Pieces, brake, can_be_kept, stand, stop
 from .durations import PASSES, Durations, blocked
 from .extremal import Numbers
 
-KNOTS = 24  # the pieces of one axis at most, and one
+KNOTS = 28  # the pieces of one axis at most, and one
 CLOSE = 1e-12  # relative; of position bounds
 
 
@@ -69,7 +69,7 @@ class AxisPlan:
         self.order, self.start, self.end, self.limits = order, start, end, limits
         self.entry: Pieces = self._brake()
         self.exit: Pieces = []
-        self.is_detoured = False
+        self.detours = 0
         self._settle(tuple(_advance(order, list(start), self.entry)), end)
 
     def _settle(self, start: Numbers, end: Numbers) -> None:
@@ -85,8 +85,12 @@ class AxisPlan:
         return [((abs(v) - V) / A, -math.copysign(A, v))] if abs(v) > V else []
 
     def _stop(self, v: float, a: float) -> Pieces:
-        _, A, J = self.limits
-        return stop(v, a, A, J) if self.order == 3 else [(abs(v) / A, -math.copysign(A, v))]
+        V, A, J = self.limits
+        if self.order == 2:
+            return [(abs(v) / A, -math.copysign(A, v))]
+        turn = stand(v, a, V, A, J) if self.detours == 2 else []
+        _, v, a = _advance(3, [0.0, v, a], turn)
+        return turn + stop(v, a, A, J)
 
     def can_end(self) -> bool:
         _, v, a = self.end
@@ -94,14 +98,16 @@ class AxisPlan:
         return can_be_kept(v, -a, V, A, J) if self.order == 3 else abs(v) <= V * (1.0 + 1e-12)
 
     def detour(self) -> None:
-        """The motion that stops after the start and before the end."""
-        _, v, a = after = _advance(self.order, list(self.start), self.entry)
-        self.entry = self.entry + self._stop(v, a)
+        """The motion that stops after the start and before the end; the second one turns about there, which takes less
+        room, and stops as it comes back."""
+        self.detours += 1
+        entry = self._brake()
+        _, v, a = _advance(self.order, list(self.start), entry)
+        self.entry = entry + self._stop(v, a)
         after = _advance(self.order, list(self.start), self.entry)
         back = -1.0 if self.order == 2 else 1.0  # in time: accelerations change their sign, jerks do not
         self.exit = [(t, back * u) for t, u in reversed(self._stop(self.end[1], -self.end[2]))]
         distance = _advance(self.order, [0.0, 0.0, 0.0], self.exit)[0]
-        self.is_detoured = True
         self._settle((after[0], 0.0, 0.0), (self.end[0] - distance, 0.0, 0.0))
 
     def from_(self, T: float) -> float:
@@ -216,7 +222,7 @@ def point_to_point(
             low, high = _reach(order, list(axis.start), pieces)
             lower, upper = bounds[i].tolist()
             if low < lower - CLOSE * (1.0 + abs(lower)) or high > upper + CLOSE * (1.0 + abs(upper)):
-                if axis.is_detoured:
+                if axis.detours == order - 1:
                     return Planned.BOUNDS, i, 0.0, knots
                 axis.detour()
                 changed = True

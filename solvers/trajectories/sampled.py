@@ -38,11 +38,7 @@ class Sampled(ABC):
     def motion(self, rate: float = RATE) -> Motion:
         """Samples at `rate` [1/s] and at the end; velocities and accelerations are by differences. Raises
         ConfigurationError."""
-        check_rate(rate)
-        check_count(self.duration, rate)
-        count = int(np.floor(self.duration * rate * (1.0 - 1e-12)))
-        times = np.append(np.arange(count + 1) / rate, self.duration)
-        times = times[: count + 1] if self.duration <= times[count] else times
+        times = sample_times(self.duration, rate)
         q, v, _ = self.sample(np.minimum(times, self.duration))
         return Motion.of(self.model, times, q, v[0])
 
@@ -58,10 +54,15 @@ class Sampled(ABC):
         return np.minimum(np.maximum(times, 0.0), self.duration)
 
 
-def check_count(duration: float, rate: float) -> None:
-    """Raises ConfigurationError for more samples than memory has room for."""
+def sample_times(duration: float, rate: float) -> Array:
+    """(S,) from 0 on every 1/`rate` [s], and the duration. Raises ConfigurationError for what is no rate, and for more
+    samples than memory has room for."""
+    check_rate(rate)
     if not duration * rate <= MOST_SAMPLES:
         raise ConfigurationError(f"{duration:g} s at {rate:g} samples per second are too many samples")
+    count = int(np.floor(duration * rate * (1.0 - 1e-12)))
+    times = np.append(np.arange(count + 1) / rate, duration)
+    return times[: count + 1] if duration <= times[count] else times
 
 
 def checked_duration(value: object) -> float:

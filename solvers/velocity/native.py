@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -111,6 +111,7 @@ class NativeStep:
         self._first_row = np.zeros(len(tips.forms), np.int32)
         self._made_row = np.full((len(tips.forms), 2), -1, np.int32)
         self._robot_at = np.zeros(0, np.int32)
+        self._robot_rows = self._robots.rows
         self._v, self._costs, self._active = np.empty(nv), np.empty(criteria), np.empty(nv, np.int32)
         self._errors = np.empty((2, len(self.native_tasks), 2))  # before and after
         self._H, self._g = np.empty((nv, nv)), np.empty(nv)
@@ -193,7 +194,14 @@ class NativeStep:
         """Where the rows of all tasks lie; extra ones are filled in. Returns their blocks, in order."""
         levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
         layout = Layout(
-            levels.indices, levels.counts, self._loops, *numbers, self._tips, self._robots.each, self._clearance, extra
+            levels.indices,
+            levels.counts,
+            self._loops,
+            *numbers,
+            self._tips,
+            self._robots.counts,
+            self._clearance,
+            extra,
         )
         self._reserve(layout.rows, layout.ends)
         self._data.clearance_row = layout.clearance_row
@@ -225,16 +233,15 @@ class NativeStep:
         self._point("before", self._before)
         self._point("path_directions", self._path_directions)
 
-    def begin_fading(self) -> None:
-        """From now on `fade` may be called."""
+    def fade(self, influence: Sequence[float], remaining: Mapping[int, Remaining]) -> None:
+        """Weight the rows that the kernel makes by these influences (tasks,), in place of the tasks' own, leave out
+        those without, and do not ask for `remaining` of them; after `aim`."""
+        tasks = self.levels.tasks
+        own = [(share / (tasks[i].influence or 1.0), remaining.get(i)) for i, share in enumerate(influence)]
+        self._take(self._tips.fade([own[i] for i in self._tip_numbers]))
         self._point("remaining", self._tips.remaining)
-
-    def fade(self, i: int, factor: float, remaining: Remaining) -> None:
-        """Weight the rows of a task so, and do not ask for `remaining` of them, when the kernel makes them."""
-        if i in self._tip_numbers:
-            self._tips.fade(self._tip_numbers[i], factor, remaining)
-        if i in self._robot_numbers:
-            self._robots.fade(self._robot_numbers[i], factor, remaining.e, self._struct.dt)
+        if self._robots.each:
+            self._take(self._robots.fade([own[i] for i in self._robot_numbers], self._struct.dt))
 
     def weigh(self, H: Array, g: Array) -> None:
         """H and g of the criteria that are not native."""
@@ -262,7 +269,7 @@ class NativeStep:
         if shape != self._tips.shape:
             self._plain = self.is_laid_out = False
         if self._robots.each:
-            self._aim_robots([targets[i] for i in self._robot_numbers])
+            self._take(self._robots.aim([targets[i] for i in self._robot_numbers]))
         if self._apart is not None:
             self.aim_obstacles([targets])
         return True
@@ -301,14 +308,13 @@ class NativeStep:
         rows[:] = self._robots.rows
         return poses.reshape(len(frames), *self._tips.targets.shape), rows
 
-    def _aim_robots(self, targets: Sequence[Any]) -> None:
-        before = self._robots.rows
-        is_alike = self._robots.aim(targets)
+    def _take(self, is_alike: bool) -> None:
+        """The rows as they are now; is_alike: each task has as many as before."""
         self._plain &= is_alike
         self.is_laid_out &= is_alike
-        if self._robots.rows is not before:
-            self._data.n_robot_rows = len(self._robots.rows)
-            self._point("robot_rows", self._robots.rows)
+        if self._robot_rows is not self._robots.rows:
+            self._robot_rows, self._data.n_robot_rows = self._robots.rows, len(self._robots.rows)
+            self._point("robot_rows", self._robot_rows)
 
     def _reserve(self, rows: int, ends: Sequence[int]) -> None:
         """Buffers of so many rows, in levels that end there."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..qp.level import Level
 from ..tasks.clearance import ROWS
-from ..tasks.native import RobotTask, TipTasks
+from ..tasks.native import TipTasks
 
 
 class ExtraLevels(NamedTuple):
@@ -48,17 +48,18 @@ class Layout:
         tips: Mapping[int, int],
         robots: Mapping[int, int],
         tip_tasks: TipTasks,
-        robot_tasks: Sequence[RobotTask],
+        robot_counts: Sequence[int],
         clearance: int | None,
         extra: ExtraLevels,
     ) -> None:
         """groups: the tasks of each priority, of so many levels (`counts`).   loops: the native closures.
-        tips, robots: numbers of the native tasks among their own.   clearance: the one that is native."""
+        tips, robots: numbers of the native tasks among their own.   robot_counts: rows of each of the latter.
+        clearance: the one that is native."""
         blocks = {}
         for i, k in tips.items():
             rows = tip_tasks.counts[k]
             blocks[i] = [Block(rows - 1), Block(1)] if tip_tasks.goes[k] else [Block(rows)]
-        blocks |= {i: [Block(len(robot_tasks[k].rows))] for i, k in robots.items()}
+        blocks |= {i: [Block(robot_counts[k])] for i, k in robots.items()}
         if clearance is not None:
             blocks[clearance] = [Block(ROWS)]
         blocks |= {i: [Block(len(level.J), level) for level in parts] for i, parts in extra.others.items()}

@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from robokin_addon.cli import main
-from robokin_addon.cli.blender import run_steps
-from robokin_addon.cli.interrupts import check_interrupt, interrupts_held
+from robokin_addon.cli.interrupts import check_interrupt, interrupts_held, run_steps
 from support.program import LOAD, program
+from support.robots import robot
+
+PANDA = robot("panda")
 
 
 def interrupt() -> None:
@@ -32,6 +35,32 @@ def test_it_waits_for_the_next_step() -> None:
     with pytest.raises(KeyboardInterrupt), interrupts_held():
         run_steps(steps())
     assert done == [0, 1]
+
+
+def test_it_is_heeded_after_the_last_step() -> None:
+    """What follows it writes files."""
+
+    def steps():
+        yield 0.5
+        interrupt()
+
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts_held():
+        run_steps(steps())
+        done.append("written")
+    assert not done
+
+
+def test_what_was_stopped_reports_nothing(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, robokin_addon.cli.commands.solve as solve\nfind = solve.solve_ik\n"
+        "def stopped(*given, **more):\n    os.kill(os.getpid(), signal.SIGINT)\n    return find(*given, **more)\n"
+        "solve.solve_ik = stopped"
+    )
+    given = "solve", PANDA, "--task", "kind=position,tip=panda_hand,target=0.4:0.1:0.5", "--json", tmp_path / "a.json"
+    done = program(*given, before=script)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "robokin: interrupted\n")
+    assert not any(tmp_path.iterdir())
 
 
 def test_other_threads_hold_nothing() -> None:
@@ -84,6 +113,17 @@ def test_the_second_one_ends_the_program() -> None:
     )
     done = subprocess.run([sys.executable, "-c", LOAD + script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_it_waits_while_modules_are_imported() -> None:
+    """NumPy takes what comes out of one of its own imports for a bad installation."""
+    script = (
+        "import os, signal, sys\nclass Finder:\n    def find_spec(self, name, *_):\n        if name == 'datetime':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.modules.pop('datetime', 0)\nsys.meta_path.insert(0, Finder())"
+    )
+    done = program("fk", PANDA, before=script)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "robokin: interrupted\n")
 
 
 def test_it_is_ignored_when_all_is_done() -> None:

@@ -21,8 +21,10 @@ spec.loader.exec_module(module)
 
 
 def full_disk(room: int) -> str:
-    """Source. A file that grows beyond `room` bytes ends as on a full disk: what fits is written, the rest refused."""
-    return f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))\n"
+    """Source. A file that grows beyond `room` bytes ends as on a full disk: what fits is written, the rest refused.
+    Modules are not compiled to files: Python keeps what was cut off, and other tests would import it."""
+    limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))"
+    return f"import resource, sys\nsys.dont_write_bytecode = True\n{limit}\n"
 
 
 @contextmanager
@@ -30,12 +32,14 @@ def room_left(room: int) -> Iterator[None]:
     """As `full_disk`, for the block, in this process."""
     import resource
 
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, compiles_none = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = compiles_none
 
 
 def command(*arguments: object, before: str = "", after: str = "") -> list[str]:

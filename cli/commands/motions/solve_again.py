@@ -7,6 +7,7 @@ import argparse
 
 from ....robokin.units import counted
 from ...arguments import add_blend_file, add_frames, add_json, add_output, add_step
+from ...interrupts import run_steps
 from ...report import show_report
 
 
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     from ...blend_saving import save_with_report
-    from ...blender import blender_file, chosen_frames, find_robot, run_steps
+    from ...blender import blender_file, chosen_frames, find_robot
 
     with blender_file(arguments):
         import bpy

@@ -2,7 +2,6 @@
    robokin/collision/reference/distances.py. */
 #include "collision/pair.h"
 
-#define TOUCHING 1e-11  /* of the size: nearer, the faces say which way is out */
 #define SURE 1e-13      /* of the size: a normal that shows the distance to be as large */
 #define SHORT 1e-6      /* of the size: a shorter way from point to point says less of its direction than what shows the distance */
 #define TOLERANCE 1e-9 /* of the size: what a distance may be wrong by */
@@ -34,10 +33,14 @@ double rk_shape_gap(const rk_shape *a, const double Ta[12], const rk_shape *b, c
   return rk_dot3(shift, n) - reach_along(a, Ta, n) - reach_along(b, Tb, back);
 }
 
-/* Distance of a pair without balls, negative where they meet; infinite where it is not found. value, low, points, n: of
-   rk_nearest. */
-static double distance(const rk_pair *p, double value, double low, rk_difference_point *points, double n[3]) {
-  if (value > TOUCHING * p->size) {
+/* Distance of a pair without balls, negative where they meet; infinite where it is not found. One that is shown to be
+   more than `enough` is not looked for: at least what is returned. */
+static double distance(const rk_pair *p, double enough, rk_difference_point *points, double n[3]) {
+  double value, low;
+  if (rk_closed_form(p, &value, points, n)) return value;
+  value = rk_nearest(p, enough, points, &low, n);
+  if (low > enough) return low;
+  if (value > RK_TOUCHING * p->size) {
     const int is_sure = value - low <= SURE * p->size;
     if (is_sure && value <= SHORT * p->size) return value;
     for (int k = 0; k < 3; k++) n[k] = -points->m[k];
@@ -49,7 +52,7 @@ static double distance(const rk_pair *p, double value, double low, rk_difference
   }
   low = -rk_shortest_way_out(p, n, points);
   value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
-  if (low <= TOUCHING * p->size || value - low <= TOLERANCE * p->size) return low;
+  if (low <= RK_TOUCHING * p->size || value - low <= TOLERANCE * p->size) return low;
   return __builtin_inf();
 }
 
@@ -71,14 +74,12 @@ int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape
            rk_sqrt(rk_dot3(b->centre, b->centre)) + (a->bound - a->radius) + (b->bound - b->radius);
   const double radii = a->radius + b->radius;
   rk_difference_point points;
-  double low;
-  const double nearest = rk_nearest(&p, within + radii, &points, &low, n);
-  if (low > within + radii) {
-    out[0] = rk_max(low - radii, within);
+  const double value = distance(&p, within + radii, &points, n);
+  if (!(value <= RK_MOST)) return RK_DISTANCE_FAILED;
+  if (value > within + radii) {
+    out[0] = rk_max(value - radii, within);
     return RK_DISTANCE_FAR;
   }
-  const double value = distance(&p, nearest, low, &points, n);
-  if (!(value <= RK_MOST)) return RK_DISTANCE_FAILED;
   out[0] = value - radii;
   for (int k = 0; k < 3; k++) {
     out[1 + k] = Ta[9 + k] + points.a[k] + a->radius * n[k];

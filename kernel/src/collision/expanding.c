@@ -44,7 +44,7 @@ static int add_face(polytope *hull, int a, int b, int c, double thin) {
 
 /* Four points of M that span a volume; returns whether there are such. */
 static int start(const rk_pair *p, polytope *hull, double thin) {
-  double(*v)[3] = hull->points, along[3], other[3], n[3], best = -1.0;
+  double(*v)[3] = hull->points, along[3], other[3], edge[3], n[3], best = -1.0;
   for (int axis = 0; axis < 3; axis++) {
     double direction[3] = {0.0, 0.0, 0.0}, low[3], high[3];
     direction[axis] = 1.0;
@@ -57,24 +57,19 @@ static int start(const rk_pair *p, polytope *hull, double thin) {
   }
   rk_subtract3(v[1], v[0], along);
   if (!rk_unit3(along)) return 0;
-  int least = 0;
-  for (int k = 1; k < 3; k++)
-    if (__builtin_fabs(along[k]) < __builtin_fabs(along[least])) least = k;
-  double axis[3] = {0.0, 0.0, 0.0};
-  axis[least] = 1.0;
-  rk_cross(along, axis, other);
+  rk_across(along, other);
   for (int side = 0; side < 2; side++) {
     reached(p, other, v[2]);
-    rk_subtract3(v[2], v[0], axis);
-    rk_cross(along, axis, n);
+    rk_subtract3(v[2], v[0], edge);
+    rk_cross(along, edge, n);
     if (rk_dot3(n, n) > thin) break;
     for (int k = 0; k < 3; k++) other[k] = -other[k];
   }
   if (!rk_unit3(n)) return 0;
   for (int side = 0; side < 2; side++) {
     reached(p, n, v[3]);
-    rk_subtract3(v[3], v[0], axis);
-    const double height = rk_dot3(n, axis);
+    rk_subtract3(v[3], v[0], edge);
+    const double height = rk_dot3(n, edge);
     if (height * height > thin) break;
     for (int k = 0; k < 3; k++) n[k] = -n[k];
   }

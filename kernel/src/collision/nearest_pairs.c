@@ -1,5 +1,6 @@
 /* The nearest pairs: of all, else of a list (Verlet, Physical Review 159, 1967). Each shape takes what it has come since off what
-   its pairs were apart. The twin, ClearanceTask.rows, asks for all distances. */
+   its pairs were apart. Those that were nearest before are measured first: few of the others are nearer then. The twin,
+   ClearanceTask.rows, asks for all distances. */
 #include "collision/nearest_pairs.h"
 
 #include "collision/pair.h"
@@ -14,11 +15,12 @@ static const double HALF_ROOT = 0.7072; /* a little more than the root of a half
 rk_nearest_pairs rk_nearest_pairs_lay_out(const rk_clearance *c, rk_arena *arena) {
   const int64_t pairs = c->n_pairs, shapes = c->n_shapes;
   rk_nearest_pairs s;
-  s.known = rk_take(arena, 1);
+  s.known = rk_take(arena, 2);
   s.before.placements = rk_take(arena, 12 * shapes), s.before.centres = rk_take(arena, 3 * shapes);
   s.least = rk_take(arena, pairs), s.pair = rk_take_integers(arena, pairs);
   s.moved = rk_take(arena, shapes), s.bounds = rk_take(arena, pairs), s.normal = rk_take(arena, 3 * pairs);
   s.heap = rk_take_integers(arena, pairs);
+  s.last = rk_take_integers(arena, c->rows), s.is_measured = rk_take_integers(arena, pairs);
   return s;
 }
 
@@ -55,37 +57,44 @@ static void sink(const double *bounds, int32_t *heap, int32_t count, int32_t i) 
   heap[i] = own;
 }
 
-/* The nearest of the pairs in s->heap, which s->bounds do not show to be farther apart; these become better. *within: in,
-   beyond which none counts; out, what the last one has, where there are enough. */
-static int32_t pick(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, int32_t count, double *within,
-                    double *found, int32_t *which, int32_t *failed) {
-  const double rounding = ROUNDING * c->within;
-  int32_t kept = 0, *heap = s->heap;
+/* The nearest pairs so far, and beyond what distance none counts any more: what the last one has, where there are enough. */
+typedef struct nearest {
+  double within, *found;
+  int32_t *which, kept, failed;
+} nearest;
+
+/* Measures a pair and keeps it where it is among the nearest. Returns its distance, or what it is not less than. */
+static double measure(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, int32_t pair, nearest *out) {
+  double own[10], *found = out->found;
+  int32_t *which = out->which;
+  const int32_t status = rk_pair_distance(c, places, pair, out->within + ROUNDING * c->within, own);
+  if (status == RK_DISTANCE_FAILED) out->failed = 1 + pair;
+  if (status != RK_DISTANCE_FOUND) return own[0];
+  rk_copy(s->normal + 3 * (int64_t)pair, own + 7, 3);
+  if (!(own[0] <= out->within)) return own[0];
+  int32_t row = out->kept < c->rows ? out->kept++ : c->rows;
+  for (; row > 0 && (own[0] < found[10 * (row - 1)] || (own[0] == found[10 * (row - 1)] && pair < which[row - 1])); row--)
+    if (row < c->rows) rk_copy(found + 10 * (int64_t)row, found + 10 * (int64_t)(row - 1), 10), which[row] = which[row - 1];
+  if (row < c->rows) rk_copy(found + 10 * (int64_t)row, own, 10), which[row] = pair;
+  if (out->kept == c->rows) out->within = rk_min(out->within, found[10 * (int64_t)(out->kept - 1)]);
+  return own[0];
+}
+
+/* Measures those of the pairs in s->heap that s->bounds do not show to be too far apart; these become better. */
+static void pick(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, int32_t count, nearest *out) {
+  int32_t *heap = s->heap;
   for (int32_t i = count / 2 - 1; i >= 0; i--) sink(s->bounds, heap, count, i);
-  *failed = 0;
-  while (count > 0 && !(s->bounds[heap[0]] > *within + rounding)) {
+  while (count > 0 && !(s->bounds[heap[0]] > out->within + ROUNDING * c->within)) {
     const int32_t at = heap[0], pair = s->pair[at];
     const double least = gap(c, places, s->normal + 3 * (int64_t)pair, pair);
-    double own[10];
     if (least > s->bounds[at]) { /* others may be nearer */
       s->bounds[at] = least;
-      sink(s->bounds, heap, count, 0);
-      continue;
+    } else {
+      s->bounds[at] = measure(c, places, s, pair, out);
+      heap[0] = heap[--count];
     }
-    heap[0] = heap[--count];
     if (count > 0) sink(s->bounds, heap, count, 0);
-    const int32_t status = rk_pair_distance(c, places, pair, *within + rounding, own);
-    if (status == RK_DISTANCE_FAILED) *failed = 1 + pair;
-    s->bounds[at] = own[0];
-    if (status == RK_DISTANCE_FOUND) rk_copy(s->normal + 3 * (int64_t)pair, own + 7, 3);
-    if (status != RK_DISTANCE_FOUND || !(own[0] <= *within)) continue;
-    int32_t row = kept < c->rows ? kept++ : c->rows;
-    for (; row > 0 && (own[0] < found[10 * (row - 1)] || (own[0] == found[10 * (row - 1)] && pair < which[row - 1])); row--)
-      if (row < c->rows) rk_copy(found + 10 * (int64_t)row, found + 10 * (int64_t)(row - 1), 10), which[row] = which[row - 1];
-    if (row < c->rows) rk_copy(found + 10 * (int64_t)row, own, 10), which[row] = pair;
-    if (kept == c->rows) *within = rk_min(*within, found[10 * (int64_t)(kept - 1)]);
   }
-  return kept;
 }
 
 /* Whether no shape has come too far for the list; s->moved. */
@@ -97,45 +106,48 @@ static int is_near(const rk_clearance *c, const rk_places *places, const rk_near
   return 1;
 }
 
-static int32_t find_listed(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, double *found,
-                           int32_t *which, int32_t *failed) {
-  const int32_t listed = (int32_t)*s->known - 1;
-  double within = c->within;
+static void find_listed(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, nearest *out) {
+  const int32_t listed = (int32_t)s->known[0] - 1;
   int32_t count = 0;
   for (int32_t at = 0; at < listed; at++) {
     const int32_t *pair = c->pairs + 2 * (int64_t)s->pair[at];
     s->bounds[at] = s->least[at] - s->moved[pair[0]] - s->moved[pair[1]];
-    if (!(s->bounds[at] > within)) s->heap[count++] = at;
+    if (!(s->bounds[at] > out->within) && !s->is_measured[s->pair[at]]) s->heap[count++] = at;
   }
-  return pick(c, places, s, count, &within, found, which, failed);
+  pick(c, places, s, count, out);
 }
 
-static int32_t find_all(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, double *found,
-                        int32_t *which, int32_t *failed) {
-  double within = c->within;
-  const double slack = SLACK * within;
+static void find_all(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, nearest *out) {
+  const double slack = SLACK * c->within;
   int32_t count = 0, listed = 0, kept_listed = 0;
   for (int32_t i = 0; i < c->n_pairs; i++) {
     double radii;
-    const double square = rk_pair_centres(c, places, i, &radii), reach = within + slack + radii;
+    const double square = rk_pair_centres(c, places, i, &radii), reach = out->within + slack + radii;
     if (square > reach * reach) continue;
     s->bounds[listed] = rk_sqrt(square) - radii, s->pair[listed] = i;
-    if (!(s->bounds[listed] > within)) s->heap[count++] = listed;
+    if (!(s->bounds[listed] > out->within) && !s->is_measured[i]) s->heap[count++] = listed;
     listed++;
   }
-  const int32_t kept = pick(c, places, s, count, &within, found, which, failed);
+  pick(c, places, s, count, out);
   for (int32_t at = 0; at < listed; at++) {
-    if (s->bounds[at] > within + slack) continue;
+    if (s->bounds[at] > out->within + slack) continue;
     s->least[kept_listed] = s->bounds[at], s->pair[kept_listed++] = s->pair[at];
   }
-  *s->known = 1 + kept_listed;
+  s->known[0] = 1 + kept_listed;
   rk_copy(s->before.placements, places->placements, 12 * (int64_t)c->n_shapes);
   rk_copy(s->before.centres, places->centres, 3 * (int64_t)c->n_shapes);
-  return kept;
 }
 
 int32_t rk_nearest_pairs_find(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, double *found,
                               int32_t *which, int32_t *failed) {
-  const int knows = *s->known > 0.0 && is_near(c, places, s);
-  return (knows ? find_listed : find_all)(c, places, s, found, which, failed);
+  nearest out = {.within = c->within, .found = found, .which = which};
+  const int knows = s->known[0] > 0.0 && is_near(c, places, s);
+  const int32_t last = (int32_t)s->known[1];
+  for (int32_t i = 0; i < last; i++) measure(c, places, s, s->last[i], &out), s->is_measured[s->last[i]] = 1;
+  (knows ? find_listed : find_all)(c, places, s, &out);
+  for (int32_t i = 0; i < last; i++) s->is_measured[s->last[i]] = 0;
+  for (int32_t i = 0; i < out.kept; i++) s->last[i] = which[i];
+  s->known[1] = out.kept;
+  *failed = out.failed;
+  return out.kept;
 }

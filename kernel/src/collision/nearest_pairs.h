@@ -8,13 +8,14 @@
 /* What a look at all pairs has shown, so that the next ones, at places near by, ask few of them: those that are listed. What
    is found is the same without. Zeros at first. */
 typedef struct rk_nearest_pairs {
-  double *known;                 /* 1 + how many are listed; 0: nothing */
+  double *known;                 /* 1 + how many are listed, 0: nothing; how many `last` has */
   rk_places before;              /* of that look */
   double *least;                 /* [n_pairs] what each was apart at least */
   int32_t *pair;                 /* [n_pairs] */
   double *moved, *bounds;        /* [n_shapes], [n_pairs] */
   double *normal;                /* [n_pairs][3] along which each pair was apart when it was last measured; 0: never */
   int32_t *heap;                 /* [n_pairs] */
+  int32_t *last, *is_measured;   /* [rows] the nearest ones, and whether a pair is one of them [n_pairs] */
 } rk_nearest_pairs;
 
 rk_nearest_pairs rk_nearest_pairs_lay_out(const rk_clearance *c, rk_arena *arena);

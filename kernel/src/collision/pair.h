@@ -6,6 +6,8 @@
 #include "math/rk_math.h"
 #include "robokin_collision.h"
 
+#define RK_TOUCHING 1e-11 /* of the size: nearer, the way from point to point does not say which way is out */
+
 typedef struct rk_pair {
   const rk_shape *a, *b;
   const double *Ta, *Tb; /* [12] */
@@ -65,12 +67,27 @@ static inline int rk_unit3(double x[3]) {
   return 1;
 }
 
+/* Unit vector across x, or any where x is 0. */
+static inline void rk_across(const double x[3], double out[3]) {
+  int least = 0;
+  for (int k = 1; k < 3; k++)
+    if (__builtin_fabs(x[k]) < __builtin_fabs(x[least])) least = k;
+  double axis[3] = {0.0, 0.0, 0.0};
+  axis[least] = 1.0;
+  rk_cross(x, axis, out);
+  if (!rk_unit3(out)) rk_copy(out, axis, 3);
+}
+
 /* Distance of two shapes with their balls, as rk_distances has them: one status, and out[10]. */
 int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
                           double out[10]);
 
 /* How far two shapes with their balls are apart along the unit vector n: they are not nearer. */
 double rk_shape_gap(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], const double n[3]);
+
+/* Distance by a formula, negative inside, the points a and b that are nearest or deepest, and the unit normal; returns
+   whether the pair has one. */
+int rk_closed_form(const rk_pair *p, double *value, rk_difference_point *points, double n[3]);
 
 /* The points of A and of B that are nearest. Returns their distance, 0 where they meet. *low: what it is not less than,
    as the unit vector n shows; once that is above `enough`, the nearest points are not looked for any more. */

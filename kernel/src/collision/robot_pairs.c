@@ -35,11 +35,3 @@ int32_t rk_pair_distance(const rk_clearance *c, const rk_places *places, int32_t
   return rk_shape_distance(c->shapes + a, places->placements + 12 * a, c->shapes + b, places->placements + 12 * b,
                            within, out);
 }
-
-double rk_pair_centres(const rk_clearance *c, const rk_places *places, int32_t pair, double *radii) {
-  const int64_t a = c->pairs[2 * (int64_t)pair], b = c->pairs[2 * (int64_t)pair + 1];
-  const double *from = places->centres + 3 * a, *to = places->centres + 3 * b;
-  const double between[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-  *radii = c->shapes[a].bound + c->shapes[b].bound;
-  return rk_dot3(between, between);
-}

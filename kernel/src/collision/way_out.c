@@ -84,17 +84,12 @@ static void consider_edges(const rk_pair *p, starts *found) {
 
 /* Points, and lines that are parallel, have no normals: any across them will do. */
 static void consider_across(const rk_pair *p, starts *found) {
-  double along[3] = {1.0, 0.0, 0.0}, n[3], axis[3] = {0.0, 0.0, 0.0};
+  double along[3] = {1.0, 0.0, 0.0}, n[3];
   if (p->a->n_edges)
     rk_rotate(p->Ta, p->a->edges, along);
   else if (p->b->n_edges)
     rk_rotate(p->Tb, p->b->edges, along);
-  int least = 0;
-  for (int k = 1; k < 3; k++)
-    if (__builtin_fabs(along[k]) < __builtin_fabs(along[least])) least = k;
-  axis[least] = 1.0;
-  rk_cross(along, axis, n);
-  rk_unit3(n);
+  rk_across(along, n);
   consider_both(p, n, found);
   double other[3];
   rk_cross(along, n, other);

@@ -166,6 +166,7 @@ void rk_search_damped_step(rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   s->iterations++;
+  if (s->ik->stack && s->ik->stack->steps) *s->ik->stack->steps -= s->ik->stack->costs[s->on - 1];
   s->is_kept = 0;
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = ik->coordinate[k];

@@ -117,8 +117,15 @@ static int attempt(rk_search *s, int32_t together) {
   }
 }
 
+/* Steps that are left to a search; those of one level without a stack are fast. */
+static double steps_left(const rk_search *s) {
+  return s->ik->stack && s->ik->stack->steps ? *s->ik->stack->steps / s->ik->stack->costs[s->on - 1] : __builtin_inf();
+}
+
 static int settle(rk_search *s) {
-  return rk_search_settle(s, SETTLE * s->ik->iterations, s->ik->stack ? SETTLED_LEVEL : SETTLED);
+  const int32_t fewest = s->ik->iterations, most = SETTLE * fewest;
+  const int32_t steps = (int32_t)rk_clamp(steps_left(s), fewest, most);
+  return rk_search_settle(s, steps, s->ik->stack ? SETTLED_LEVEL : SETTLED);
 }
 
 static double whole_turns(double angle) {
@@ -208,9 +215,10 @@ static int settle_ends(rk_search *s) {
   return 0;
 }
 
-/* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn
-   anew for each level; their number is added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled,
-   but in a trial. is_beyond: they are the answer, all of them are settled. */
+/* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts,
+   drawn anew for each level, while steps are left; their number is added to `attempts`. 1 when all levels that count are
+   met; else the ends of the attempts are settled, but in a trial. is_beyond: they are the answer, all of them are
+   settled. */
 static int search(rk_search *s, uint64_t seed, int is_beyond, int32_t *attempts) {
   const rk_stack *stack = s->ik->stack;
   const int has_posture = stack && stack->postures && s->on >= stack->posture_from;
@@ -218,6 +226,7 @@ static int search(rk_search *s, uint64_t seed, int is_beyond, int32_t *attempts)
   s->chosen.distance = s->candidate.distance = __builtin_inf();
   const int32_t enough = s->on > 1 ? IDLE : ENOUGH;
   for (int32_t number = 1, alike = 0; number <= s->ik->attempts && alike < enough; number++) {
+    if (number > 1 && steps_left(s) <= 0.0) break;
     ++*attempts;
     if (attempt(s, s->on > 1 && number % 4 > 1 ? TOGETHER : 0) || (is_beyond && settle(s))) return 1;
     const int same = offer_best(s);

@@ -30,6 +30,18 @@ static inline void rk_out_of_basis(const rk_reflectors *s, int32_t count, double
   for (int32_t k = count - 1; k >= 0; k--) rk_reflect(s, k, x);
 }
 
+/* M = Q M for M[n][columns], of the first `count` reflectors. along[columns]: workspace. */
+static inline void rk_columns_out_of_basis(const rk_reflectors *s, int32_t count, int32_t columns, double *M, double *along) {
+  for (int32_t k = count - 1; k >= 0; k--) {
+    const double *v = s->v + (int64_t)k * s->stride;
+    for (int32_t j = 0; j < columns; j++) along[j] = 0.0;
+    for (int32_t i = k; i < s->end[k]; i++)
+      if (v[i] != 0.0) rk_add_scaled(columns, v[i], M + (int64_t)i * columns, along);
+    for (int32_t i = k; i < s->end[k]; i++)
+      if (v[i] != 0.0) rk_add_scaled(columns, -s->factor[k] * v[i], along, M + (int64_t)i * columns);
+  }
+}
+
 /* Reflector k: it takes `row`, of length > 0 from entry k on, to a multiple of unit vector k. */
 static inline void rk_make_reflector(const rk_reflectors *s, int32_t k, const double *row, double length) {
   double *v = s->v + (int64_t)k * s->stride;

@@ -4,7 +4,6 @@
 #include "math/rk_math.h"
 
 static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7, JAMMED = 1e-3;
-static const double MOST_POSES = 8000.0, FEW_POSES = 2000.0, POSES_EACH = 125.0;
 static const double DECREASE = 1e-4, SHORT = 1e-3, STRIDE = 1.0, SHORTER = 0.25, UNSEEN = 100.0;
 enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, LONGER = 3, STRIDES = 5, CORNERS = 3, ROUNDS = 8 };
 
@@ -184,8 +183,7 @@ static int step_down(rk_optimum_search *s) {
 }
 
 static int is_over(const rk_optimum_search *s) {
-  const double most = FEW_POSES + POSES_EACH * s->poses.n;
-  return s->iterations >= s->most || *s->poses.placed >= (most < MOST_POSES ? most : MOST_POSES);
+  return s->iterations >= s->most || *s->poses.placed >= s->poses.optimum->poses;
 }
 
 /* To where no step leads farther down; the code of why that is the last one. */
@@ -238,5 +236,5 @@ void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_opti
   rk_keep_to(&s.poses, s.poses.whole);
   for (int32_t i = 0; i < nq; i++) q[i] = s.look->pose.q[i];
   outcome->cost = s.look->cost, outcome->stationary = s.look->residual, outcome->change = s.change;
-  outcome->code = code, outcome->iterations = s.iterations;
+  outcome->code = code, outcome->iterations = s.iterations, outcome->poses = (int32_t)*s.poses.placed;
 }

@@ -1,44 +1,14 @@
 /* Strict priorities inside bounds, level by level. Twin of solvers/qp/hierarchy.py, which explains it; the basis of the
-   motions that are left is a product of reflections here and never formed. */
+   motions that are left is a product of reflections here, and formed only where many bounds need it. */
 #include "robokin_hierarchy.h"
 
 #include "math/rk_cholesky.h"
-#include "ik/rk_descent.h"
 #include "math/rk_jacobi_svd.h"
+#include "qp/level_program.h"
 
 static const double ROW_TOLERANCE = 1e-9, RANK_TOLERANCE = 1e-6, REGULARIZATION = 1e-8, FEASIBILITY_TOLERANCE = 1e-9;
 static const double PIVOT_TOLERANCE = 1e-12, DIAGONAL_SHIFT = 1e-8, PIVOT_NOISE = 1e-13;
-static const double MULTIPLIER_TOLERANCE = 1e-6, PUSH_TOLERANCE = 1e-12;
 enum { HELD = -1 }; /* a kept row that is held at its side */
-
-/* Whether the j-th active constraint holds the minimum of a program back, and is not only touched. */
-static int presses(const descent *s, const rk_projection *p, int32_t j) {
-  double strongest = 0.0;
-  for (int32_t i = 0; i < p->k; i++) strongest = rk_max(strongest, p->u[i] * p->length[p->number[i]]);
-  return p->u[j] > MULTIPLIER_TOLERANCE * s->largest && p->u[j] * p->length[p->number[j]] > PUSH_TOLERANCE * strongest;
-}
-
-/* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
-   program's solution stays, with what presses on it (complementarity): `least` leaves that to rounding. */
-static void move_least(descent *s, const rk_projection *p, int32_t rank) {
-  const int32_t f = s->n - s->r, m = f - rank;
-  rk_projection own = rk_projection_lay_out(m, p->p, s->other_program);
-  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0;
-  for (int32_t c = 0; c < p->p; c++) {
-    const double *normal = p->N + (int64_t)c * p->n;
-    const double there = rk_dot(rank, normal, p->y) + rk_dot(p->n - f, normal + f, p->y + f);
-    own.low[c] = p->low[c] - there, own.high[c] = p->high[c] - there, s->order[c] = 0;
-    for (int32_t i = 0; i < m; i++) own.N[(int64_t)c * m + i] = normal[rank + i];
-  }
-  for (int32_t j = 0; j < p->k; j++) {
-    const int32_t c = p->number[j];
-    s->order[c] = p->sign[j] > 0.0 ? 1 : -1; /* about the same ones are active */
-    if (!presses(s, p, j)) continue;
-    own.low[c] = own.high[c] = p->sign[j] > 0.0 ? own.low[c] : own.high[c];
-  }
-  if (!solve_with(s, &own, 0, s->order)) return;
-  for (int32_t i = 0; i < m; i++) s->point[rank + i] = own.y[i] * s->scale[rank + i];
-}
 
 /* A weight of a level below it is taken for as much, so that its programs have one minimum. */
 static double least_weight(const descent *s) { return REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0); }
@@ -83,36 +53,35 @@ static void finish(descent *s, rk_projection *p, int32_t rank, double damping) {
     return;
   }
   for (int32_t i = 0; i < f; i++) s->point[i] = p->y[i] * s->scale[i];
-  if (damping == 0.0 && rank < f) move_least(s, p, rank);
+  if (damping == 0.0 && rank < f && !is_fixed(s, p, rank)) move_least(s, p, rank);
 }
 
-/* The row of a bound or a kept row in the basis, of length 1; x is at the bound where it is held. Returns 0
-   for a bound that rounding leaves x away from. */
-static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
-  if (constraint < s->n_bounded) {
-    const int32_t i = s->bounded[constraint], k = s->index[i];
-    const double side = at_low ? s->lo[k] : s->hi[k];
-    if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s, s->x))) return 0;
-    rk_copy(row, turned_at(s, i, s->r), s->n);
-    s->x[k] = side;
-    s->is_held[i] = 1;
+/* x is at the bound, or the kept row where it is, from now on. Returns 0 for a bound that rounding leaves x away from. */
+static int hold_one(descent *s, int32_t constraint, int at_low) {
+  if (constraint >= s->n_bounded) {
+    s->kept[constraint - s->n_bounded] = HELD;
     return 1;
   }
-  int32_t *kept = s->kept + (constraint - s->n_bounded);
-  const double length = length_of(s, row_of(s, *kept));
-  const double *own = turned(s, *kept, s->r);
-  for (int32_t at = 0; at < s->n; at++) row[at] = own[at] / length;
-  *kept = HELD;
+  const int32_t i = s->bounded[constraint], k = s->index[i];
+  const double side = at_low ? s->lo[k] : s->hi[k];
+  if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s, s->x))) return 0;
+  s->x[k] = side;
+  s->is_held[i] = 1;
   return 1;
 }
 
 /* Walls and kept rows that the minimum of a level presses on: what is as good for the level is at them too
-   (complementarity), so they are held there. x is at the minimum, found by the program `p`. */
-static void hold(descent *s, const rk_projection *p) {
+   (complementarity), so they are held there. x is at the minimum, found by the program `p`, of which the level sees the
+   first `rank` directions: these are used up, and the normals have the rest of each row. */
+static void hold(descent *s, const rk_projection *p, int32_t rank) {
   int32_t added = 0, count_left = 0;
-  for (int32_t j = 0; j < p->k; j++)
-    if (p->number[j] < s->n_walls && presses(s, p, j))
-      added += hold_one(s, s->wall[p->number[j]], p->sign[j] > 0.0, s->W + (int64_t)added * s->n);
+  for (int32_t j = 0; j < p->k; j++) {
+    const int32_t c = p->number[j];
+    if (c >= s->n_walls || !presses(s, p, j) || !hold_one(s, s->wall[c], p->sign[j] > 0.0)) continue;
+    const double *normal = p->N + (int64_t)c * p->n + rank;
+    double *row = s->W + (int64_t)added++ * s->n + s->r;
+    for (int32_t i = 0; i < s->n - s->r; i++) row[i] = normal[i] / s->scale[rank + i];
+  }
   for (int32_t bound = 0; bound < s->n_bounded; bound++)
     if (!s->is_held[s->bounded[bound]]) s->bounded[count_left++] = s->bounded[bound];
   s->n_bounded = count_left, count_left = 0;
@@ -201,7 +170,7 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   }
   accept(s);
   s->r += rank;
-  if (damping == 0.0 && p) hold(s, p); /* else what is as good may be longer */
+  if (damping == 0.0 && p) hold(s, p, rank); /* else what is as good may be longer */
   keep(s, first, last);
 }
 

@@ -46,6 +46,20 @@ static double times_H(const rk_tracking *t, const double *a, const double *b) {
   return sum;
 }
 
+/* A step that goes back on that of the frame before comes from past the place that both look for: between the two. */
+static void shorten(const rk_tracking *t, double *x) {
+  const double *scale = t->track->ik->stack->step->scale;
+  const int64_t n = t->track->ik->model->nv;
+  double along = 0.0, before = 0.0;
+  for (int64_t k = 0; k < n; k++) {
+    const double last = t->frame.step[k] / scale[k];
+    along += last * x[k];
+    before += last * last;
+  }
+  if (!(along < 0.0) || rk_is_near(t->frame.step, 0, (int32_t)n)) return;
+  for (int64_t k = 0; k < n; k++) x[k] *= before / (before - along);
+}
+
 static double take_implicit_step(rk_tracking *t) {
   const int64_t n = t->track->ik->model->nv;
   double *x = t->x, *direction = t->direction, *gradient = t->gradient, *change = t->change;
@@ -65,6 +79,7 @@ static double take_implicit_step(rk_tracking *t) {
     const double turned = rk_max(share * times_H(t, gradient, change) / last, 0.0);
     for (int64_t k = 0; k < n; k++) direction[k] = gradient[k] + turned * direction[k];
   }
+  shorten(t, x);
   return measure_there(t, x);
 }
 

@@ -3,22 +3,22 @@
 #include "track/tracking.h"
 
 static const double TIED = 1e-3; /* relative: a goal for the same targets is better when its error is less by more */
-static const double NEAR = 1e-2; /* error of a level that may be met against those above: 0.14 radians or L */
+static const double NEAR = 1e-2; /* error of a level that is nearly met: 0.14 radians or L */
 enum { ASIDES = 16 };             /* how often a first level is looked for around a singular pose */
 static const double FAR = 2.0;   /* how far away [rad, m] */
 static const double STILL = 1e-9; /* [rad, m] what a descent moved by no more was not moved */
 
-/* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
-   is met there. */
+/* From beside where the goal of the last level that counts was looked for, which a straight limb only so comes away from; kept
+   when all of them are met there. */
 static int unbend(rk_tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
-  rk_copy(t->goals, s->best_q, nq);
+  double *found = t->goals + (int64_t)(s->on - 1) * nq;
+  rk_copy(found, s->best_q, nq);
   rk_search_nudge(s, t->frame.moved);
   rk_copy(t->pulled, s->q, nq);
   if (rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0)) return 1;
-  rk_copy(s->best_q, t->goals, nq);
-  s->is_kept = 0;
+  rk_tracking_look(t, found);
   return 0;
 }
 
@@ -125,14 +125,12 @@ static int meet_as_one(rk_tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
   double *found = t->goals + (int64_t)(s->on - 1) * nq;
-  if (s->best_level_error[s->on - 1] > NEAR) return 0;
   rk_copy(found, s->best_q, nq);
   s->as_one = 1;
   const int met = rk_tracking_descend(t, found, RK_GOAL_STEPS, 0);
   s->as_one = 0;
   if (met) return 1;
-  rk_copy(s->best_q, found, nq);
-  s->is_kept = 0;
+  rk_tracking_look(t, found);
   return 0;
 }
 
@@ -167,7 +165,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
     }
     met = met || ((k > 0 || !is_found) && rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED)) ||
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
-          (k > 0 && possible == k && !is_velocity && meet_as_one(t));
+          (k > 0 && possible == k && !is_velocity && s->best_level_error[k] <= NEAR && (meet_as_one(t) || unbend(t)));
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);

@@ -53,6 +53,14 @@ void rk_stop(double v, double a, double A, double J, rk_piece *pieces) {
   pieces[2] = (rk_piece){times[2], -sign * J};
 }
 
+int rk_stand(double v, double a, double V, double A, double J, rk_piece *pieces) {
+  const double sign = v >= 0.0 ? 1.0 : -1.0, w = sign * v, b = sign * a;
+  const double first = rk_min(b + A, b + sqrt(b * b + 2.0 * J * w)) / J, least = b - J * first;
+  pieces[0] = (rk_piece){first, -sign * J};
+  pieces[1] = (rk_piece){least < 0.0 ? rk_max(w + first * (b - 0.5 * J * first), 0.0) / -least : 0.0, 0.0};
+  return least * least <= 2.0 * J * V ? 2 : 0;
+}
+
 int rk_can_be_kept(double v, double a, double V, double A, double J) {
   const double more = 1.0 + 1e-12;
   return fabs(a) <= A * more && fabs(v) <= V * more && fabs(v + a * fabs(a) / (2.0 * J)) <= V * more;

@@ -13,6 +13,10 @@ int rk_brake(double v, double a, double V, double A, double J, rk_piece *pieces)
 /* The fastest way from v and a to rest, three pieces. */
 void rk_stop(double v, double a, double A, double J, rk_piece *pieces);
 
+/* The shortest way from v and a to no speed, with what acceleration there is then. Returns the number of pieces, 2, or 0
+ * where it leads beyond -V. */
+int rk_stand(double v, double a, double V, double A, double J, rk_piece *pieces);
+
 /* The limits, from this state on, give or take rounding. */
 int rk_can_be_kept(double v, double a, double V, double A, double J);
 

@@ -7,7 +7,7 @@
 #include "trajectories/brakes.h"
 #include "trajectories/durations.h"
 
-enum { ENTRY = 5, EXIT = 3, BETWEEN = 14, PIECES = ENTRY + BETWEEN + EXIT, PASSES = 64 };
+enum { ENTRY = 7, EXIT = 5, BETWEEN = 14, PIECES = ENTRY + BETWEEN + EXIT, PASSES = 64 };
 static const double CLOSE = 1e-12; /* relative; of position bounds */
 
 typedef struct state {
@@ -21,7 +21,7 @@ typedef struct plain {
 } plain;
 
 typedef struct axis {
-  int order, entries, exits, is_detoured;
+  int order, entries, exits, detours;
   const double *start, *end, *limits;
   rk_piece entry[ENTRY], exit[EXIT];
   double fixed; /* what entry and exit last */
@@ -98,25 +98,31 @@ static void settle(axis *x, state start, state end) {
 
 static state state_of(const double *values) { return (state){values[0], values[1], values[2]}; }
 
+static int brake(axis *x) {
+  const double v = x->start[1], V = x->limits[0], A = x->limits[1];
+  if (x->order == 3) return rk_brake(v, x->start[2], V, A, x->limits[2], x->entry);
+  if (fabs(v) <= V) return 0;
+  x->entry[0] = (rk_piece){(fabs(v) - V) / A, -copysign(A, v)};
+  return 1;
+}
+
 static void begin(axis *x, int order, const double *start, const double *end, const double *limits) {
-  x->order = order, x->entries = x->exits = x->is_detoured = 0;
+  x->order = order, x->exits = x->detours = 0;
   x->start = start, x->end = end, x->limits = limits;
-  if (order == 3) {
-    x->entries = rk_brake(start[1], start[2], limits[0], limits[1], limits[2], x->entry);
-  } else if (fabs(start[1]) > limits[0]) {
-    x->entry[0] = (rk_piece){(fabs(start[1]) - limits[0]) / limits[1], -copysign(limits[1], start[1])};
-    x->entries = 1;
-  }
+  x->entries = brake(x);
   settle(x, advance(order, state_of(start), x->entry, x->entries), state_of(end));
 }
 
 static int stop(const axis *x, double v, double a, rk_piece *pieces) {
-  if (x->order == 3) {
-    rk_stop(v, a, x->limits[1], x->limits[2], pieces);
-    return 3;
+  const double V = x->limits[0], A = x->limits[1], J = x->limits[2];
+  if (x->order == 2) {
+    pieces[0] = (rk_piece){fabs(v) / A, -copysign(A, v)};
+    return 1;
   }
-  pieces[0] = (rk_piece){fabs(v) / x->limits[1], -copysign(x->limits[1], v)};
-  return 1;
+  const int turn = x->detours == 2 ? rk_stand(v, a, V, A, J, pieces) : 0;
+  const state still = advance(3, (state){0.0, v, a}, pieces, turn);
+  rk_stop(still.v, still.a, A, J, pieces + turn);
+  return turn + 3;
 }
 
 static int can_end(const axis *x) {
@@ -125,20 +131,22 @@ static int can_end(const axis *x) {
   return fabs(v) <= V * (1.0 + 1e-12);
 }
 
-/* Goes by a stop after the start, and by one before the end. */
+/* Goes by a stop after the start, and by one before the end; the second time it turns about there, which takes less
+ * room, and stops as it comes back. */
 static void detour(axis *x) {
+  x->detours++;
+  x->entries = brake(x);
   state after = advance(x->order, state_of(x->start), x->entry, x->entries);
   x->entries += stop(x, after.v, after.a, x->entry + x->entries);
   after = advance(x->order, state_of(x->start), x->entry, x->entries);
   const double back = x->order == 2 ? -1.0 : 1.0; /* in time: accelerations change their sign, jerks do not */
-  rk_piece pieces[3];
+  rk_piece pieces[EXIT];
   x->exits = stop(x, x->end[1], -x->end[2], pieces);
   for (int i = 0; i < x->exits; i++) {
     const rk_piece from = pieces[x->exits - 1 - i];
     x->exit[i] = (rk_piece){from.duration, back * from.u};
   }
   const double distance = advance(x->order, (state){0.0, 0.0, 0.0}, x->exit, x->exits).p;
-  x->is_detoured = 1;
   settle(x, (state){after.p, 0.0, 0.0}, (state){x->end[0] - distance, 0.0, 0.0});
 }
 
@@ -267,12 +275,12 @@ int32_t rk_point_to_point(int32_t n, int32_t order, const double *start, const d
       double low, high;
       const int count = pieces_of(&axes[i], T, pieces);
       const double lower = bounds[2 * i], upper = bounds[2 * i + 1];
-      if (order == 3 && axes[i].core.at_rest && !axes[i].is_detoured && !axes[i].entries)
+      if (order == 3 && axes[i].core.at_rest && !axes[i].detours && !axes[i].entries)
         low = rk_min(start[3 * i], end[3 * i]), high = rk_max(start[3 * i], end[3 * i]); /* it goes one way */
       else
         reach(order, state_of(start + 3 * i), pieces, count, &low, &high);
       if (low < lower - CLOSE * (1.0 + fabs(lower)) || high > upper + CLOSE * (1.0 + fabs(upper))) {
-        if (axes[i].is_detoured) {
+        if (axes[i].detours == order - 1) {
           *concerned = i;
           return RK_PLANNED_BOUNDS;
         }

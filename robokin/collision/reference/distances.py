@@ -8,11 +8,11 @@ import numpy as np
 
 from ...arrays import MOST, Array
 from ..core import Core
-from .nearest import Nearest, nearest
-from .pair import Pair
+from .closed_forms import closed_form
+from .nearest import nearest
+from .pair import TOUCHING, Pair
 from .way_out import descended, shortest_way_out
 
-TOUCHING = 1e-11  # of the size: nearer, the faces say which way is out
 SURE = 1e-13  # of the size: a normal that shows the distance to be as large
 SHORT = 1e-6  # of the size: a shorter way from point to point says less of its direction than what shows the distance
 TOLERANCE = 1e-9  # of the size: what a distance may be wrong by
@@ -39,13 +39,12 @@ def _one(a: Core, Ta: Array, b: Core, Tb: Array, within: float, out: Array) -> i
         out[0] = far
         return FAR
     radii = a.radius + b.radius
-    found = nearest(p, within + radii)
-    if found.low > within + radii:
-        out[0] = max(found.low - radii, within)
-        return FAR
-    value, n, points = _distance(p, found)
+    value, n, points = closed_form(p) or _distance(p, within + radii)
     if not value <= MOST:
         return FAILED
+    if value > within + radii:
+        out[0] = max(value - radii, within)
+        return FAR
     out[0] = value - radii
     out[1:4] = Ta[9:] + points[0] + a.radius * n
     out[4:7] = Tb[9:] + points[1] - b.radius * n
@@ -53,10 +52,13 @@ def _one(a: Core, Ta: Array, b: Core, Tb: Array, within: float, out: Array) -> i
     return FOUND
 
 
-def _distance(p: Pair, found: Nearest) -> tuple[float, Array, Array]:
+def _distance(p: Pair, enough: float) -> tuple[float, Array, Array]:
     """Distance of a pair without balls, negative where they meet, infinite where it is not found; the unit normal; the
-    point of M."""
+    point of M. One that is shown to be more than `enough` is not looked for: it is at least what is returned."""
+    found = nearest(p, enough)
     value, points = found.distance, found.points
+    if found.low > enough:
+        return found.low, found.n, points
     if value > TOUCHING * p.size:
         n = -points[2] / np.linalg.norm(points[2])
         if value - found.low <= SURE * p.size:

@@ -11,6 +11,8 @@ from ...arrays import Array
 from ..core import Core
 
 CHUNK = 4096  # directions looked at together: what the cache holds
+LEAST = 1e-150  # length of a vector that has a direction
+TOUCHING = 1e-11  # of the size: nearer, the way from point to point does not say which way is out
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,14 @@ class Pair:
             n = directions[start : start + CHUNK]
             out[start : start + CHUNK] = _extents(self.a, n @ self.Ra) + _extents(self.b, n @ -self.Rb) - n @ self.shift
         return out
+
+
+def across(x: Array) -> Array:
+    """(3,) unit vector across x, or any where x is 0."""
+    axis = np.eye(3)[np.argmin(abs(x))]
+    n = np.cross(x, axis)
+    length = np.linalg.norm(n)
+    return n / length if length > LEAST else axis
 
 
 def _extents(core: Core, n: Array) -> Array:

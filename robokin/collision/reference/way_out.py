@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array
 from ..core import Core
 from .nearest import look_back
-from .pair import Pair
+from .pair import Pair, across
 
 SIDES = 12  # of the prism in place of a disc
 STARTS = 12
@@ -66,9 +66,8 @@ def _across(p: Pair) -> Array:
         along = p.Ra @ p.a.edges[0]
     elif len(p.b.edges):
         along = p.Rb @ p.b.edges[0]
-    n = np.cross(along, np.eye(3)[np.argmin(abs(along))])
-    found = np.stack((n, np.cross(along, n)))
-    return found / np.linalg.norm(found, axis=1)[:, None]
+    n = across(along)
+    return np.stack((n, np.cross(along, n)))
 
 
 def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:

@@ -2,8 +2,8 @@
 
 Where the residual is least, the norm has no gradient: a row that lets it grow by nothing leaves no motion there, and
 its multiplier has no bound. So where a part has come nearer than at the start it may give back as much as counts as
-met: then there is room around the least, and multipliers are bounded (Slater's condition: Boyd and Vandenberghe,
-"Convex Optimization", 2004, section 5.2.3). Away from the least there is a gradient, and no room is needed.
+met, and elsewhere a share of that: then there is room around the least, and multipliers are bounded (Slater's
+condition: Boyd and Vandenberghe, "Convex Optimization", 2004, section 5.2.3).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 from ....robokin.arrays import Array
 from .row_blocks import MET, NOISE, SLACK, RowBlock
 
+GROWS = 0.1  # share of what counts as met by which a part may come to be farther off than at the start
+LEAST_ROOM = 5e-3  # share of it that is left where a part is as far off as it may come to be
 SOFTEST = 1e-2  # relative: what bends less counts as bending so much
 STIFFER = 10.0  # times what one frame alone would need: neighbours draw it along
 
@@ -28,17 +30,24 @@ class MissedParts:
     most: Array
 
     @classmethod
-    def nearer(cls, block: RowBlock, first: RowBlock, frames: int, coming: Array) -> MissedParts:
-        """What a block misses by less than `first`, the block of the start, and all of frames coming (F,), that might
-        come nearer yet: their norms have a gradient. The rest keeps its rows."""
+    def of(cls, block: RowBlock, first: RowBlock, still: Array, coming: Array) -> MissedParts:
+        """What a block misses, but where all that moves it is still (F, n) bool. A part that is nearer than in `first`,
+        the block of the start, may give back as much as counts as met, others a share of that. Of frames coming (F,),
+        that might come nearer yet, all that is not met is missed."""
         if block.tolerance is None:
             return cls(np.zeros(0, int), 1, np.zeros(0))
-        parts, norm = len(block.tolerance), _norms(block, frames)
-        room = np.tile(np.minimum(block.tolerance, MET), frames)
-        is_missed = norm > np.tile(block.tolerance, frames) + np.where(np.repeat(coming, parts), 0.0, room)
+        parts, frames, norm = len(block.tolerance), len(still), _norms(block, len(still))
+        cell_of = block.frame * parts + block.part
+        weight = np.full(frames * parts, np.inf)  # the least of each part: by it norms tell no more than residuals are
+        np.minimum.at(weight, cell_of, block.weight)
+        tolerance = weight * np.tile(block.tolerance, frames)
+        room = np.minimum(tolerance, weight * MET)
+        is_missed = norm > tolerance + np.where(np.repeat(coming, parts), 0.0, room)
+        moves = (block.J[:, 0] != 0.0) & ~still[block.frame] if block.J.shape[1] == 1 else block.J.any(axis=1)
+        is_moved = np.bincount(cell_of, moves.any(axis=1), frames * parts) > 0.0
         spare = _norms(first, frames) - norm
-        cell = np.flatnonzero(is_missed & ((spare >= room) | np.repeat(coming, parts)))
-        most = norm + np.clip(spare, SLACK, room)
+        cell = np.flatnonzero(is_missed & is_moved)
+        most = norm + np.clip(spare + GROWS * room, LEAST_ROOM * room, room)
         return cls(cell, parts, most[cell])
 
     @property

@@ -1,7 +1,8 @@
 """All that a motion is asked for as rows of one program over its frames, level by level.
 
-A row may keep the residual that it has where it is held, but get no larger one. So tasks that are met stay met,
-residuals of those that cannot be met do not grow, unless they are left free, and a level below never costs one above.
+A row may keep the residual that it has where it is held, but get no larger one, and the norm of what is missed may grow
+by next to nothing. So tasks that are met stay met, those that cannot be met come no farther off, unless they are left
+free, and a level below never costs one above.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from .nearest_frames import nearest
 from .row_blocks import FIRST, RowBlock, RowSource
 
 AROUND = 2.0  # [s] from a frame that might come nearer, within which others move for it
+DETERMINED = 1e-4  # share of the largest singular value of rows that the least one is more than
 EASED = 0.25  # share of a multiplier before that the next one is at least
 
 
 class MotionRows:
     """What sources ask of a motion. last: levels below this one count for nothing, until it is set back.
     free: (F,) bool of each source, frames whose whole rows are not held.   still: (F, n) bool, coordinates that stay
-    as they are: those of frames that miss a level and can come no nearer to it.   off: of each source, how far off
-    what has come nearer may be.   first: the trajectory that was held first.   ends: (F,) bool, frames that stay as
-    they are, or None."""
+    as they are: those of frames that miss a level and can come no nearer to it, and those that rows which stay leave
+    nothing free.   off: of each source, how far off what is missed may be.   first: the trajectory that was held first.
+    ends: (F,) bool, frames that stay as they are, or None."""
 
     def __init__(self, sources: Sequence[RowSource], ends: Array | None = None) -> None:
         self.sources, self.ends, self.last = list(sources), ends, math.inf
@@ -58,12 +60,13 @@ class MotionRows:
             self.still |= self._in_no_way(here, but)
         if self.ends is not None:
             self.still |= self.ends[:, None]
+        self.still |= self._determined(here)
         coming = self.nearest(here, math.inf)[2].copy()
         for block in self.of_level(here, FIRST):
             coming[block.frame] = False  # what comes first may be what keeps them
         self.first = self.first or here
         pairs = zip(self.least, self.blocks(self.first), strict=True)
-        self.off = [MissedParts.nearer(*pair, len(here), coming) for pair in pairs]
+        self.off = [MissedParts.of(*pair, self.still, coming) for pair in pairs]
 
     def parts(self, here: DiscreteMotion, level: int) -> Iterator[tuple[MotionRows, DiscreteMotion, int]]:
         """Rows and trajectory of each stretch of frames around those that might come nearer to a level, and which frame
@@ -107,6 +110,20 @@ class MotionRows:
         missed = np.any([source.missed(here) for source in self.sources if source.level == level], axis=0)
         run = np.cumsum(is_asked & ~missed)
         return still & (missed & ~np.isin(run, run[coming]))[:, None]
+
+    def _determined(self, here: DiscreteMotion) -> Array:
+        """(F, n) bool, coordinates that rows which stay as they are move, in frames in which they leave none free."""
+        assert self.still is not None
+        H = np.zeros((len(here), 1, *2 * self.still.shape[1:]))
+        for source, block, free in zip(self.sources, self.blocks(here), self.free, strict=True):
+            if source.level <= self.last and block.J.shape[1] == 1:
+                stays = (block.lower == block.upper) & block.stay(block.residual)
+                block.squares(stays & ~(block.is_whole & free[block.frame]), H)
+        moved = (np.diagonal(H[:, 0], axis1=1, axis2=2) > 0.0) & ~self.still
+        H = H[:, 0] * (moved[:, :, None] & moved[:, None])
+        largest = abs(H).max(axis=(1, 2), initial=0.0)
+        values = np.linalg.eigvalsh(H + (largest[:, None] * ~moved)[:, None] * np.eye(H.shape[-1]))
+        return moved & (values > DETERMINED**2 * largest[:, None]).all(axis=1)[:, None]
 
     def of_level(self, here: DiscreteMotion, level: int) -> list[RowBlock]:
         blocks = zip(self.sources, self.blocks(here), strict=True)

@@ -26,6 +26,7 @@ class RowBlock:
     which row is which at other trajectories.   is_whole: (m,) bool, rows whose residual is to become less; of others it
     stays what it is.   bend(H, z): adds the derivative of C'z, z (m,), to H (F, p + 1, n, n); None where it is not
     known.   part: (m,) which part of its task a row is of.   tolerance: (parts,) what is met of each; None: no task.
+    weight: (m,) what rows are multiplied by, beside being made dimensionless.
     """
 
     J: Array
@@ -37,6 +38,7 @@ class RowBlock:
     bend: Callable[[Array, Array], None] | None = None
     part: Array | int = 0
     tolerance: Array | None = None
+    weight: Array | float = 1.0
 
     @property
     def residual(self) -> Array:
@@ -52,14 +54,17 @@ class RowBlock:
         """(F,) the squares of the residuals of whole rows, summed at each frame."""
         return np.bincount(self.frame, np.where(self.is_whole, self.residual, 0.0) ** 2, frames)
 
+    def stay(self, residual: Array) -> Array:
+        """(m,) bool, rows that keep such a residual (m,): of equations that are met, and those that are not whole."""
+        return ~self.is_whole | ((self.lower == self.upper) & (abs(residual) <= MET))
+
     def kept(self, before: RowBlock) -> tuple[Array, Array]:
         """(m,) (m,) by how much lower and upper sides are moved when residuals are no larger than `before`."""
         at = np.searchsorted(before.key, self.key)
         at[at == len(before.key)] = 0
         known = before.key[at] == self.key if len(before.key) else np.zeros(len(at), bool)
         residual = np.where(known, before.residual[at], 0.0) if len(before.key) else np.zeros(len(at))
-        is_equation = self.lower == self.upper
-        stays = ~self.is_whole | (is_equation & (abs(residual) <= MET))
+        stays = self.stay(residual)
         room = residual + SLACK * np.sign(residual)
         return np.where(stays, residual, np.maximum(room, 0.0)), np.where(stays, residual, np.minimum(room, 0.0))
 

@@ -111,6 +111,7 @@ class TaskSource(RowSource):
             None if bending is None else bend,
             rows.part,
             size * [part.tolerance * (grid.dt if part.is_rate else 1.0) for part in self.parts],
+            rows.weight,
         )
 
     def residuals(self, here: DiscreteMotion) -> Array:

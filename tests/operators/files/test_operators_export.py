@@ -48,7 +48,7 @@ def shown(scene, robot, frame):
 
 @pytest.mark.parametrize("rate", [0.0, 24.0, 100.0, 7.3, 1000.0])
 def test_the_rows_are_what_the_scene_shows_at_their_times(scene, robot, tmp_path, rate):
-    header, rows = table(export(robot, tmp_path / "motion.csv", rate=rate))
+    header, rows = table(export(robot, tmp_path / "motion.csv", rate=rate, smooth=False))
     assert header[0] == "time" and "panda_finger_joint2" in header
     assert rows[0, 0] == 0.0 and rows[-1, 0] <= 1.0 + 1e-9
     times = rows[:, 0]
@@ -62,7 +62,7 @@ def test_the_rows_are_what_the_scene_shows_at_their_times(scene, robot, tmp_path
 
 def test_a_smooth_export_goes_through_the_frames(scene, robot, tmp_path):
     frames = json.loads(export(robot, tmp_path / "frames.json").read_text("utf-8"))
-    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1200.0, smooth=True).read_text("utf-8"))
+    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1200.0).read_text("utf-8"))
     dt = fine["times"][1] - fine["times"][0]
     for name, values in fine["accelerations"].items():
         a, most = np.array(values), np.abs(frames["accelerations"][name]).max()
@@ -83,7 +83,7 @@ def test_a_smooth_export_keeps_the_limits_of_the_robot_at_all_times(scene, robot
             steps = np.diff(frames["positions"][name], order) * 24.0**order
             setattr(settings, f"use_{limit}", True)
             setattr(settings, limit, 1.001 * abs(steps).max() + 1e-4)
-    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1200.0, smooth=True).read_text("utf-8"))
+    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1200.0).read_text("utf-8"))
     spline = table(export(robot, tmp_path / "motion.pvt"))
     at = np.linspace(0.0, 1.0, 9001)
     for order, (limit, kind) in rates.items():
@@ -107,7 +107,7 @@ def test_a_spline_for_a_controller_is_the_smooth_curve(scene, robot, tmp_path):
     assert header[:3] == ["time", "panda_joint1", "panda_joint1 velocity"] and len(rows) == 25
     spline = CubicHermiteSpline(rows[:, 0], rows[:, 1::2], rows[:, 2::2])
     names = header[1::2]
-    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1000.0, smooth=True).read_text("utf-8"))
+    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1000.0).read_text("utf-8"))
     for order, kind in enumerate(("positions", "velocities")):
         asked = np.array([fine[kind][name] for name in names]).T
         np.testing.assert_allclose(spline(fine["times"], nu=order), asked, atol=1e-8)
@@ -119,24 +119,30 @@ def test_a_spline_for_a_controller_is_the_smooth_curve(scene, robot, tmp_path):
 
 
 def test_the_command_exports_smoothly_too(scene, robot, tmp_path, capsys):
-    wanted = table(export(robot, tmp_path / "wanted.csv", rate=200.0, smooth=True))[1]
+    wanted = table(export(robot, tmp_path / "wanted.csv", rate=200.0))[1]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "robot.blend"))
     given = "export", tmp_path / "robot.blend", "--rate", "200", "-o", tmp_path / "found.csv"
-    assert run(capsys, *given).code == 0 and abs(table(tmp_path / "found.csv")[1] - wanted).max() > 1e-5
-    assert run(capsys, *given, "--smooth").code == 0
+    assert run(capsys, *given, "--no-smooth").code == 0
+    assert abs(table(tmp_path / "found.csv")[1] - wanted).max() > 1e-5
+    assert run(capsys, *given).code == 0
     np.testing.assert_allclose(table(tmp_path / "found.csv")[1], wanted, atol=1e-9)
     assert run(capsys, *given[:2], "-o", tmp_path / "found.pvt").code == 0
     spline = export(bpy.context.view_layer.objects.active, tmp_path / "wanted.pvt")
     assert (tmp_path / "found.pvt").read_text() == spline.read_text()
 
 
-def test_smooth_curves_are_sampled_between_frames(scene, robot, tmp_path):
+def test_a_spline_is_never_the_animation_as_it_is(tmp_path, capsys):
+    refused = run(capsys, "export", tmp_path / "none.blend", "--no-smooth", "-o", tmp_path / "b.pvt")
+    assert refused.code == 2 and "--no-smooth: a .pvt is the smooth curve" in refused.err  # before the file is opened
+
+
+def test_curves_are_sampled_between_frames_as_they_are(scene, robot, tmp_path):
     path, index = next(key for key in own_keys(binding(robot)) if "panda_joint1" in key[0])
     curve = animation.fcurves(robot)[path, index]
     curve.keyframe_points.clear()
     for frame, value in ((1, 0.0), (3, 1.0), (25, 0.0)):
         curve.keyframe_points.insert(frame, value)
-    header, rows = table(export(robot, tmp_path / "motion.csv", rate=240.0))
+    header, rows = table(export(robot, tmp_path / "motion.csv", rate=240.0, smooth=False))
     column = rows[:, header.index("panda_joint1")]
     sign = own_keys(binding(robot))[path, index].sign
     assert column == pytest.approx([sign * curve.evaluate(1 + time * 24) for time in rows[:, 0]], abs=1e-6)
@@ -240,7 +246,7 @@ def test_a_folder_is_no_file(robot, tmp_path, path):
 def test_quantities_of_the_exported_curve_are_columns(scene, robot, tmp_path, capsys):
     """Velocities and efforts are those of the smooth curve that the file holds, not of the frames."""
     robot.robokin.solver.dynamics_curves = {"JOINTS", "DRIVES"}
-    header, rows = table(export(robot, tmp_path / "motion.csv", rate=2400.0, smooth=True, dynamics=True))
+    header, rows = table(export(robot, tmp_path / "motion.csv", rate=2400.0, dynamics=True))
     found = dict(zip(header, rows.T, strict=True))
     assert "kinetic energy [J]" not in found and not any("impulse" in name for name in header)
     for joint in robot_model(robot).moving_joints[:7]:

@@ -79,5 +79,31 @@ def test_links_that_always_touch_are_found() -> None:
     links = [*model.links]
     fat = read_urdf_text(f'<robot name="r"><link name="l0">{box}</link></robot>').links[0]
     links[1] = dataclasses.replace(links[1], collisions=fat.collisions)
-    touching = CollisionModel(RobotModel("r", links, model.joints[1:])).always_touching()
+    touching = CollisionModel(RobotModel("r", links, model.joints[1:])).always_near(0.0)
     assert touching == [("l0", "l2")]
+
+
+def test_links_that_no_motion_keeps_a_margin_apart_are_found() -> None:
+    """Two wheels on one axle, 3 mm beside each other, and a third one 30 mm away."""
+    wheel = (
+        '<link name="w{0}"><collision><geometry><cylinder radius="0.1" length="0.02"/></geometry></collision></link>'
+        '<joint name="j{0}" type="continuous"><parent link="base"/><child link="w{0}"/><origin xyz="0 0 {1}"/>'
+        '<axis xyz="0 0 1"/></joint>'
+    )
+    wheels = "".join(wheel.format(*each) for each in ((0, 0.0), (1, 0.023), (2, 0.073)))
+    found = CollisionModel(read_urdf_text(f'<robot name="r"><link name="base"/>{wheels}</robot>'))
+    assert found.always_near(0.0) == [] and found.always_near(0.005) == [("w0", "w1")]
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_links_that_can_touch_are_kept_however_near_they_always_are(size: float) -> None:
+    """Two fingers at most 4 mm apart, which can close until one is 8 mm deep in the other; and a hundredth of that."""
+    finger = (
+        '<link name="f{0}"><collision><geometry><box size="{3} {3} {3}"/></geometry></collision></link>'
+        '<joint name="j{0}" type="prismatic"><parent link="base"/><child link="f{0}"/><origin xyz="{1} 0 0"/>'
+        '<axis xyz="{2} 0 0"/><limit lower="0" upper="{4}" velocity="1" effort="1"/></joint>'
+    )
+    sides = (0, -0.012 * size, 1), (1, 0.012 * size, -1)
+    fingers = "".join(finger.format(*each, 0.02 * size, 0.006 * size) for each in sides)
+    found = CollisionModel(read_urdf_text(f'<robot name="r"><link name="base"/>{fingers}</robot>'))
+    assert found.contacts(np.array([[0.006 * size, 0.006 * size]])) and found.always_near(0.005 * size) == []

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin.collision import Hull, Sphere, distance
 from robokin_addon.robokin.collision.convex_parts import convex_parts
+from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers.progress import finish
 
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -132,6 +133,18 @@ def test_a_flat_wall_keeps_its_window():
         parts = hulls(found)
         assert found.excess <= 0.04 and clearance(parts, np.zeros(3)) > 0.6
         assert all(clearance(parts, 1.5 * (rim[k] + rim[k - 1]) / 2) < 1e-6 for k in range(n))
+
+
+def test_a_flat_ring_keeps_its_window_however_it_lies():
+    """Which of the edges is the worst is rounding: cuts across one went on until the parts ran out."""
+    rng, n = np.random.default_rng(3), 24
+    t, i, j = np.arange(n) * 2 * np.pi / n, np.arange(n), (np.arange(n) + 1) % n
+    rim = np.stack((np.cos(t), np.sin(t), 0.0 * t), axis=1)
+    faces = np.concatenate((np.stack((i, n + i, n + j), axis=1), np.stack((i, n + j, j), axis=1)))
+    for _ in range(12):
+        turned = np.concatenate((rim, 2.0 * rim)) @ so3.exp(rng.normal(size=3)).T
+        found = parts_of(turned, faces)
+        assert found.excess <= 0.01 * np.ptp(turned, axis=0).max() and len(found.parts) < 2 * n
 
 
 def test_a_ring_is_covered_and_has_its_hole():

@@ -89,8 +89,8 @@ def test_outside_the_motion_is_an_error():
     motion = Motion.of(model, [0.0, 1.0], [model.neutral()] * 2)
     with pytest.raises(ConfigurationError, match=r"within 0 .. 1 s"):
         motion.at([1.5])
-    for rate in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(ConfigurationError, match="rate"):
+    for rate in (0.0, -1.0, np.nan, np.inf, 1e9):
+        with pytest.raises(ConfigurationError, match=r"rate must be above 0 and below 1e\+09 samples per second"):
             motion.resample(rate)
 
 

@@ -46,6 +46,16 @@ def test_nothing_faster_keeps_the_limits(limits):
     assert again.dt == pytest.approx(fastest.dt, rel=1e-5)
 
 
+def test_nothing_else_pulls_at_the_fastest_motion():
+    """A hand that only has a place leaves the arm free: what holds it near the motion before is 0 there, not little."""
+    model, tasks, targets, q = problem()
+    path = [each[0][:3, 3] for each in targets]
+    fastest = optimize_motion(
+        model, [PositionTask(tasks[0].link, path[0])], [[point] for point in path], q, 0.1, "duration"
+    )
+    assert fastest.is_optimal and fastest.kkt <= 1e-9
+
+
 def test_limits_on_speeds_alone_are_enough():
     """Of frames that nothing hurries many are as good: a method that goes little at a time comes to no end."""
     model, q, tasks = panda()
@@ -55,6 +65,20 @@ def test_limits_on_speeds_alone_are_enough():
     fastest = optimize_motion(*given, 0.06, "duration")
     assert fastest.is_optimal and fastest.kkt <= 1e-6 and fastest.converged.all()
     assert_inside(fastest)
+
+
+@pytest.mark.parametrize("frames", [30, 50])
+def test_the_fastest_motion_is_proven_where_little_tells_one_from_another(frames):
+    """The hand may turn as it likes: without continuation the search comes to no end in 200 steps."""
+    model, q, tasks = panda()
+    hand = tasks[0].link
+    path = [np.reshape(T, (4, 4))[:3, 3] for T in circle(model, hand, q, frames, radius=0.1)]
+    given = model, [PositionTask(hand, path[0])], [[point] for point in path], q, 0.04
+    fastest = optimize_motion(*given, "duration")
+    assert fastest.is_optimal and fastest.kkt <= 1e-6 and fastest.converged.all()
+    assert_inside(fastest)
+    gentler = optimize_motion(*given, {"duration": 1.0, "acceleration": 1e-4})
+    assert gentler.is_optimal and 0.95 * gentler.dt < fastest.dt < gentler.dt
 
 
 @pytest.mark.parametrize("dt", [0.01, 0.06])
@@ -98,5 +122,33 @@ def test_a_motion_that_no_limit_bounds_says_so():
     model = RobotModel("arm", [Link("base"), Link("arm"), Link("tip")], joints)
     q = np.tile(model.neutral(), (8, 1))
     q[:, model.slot("turn").q.start] = np.linspace(0.0, 0.3, 8)
-    with pytest.raises(TaskError, match="duration: no limit keeps the motion from taking no time"):
+    with pytest.raises(TaskError, match=r"duration: nothing bounds it: .* or what moves has no speed limits"):
         optimize_motion(model, [PostureTask(q[0])], [[each] for each in q], q[0], 0.04, "duration")
+
+
+@pytest.mark.parametrize("cost", ["duration", {"duration": 1.0, "acceleration": 1e-3}])
+def test_a_robot_that_stands_still_keeps_its_time(cost):
+    model, tasks, targets, q = problem()
+    still = optimize_motion(model, tasks, [targets[0]] * 10, q, 0.04, cost)
+    assert still.converged.all() and still.dt == 0.04 and "stands still, which may take any time" in still.note
+
+
+@pytest.mark.parametrize("cost", [{}, {"acceleration": 1e-3}, {"torque": 0.1}])
+@pytest.mark.parametrize("size", [1e-4, 0.2])
+def test_a_motion_that_could_stand_still_says_so(cost, size):
+    """The animation that it starts from moves, and its task does not ask for that: the faster, the less it costs."""
+    model, _, _, q = problem()
+    animation = np.tile(q, (10, 1))
+    animation[:, 0] += np.linspace(0.0, size, 10)
+    task = PostureTask(q, weights={"panda_joint1": 0.0})
+    with pytest.raises(TaskError, match="the robot can stand still"):
+        optimize_motion(model, [task], dt=0.04, cost={"duration": 1.0} | cost, animation=animation)
+
+
+def test_what_moves_by_rounding_stands_still():
+    """As an animation whose keys are in single precision."""
+    model, _, _, q = problem()
+    animation = q + 1e-8 * np.random.default_rng(0).normal(size=(10, model.nq))
+    animation = np.array([model.limits.clamp(each) for each in animation])
+    still = optimize_motion(model, [PostureTask(q)], dt=0.04, cost="duration", animation=animation)
+    assert still.dt == 0.04 and "stands still" in still.note

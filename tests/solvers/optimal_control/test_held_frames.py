@@ -141,10 +141,10 @@ def test_a_step_that_cannot_be_taken_back_with_its_own_sides_is_shortened(monkey
             count += 1
             yield
 
-    def optimise(*arguments, is_held):
+    def optimise(*arguments, is_held, largest):
         assert not is_held  # as frames are missed
         factors.clear()  # of the cost, which comes last
-        return (yield from sqp.optimise(*arguments))
+        return (yield from sqp.optimise(*arguments, largest=largest))
 
     monkeypatch.setattr(program, "solve_banded_qp", solve)
     monkeypatch.setattr(optimize, "optimise", optimise)
@@ -153,7 +153,29 @@ def test_a_step_that_cannot_be_taken_back_with_its_own_sides_is_shortened(monkey
     assert 0 < sum(factors) <= 100
 
 
-@pytest.mark.parametrize(("kkt", "more", "is_taken"), [(1e-8, 5e-5, True), (1e-8, 1e-3, False), (1e-3, 5e-5, False)])
+def test_where_steps_come_to_no_end_each_is_taken_back(monkeypatch):
+    """And leads no farther than a little from what is held: the optimum is found in the end."""
+    calls = []
+
+    def optimise(start, *arguments, is_held, largest):
+        most = [] if is_held else [2]
+        found = yield from sqp.optimise(start, *arguments, *most, is_held=is_held, largest=largest)
+        calls.append((is_held, largest, found.iterations))
+        return found
+
+    monkeypatch.setattr(optimize, "optimise", optimise)
+    model, task, path, q = circle(100, 0.3)
+    found = optimize_motion(model, [task], path, q, 0.04, "acceleration")
+    (*first, before), (*second, after) = calls
+    assert found.is_optimal and found.steps == before + after and before == 1
+    assert (first, second) == ([False, sqp.LARGEST_RESIDUAL], [True, optimize.NEAR])
+    assert optimize.NEAR < sqp.LARGEST_RESIDUAL
+
+
+@pytest.mark.parametrize(
+    ("kkt", "more", "is_taken"),
+    [(1e-8, 5e-5, True), (1e-8, 1e-3, False), (1e-3, 5e-5, False), (1e-3, 0.0, True), (0.5, 0.0, False)],
+)
 def test_an_optimum_may_cost_as_much_more_as_what_is_held_to_rounding_gains(kkt, more, is_taken):
     """Beside it are motions that cost less, as their residuals are not quite 0."""
     at = SimpleNamespace(excess=0.0)

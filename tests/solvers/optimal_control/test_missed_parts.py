@@ -11,7 +11,7 @@ from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, Task, optimize_motion, track
 from robokin_addon.solvers.ik.natural_pose import natural_configuration
 from robokin_addon.solvers.optimal_control.discretization import DiscreteMotion, Discretization
-from robokin_addon.solvers.optimal_control.rows.missed_parts import MissedParts
+from robokin_addon.solvers.optimal_control.rows.missed_parts import GROWS, MissedParts
 from robokin_addon.solvers.optimal_control.rows.motion_rows import MotionRows
 from robokin_addon.solvers.optimal_control.rows.row_blocks import MET
 from robokin_addon.solvers.optimal_control.rows.segments import TaskSegment
@@ -48,7 +48,7 @@ def test_a_row_is_half_the_square_of_the_norm_and_bends_as_that(name):
     target = far_pose(model, link).target[:3, 3]
     at, source = out_of_reach(model, PositionTask(link, target))
     first = replace(source.block(at), lower=source.block(at).lower * 2.0, upper=source.block(at).upper * 2.0)
-    off = MissedParts.nearer(source.block(at), first, len(at), np.zeros(len(at), bool))
+    off = MissedParts.of(source.block(at), first, np.zeros(at.steps.shape, bool), np.zeros(len(at), bool))
     assert off.frame.tolist() == [0, 1, 2, 3]
     block, y = off.block(source.block(at)), np.random.default_rng(5).normal(size=at.steps.shape)
     sides = [-off.block(source.block(at.moved(h * y))).upper for h in (-1e-4, 0.0, 1e-4)]
@@ -59,21 +59,20 @@ def test_a_row_is_half_the_square_of_the_norm_and_bends_as_that(name):
     assert np.allclose(np.einsum("ki,kij,kj->k", y, H[:, 0], y), bent, rtol=1e-4, atol=1e-5)
 
 
-def test_parts_that_come_nearer_get_room_and_others_none():
+def test_parts_that_come_nearer_get_room_and_others_a_tenth_of_it():
     model = library_robot("panda")
     at, source = out_of_reach(model, far_pose(model, "tool"))
     first = source.block(at)
-    assert not len(MissedParts.nearer(first, first, len(at), np.zeros(len(at), bool)).cell)
     steps = 0.1 * first.gradient(first.residual, len(at))
     steps[2:] = 0.0
     there = at.moved(steps)
     before, after = (source.residuals(each) / [at.grid.length, 1.0] for each in (at, there))
-    off = MissedParts.nearer(source.block(there), first, len(at), np.zeros(len(at), bool))
+    off = MissedParts.of(source.block(there), first, np.zeros(at.steps.shape, bool), np.zeros(len(at), bool))
     is_nearer = (after + MET <= before).ravel()
     assert is_nearer.any() and not is_nearer.all()
-    assert off.cell.tolist() == np.flatnonzero(is_nearer).tolist()
-    room = off.most - after.ravel()[is_nearer]
-    assert (room > 0.1 * MET).all() and (room <= MET + 1e-12).all()
+    room = off.most - after.ravel()[off.cell]
+    assert len(off.cell) == is_nearer.size and np.allclose(room[is_nearer], MET, rtol=0.02)
+    assert (room[~is_nearer] <= GROWS * MET + 1e-12).all() and (room > 0.0).all()
 
 
 def test_of_how_norms_bend_what_bends_upwards_holds():
@@ -130,3 +129,13 @@ def test_room_around_the_nearest_makes_the_cost_less():
     path[:, 2, 3] += 0.28 * (np.cos(angle) - 1.0)
     found = optimize_motion(model, [PoseTask(tip, T)], path, q, 0.04, "acceleration")
     assert found.is_optimal and found.cost_after < 260.0
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e-2, 1e-4])
+def test_how_far_off_parts_may_come_to_be_does_not_depend_on_weights(weight):
+    model = library_robot("panda")
+    at, source = out_of_reach(model, PoseTask("tool", far_pose(model, "tool").target, weight, weight))
+    own, still, none = source.block(at), np.zeros(at.steps.shape, bool), np.zeros(len(at), bool)
+    off = MissedParts.of(own, own, still, none)
+    norms = [np.linalg.norm(own.residual[(own.frame == k) & (own.part == i)]) for k in range(len(at)) for i in (0, 1)]
+    assert len(off.cell) == len(norms) and np.allclose((off.most - norms) / weight, GROWS * MET, rtol=0.02)

@@ -53,7 +53,7 @@ from robokin_addon.solvers.criteria import (
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum.native import NativeOptimum, optimum_of
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
-from robokin_addon.solvers.optimum.sqp import UNMET_ITERATIONS, StaticOptimum
+from robokin_addon.solvers.optimum.sqp import UNMET_ITERATIONS, StaticOptimum, most_poses
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.tasks.tips.advance import Advance
 from support.blender.every_task import every_task
@@ -109,7 +109,7 @@ def test_kernel_and_numpy_find_the_same(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "first"), [("arm", 100), ("tree", 100), ("legged", 100), ("talos", 100)])
 def test_kernel_and_numpy_find_the_same_of_many(kind: str, first: int) -> None:
     """Where a valley has several ends, or a cost falls without one, rounding chooses."""
-    count, same, others = _agree(kind, range(first, first + 20))
+    count, same, others = _agree(kind, range(first, first + (20 if kind == "arm" else 8)))
     assert same >= 0.85 * count and others <= 1
 
 
@@ -167,15 +167,15 @@ def test_optima_of_the_kernel_are_stationary(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["arm", "tree"])
 def test_numpy_finds_the_optima_of_the_kernel_stationary(kind: str) -> None:
-    """Edges, bands and cones included: by matrices of other making, and LAPACK."""
+    """Edges, bands and cones included: by matrices of other making, and LAPACK. It stays there and finds no less."""
     for seed in range(300, 315):
         problem = optimum_problem(seed, kind)
         result = _solved(problem, problem.start, "native")
         if not result.is_optimal:
             continue
-        posing = _posing(problem, "numpy")
-        look = StaticOptimum(posing, problem.criteria)._look(posing.point(result.q))
-        assert look.residual <= 2.0 * KKT, f"seed {seed}"
+        found, posing = _solved(problem, result.q, "numpy"), _posing(problem, "numpy")
+        assert found.is_optimal and abs(found.q - result.q).max() <= 1e-9, f"seed {seed}"
+        assert _cost(problem, posing, found.q) >= _cost(problem, posing, result.q) - 1e-12, f"seed {seed}"
 
 
 def _straight_arm() -> RobotModel:
@@ -253,7 +253,7 @@ def test_criteria_among_conflicting_levels(
             start = posing.point(problem.away)
             if start.is_met or not start.met[0]:
                 break
-            optimum = finish(optimum_of(posing, problem.criteria).find(start))
+            optimum = finish(optimum_of(posing, problem.criteria).find(start, most_poses(problem.model.nv)))
             assert (optimum.point.met >= start.met).all(), f"seed {seed}"
             unmet = int(np.argmin(start.met))  # those above it may be met more exactly, which costs a little
             lacks = np.sqrt(2.0 * np.array([optimum.point.errors, start.errors]))[:, unmet]

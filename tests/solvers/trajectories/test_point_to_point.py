@@ -84,6 +84,27 @@ def test_a_joint_stops_before_its_limit() -> None:
         point_to_point(model, [0.99], [0.0], [0.9])
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_joint_that_has_no_room_to_stop_before_its_limit_turns_about_before_it(backend: str) -> None:
+    """From 0.6 m/s at 1 m/s³, v falls to 0 within 0.4382 m, and comes to rest without acceleration within 0.4648 m."""
+    model, limits = slider(), {"velocity": 1.0, "acceleration": 5.0, "jerk": 1.0}
+    braking, stopping = 2.0 / 3.0 * 0.6 * np.sqrt(2.0 * 0.6), 0.6**1.5
+    for room in (0.5 * (braking + stopping), 1.001 * braking):
+        for start, end, v0, v1 in ((1.0 - room, 0.2, 0.6, 0.0), (-0.2, room - 1.0, 0.0, 0.6)):
+            for duration in (None, 5.0, 9.0):
+                move = point_to_point(
+                    model, [start], [end], [v0], [v1], limits=limits, duration=duration, backend=backend
+                )
+                assert duration is None or move.duration >= duration
+                times = np.linspace(0.0, move.duration, 5001)
+                q, v, a = move.sample(times)
+                assert abs(q).max() <= 1.0 and abs(v).max() <= 1.0 + 1e-12 and abs(move.jerk(times)).max() <= 1.0
+                assert abs(q[[0, -1], 0] - (start, end)).max() < 1e-12 and abs(v[[0, -1], 0] - (v0, v1)).max() < 1e-12
+                assert abs(np.diff(a, axis=0)).max() <= times[1] * (1.0 + 1e-6)
+    with pytest.raises(ConfigurationError, match="cannot brake"):
+        point_to_point(model, [1.0 - 0.999 * braking], [0.2], [0.6], limits=limits, backend=backend)
+
+
 def test_a_start_that_is_too_fast_is_slowed_down() -> None:
     found = point_to_point(slider(-9.0, 9.0), [0.0], [5.0], [3.0], a0=[4.0], limits={"jerk": 10.0})
     q, v, a = found.sample(np.linspace(0.0, found.duration, 2001))

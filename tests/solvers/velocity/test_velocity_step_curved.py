@@ -71,7 +71,7 @@ def test_levels_do_not_see_those_below_at_curved_limits() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 1000, 2000])
 def test_levels_do_not_see_those_below_hundreds_of_times(first: int) -> None:
-    _check(range(first, first + 150))
+    _check(range(first, first + 100))
 
 
 @pytest.mark.parametrize(

@@ -11,5 +11,5 @@ from robokin_addon.solvers import IKProblem, Task
 def in_levels(model: RobotModel, tasks: Sequence[Task], **options) -> IKProblem:
     """The problem without its fast case."""
     problem = IKProblem(model, tasks, **options)
-    problem.search = problem._levels
+    problem.search = problem.level_search
     return problem

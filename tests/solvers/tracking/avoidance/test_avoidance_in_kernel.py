@@ -89,7 +89,7 @@ def test_what_moves_both_of_a_pair_moves_them_not_apart() -> None:
     """Exactly: a joint that rounding seems to move belongs to what a step solves."""
     fixed = clothed(library_robot("humanoid"), 0.03)
     model = RobotModel("humanoid", fixed.links, fixed.joints[1:], "floating")
-    collisions = CollisionModel(model, disabled=CollisionModel(model).always_touching())
+    collisions = CollisionModel(model, disabled=CollisionModel(model).always_near(0.0))
     levels = TaskLevels(model, [ClearanceTask(collisions, 0.2)])
     q = random_configuration(model, np.random.default_rng(4))
     aims = levels.checked_targets([None])

@@ -109,7 +109,7 @@ def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend:
     }
     tasks = [PositionTask("link_7", far), below[kind]]
     kept, anew = (
-        track(model, tasks, [[far, each()] for _ in range(80)], q0, 1 / 24, criteria=[JointSprings()], backend=backend)
+        track(model, tasks, [[far, each()] for _ in range(100)], q0, 1 / 24, criteria=[JointSprings()], backend=backend)
         for each in (lambda: one, place)
     )
     np.testing.assert_array_equal(kept.q, anew.q)

@@ -65,7 +65,7 @@ def test_a_goal_that_is_at_hand_is_taken_with_levels_below_too() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_one_frame_of_many_stacks(robot: str) -> None:
-    faults = [fault for seed in ALL for fault in frame_faults(engine_stack(robot, seed), range(1, FRAMES, 4))]
+    faults = [fault for seed in ALL for fault in frame_faults(engine_stack(robot, seed), range(1, FRAMES, 6))]
     assert not faults, f"{len(faults)} faults\n" + "\n".join(faults)
 
 
@@ -117,7 +117,7 @@ def test_motions_of_many_stacks(robot: str) -> None:
 
 @pytest.mark.slow
 def test_all_motions_together() -> None:
-    pairs = [pair for robot in ROBOTS for seed in ALL for pair in missed(robot, seed)]
+    pairs = [pair for robot in ROBOTS for seed in ALL[:20] for pair in missed(robot, seed)]
     own, alone = np.sum(pairs, axis=0)
     assert own <= (1.0 + TOGETHER) * alone, f"{own} frames are missed, {alone} without lower levels"
 

@@ -69,13 +69,15 @@ def case(robot: str, seed: int, which: str) -> Stack:
 def answers(
     stack: Stack, idle: Sequence[tuple[Task, object]] = (), criteria: Sequence[Criterion] = ()
 ) -> dict[str, object]:
-    """What a step, a motion and a solve give for the stack's own tasks, with these tasks and criteria added."""
+    """What a step, a motion, a solve and a compiled problem give for the stack's own tasks, with these tasks and
+    criteria added."""
     model, count = stack.model, len(stack.tasks)
     tasks, preferred = [*stack.tasks, *(task for task, _ in idle)], [*stack.criteria, *criteria]
     targets = [[*each, *(target for _, target in idle)] for each in stack.targets[:FRAMES]]
     step = velocity_step(model, stack.q0, tasks, preferred, DT)
     motion = track(model, tasks, targets, stack.q0, DT, criteria=preferred)
     pose = solve_ik(model, tasks, stack.q0, criteria=preferred)
+    compiled = IKProblem(model, tasks, preferred).solve(targets[0], stack.q0)
     return {
         "v of the step": step.v,
         "q of the motion": motion.q,
@@ -85,6 +87,8 @@ def answers(
         "status of the pose": pose.status,
         "residuals of the pose": pose.residual_array[:count],
         "iterations of the pose": (pose.iterations, pose.attempts),
+        "q of the problem": compiled.q,
+        "residuals of the problem": compiled.residual_array[:count],
     }
 
 

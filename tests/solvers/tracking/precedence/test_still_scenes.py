@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import forward_kinematics, library_robot, load_urdf, random_configuration
-from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, solve_ik, track
+from robokin_addon.solvers import (
+    AimTask,
+    CenterOfMassTask,
+    OrientationTask,
+    PoseTask,
+    PositionTask,
+    solve_ik,
+    track,
+)
 from robokin_addon.solvers.criteria import (
     Criterion,
     DynamicTorque,
@@ -13,6 +21,7 @@ from robokin_addon.solvers.criteria import (
     JointSprings,
     KineticEnergy,
     Manipulability,
+    RestPosture,
 )
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.engine.goals import random_goal, size
@@ -137,6 +146,27 @@ def test_no_joint_turns_to_and_fro_for_a_criterion(case: str, frames: int, backe
     steps = np.diff(found.q, axis=0)[frames // 3 :]
     turns = (steps[1:] * steps[:-1] < -1e-12).sum(axis=0)
     assert turns.max() <= len(steps) // 8, f"joints turn {turns} times in {len(steps)} frames"
+
+
+def near_a_posture(frames: int, backend: str = "auto") -> TrackResult:
+    """Tasks leave hardly a way to the posture, which bends so that each step led past the place nearest to it."""
+    model = with_rates(load_urdf(robot("ur5_robot")), velocity=0.84, acceleration=3.6)
+    q = model.limits.middle(model.neutral())
+    axis, point, mass = (0.119, 0.296, -0.948), np.array([0.678, -0.916, 0.341]), np.array([0.287, 0.064, 0.071])
+    tasks = [AimTask("tool0", axis, point), CenterOfMassTask(mass, priority=2)]
+    posture = RestPosture([2.952, 3.411, 1.555, 2.037, -3.803, -2.698], gain=20.0)
+    return track(model, tasks, [[point, mass]] * frames, q, 0.01, backend=backend, criteria=[posture])
+
+
+def test_no_step_of_a_criterion_goes_past_its_place_and_back() -> None:
+    found = near_a_posture(400)
+    assert found.converged[-1]
+    assert link_steps(found.problem.model, found.q[-100:]).max() <= FRAME
+
+
+def test_both_backends_go_between_two_steps_that_turn_back() -> None:
+    native, numpy = (near_a_posture(125, backend) for backend in ("native", "numpy"))
+    np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize("criterion", [DynamicTorque(), KineticEnergy(), Manipulability(gain=20.0)])

@@ -98,6 +98,25 @@ def test_a_hand_that_keeps_its_orientation_comes_in() -> None:
     assert found.converged.all(), f"{(~found.converged).sum()} frames, by {found.residuals.max():.3g}"
 
 
+@pytest.mark.parametrize(("backend", "count"), [("native", FRAMES), ("numpy", 4)])
+def test_a_hand_comes_in_below_feet_that_stand(backend: str, count: int) -> None:
+    """A straight arm of a lower level, whose waist has turned as far as it can to lift it."""
+    model = library_robot("humanoid")
+    q = model.neutral()
+    frames = forward_kinematics(model, q)
+    feet = [PoseTask(f"{side}_foot", frames[f"{side}_foot"], priority=1) for side in ("left", "right")]
+    hand = frames["left_hand"][:3, 3]
+    tasks = [*feet, PositionTask("left_hand", hand, priority=2)]
+    lifts = 0.25 * np.arange(FRAMES) / (FRAMES - 1)
+    targets = [[*(foot.target for foot in feet), hand + np.array([0.0, 0.0, lift])] for lift in lifts]
+    late = 0 if backend == "native" else 22  # frames that are met by the waist
+    if late:
+        q = track(model, tasks, targets[:late], q, DT).q[-1]
+    found = track(model, tasks, targets[late : late + count], q, DT, backend=backend)
+    missed = np.flatnonzero(found.residuals[:, 2, 0] > 1e-5)
+    assert not len(missed), f"frames {missed.tolist()}, by {found.residuals[:, 2, 0].max():.3g} m"
+
+
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_an_arm_that_points_away_from_what_it_cannot_reach_turns_round(backend: str, levels: int) -> None:
