@@ -12,6 +12,7 @@ from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options, r
 from .why import draw_path_remedy, draw_why
 
 SHOWN = 3  # segments of frames that fail: the page fits a screen, and the timeline marks them all
+SAME_FRAME = 0.01  # frames, in single precision
 LIMITS_SHOWN = 8  # segments of frames and what limits them, which nothing marks
 
 
@@ -76,7 +77,7 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
             if body is not None:
                 _draw_failures(context, body, failures, "BAKE", is_present)
                 if is_present:
-                    _draw_bake_remedies(body, settings, failures)
+                    _draw_bake_remedies(body, obj, failures)
         body = options(layout, "robokin_bake_options")
         if body is not None:
             body.prop(settings, "step")
@@ -198,7 +199,12 @@ def _draw_check_remedies(layout: bpy.types.UILayout, obj: bpy.types.Object, fail
         button.mode = "AS_ANIMATED"
 
 
-def _draw_bake_remedies(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, failures: list) -> None:
+def _draw_bake_remedies(layout: bpy.types.UILayout, obj: bpy.types.Object, failures: list) -> None:
+    settings, (first, last) = obj.robokin.solver, obj.robokin.baked_frames
+    stretch = settings.bake_stretch
+    if abs(stretch - 1.0) * (last - first) > SAME_FRAME:
+        button = layout.operator("robokin.slow_targets", text="Move Targets Along", icon="TIME")
+        button.factor, button.frame_start, button.frame_end = stretch, first, round(first + (last - first) / stretch)
     if any(failure.status == "COLLISION" for failure in failures):
         draw_path_remedy(layout)
     if _too_fast(failures):

@@ -281,6 +281,13 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     bake_failures: bpy.props.CollectionProperty(
         override=LIST, type=RobokinFailure, name="Bake Failures", description="Frames of the last bake that are not met"
     )
+    bake_stretch: readout(
+        FloatProperty,
+        "Bake Stretch",
+        "How many times as long as its targets the motion of the last bake takes",
+        default=1.0,
+        options={"HIDDEN"},
+    )
     check_summary: readout(StringProperty, "Check", "What the last check found")
     check_passed: readout(BoolProperty, "Passed", "The last check found nothing wrong")
     check_failures: bpy.props.CollectionProperty(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -17,16 +17,17 @@ from ..solvers.motion.check import check_motion
 from ..solvers.motion.motion import Motion
 from ..solvers.progress import mapped, scaled
 from ..solvers.tracking.starts import follow
-from .animation.curves import own_keys, pose_held
-from .animation.frames import fcurves
+from .animation.curves import pose_held
 from .bake.plans import bake_plans
 from .bake.report import MET
 from .check.rows import time_needed
+from .collisions import avoids_collisions
 from .keyed_numbers import kept_to_its_end, narrowest
+from .obstacles import obstacles_in
+from .target_keys import followed_by, keys_after, moved_otherwise, movers, stretch_keys
 from .tasks.solver_tasks import SolverTasks, enabled_tasks
-from .tasks.targets import places_of, targets_over
+from .tasks.targets import targets_over
 
-SPLIT = ("BEZIER", "LINEAR")  # interpolations that another key does not change
 _BESIDE = 2  # frames that the speed and the acceleration at one follow from, on either side
 SPARE = 1.02  # times the time that is needed: a bake starts from rest
 ROUNDING = 1e-6  # frames
@@ -82,51 +83,23 @@ def end_of(frames: Sequence[int], factor: float) -> int:
     return frames[0] + math.ceil(factor * (frames[-1] - frames[0]) - ROUNDING)
 
 
-def slow_targets(obj: bpy.types.Object, robot: Binding, first: int, factor: float) -> list[bpy.types.Object]:
-    """Move the keys after the frame `first` away from it, so that what the tasks follow takes `factor` times as long;
-    those that were changed. Keys of the robot's joints stay: a bake makes them anew. Raises RobokinError."""
-    curves = [(owner, curve) for owner, curve in _curves(obj, robot) if curve.range()[1] > first]
-    owners = dict.fromkeys(owner for owner, _ in curves)
+def slow_targets(
+    scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, first: int, factor: float
+) -> tuple[list[bpy.types.ID], list[str]]:
+    """Move the keys after the frame `first`, so that what the tasks follow, and what the robot avoids, takes `factor`
+    times as long; those that were changed, and the names of those that more than such keys move. Keys of the robot's
+    joints stay: a bake makes them anew. Raises RobokinError."""
+    followed = followed_by(obj, robot)
+    if avoids_collisions(obj):
+        followed += [owner for obstacle in obstacles_in(scene, obj) for owner in obstacle.owners]
+    moving = movers(followed)
+    others = moved_otherwise(obj, moving)
+    curves = keys_after(obj, robot, [owner for owner in moving if owner.name not in others], first)
     if not curves:
         raise RobokinError(f"no target of {obj.name!r} is keyed after frame {first}: there is nothing to slow down")
+    owners = list(dict.fromkeys(owner for owner, _ in curves))
     for owner in owners:
         if not takes_keys(owner):
             raise RobokinError(f"the keys of {owner.name!r} are linked from another file")
-    for curve in {curve.as_pointer(): curve for _, curve in curves}.values():  # several objects may share one
-        _split(curve, first)
-        for point in curve.keyframe_points:
-            for place in (point.co, point.handle_left, point.handle_right):
-                if place.x > first:
-                    place.x = first + factor * (place.x - first)
-        curve.update()
-    for owner in owners:
-        owner.update_tag()
-    return list(owners)
-
-
-def _split(curve: bpy.types.FCurve, frame: int) -> None:
-    """What comes before the frame stays as fast as it was: where it goes on to a key after it, another key is between,
-    on whose sides the speeds may differ."""
-    sooner = [point for point in curve.keyframe_points if point.co.x <= frame]
-    if not sooner or sooner[0].co.x == frame:
-        return
-    before = sooner[-1]
-    if before.co.x < frame and before.interpolation in SPLIT and not curve.modifiers:
-        before = curve.keyframe_points.insert(frame, curve.evaluate(frame))
-    if before.co.x == frame:
-        before.handle_left_type = before.handle_right_type = "FREE"
-
-
-def _curves(obj: bpy.types.Object, robot: Binding) -> Iterator[tuple[bpy.types.Object, bpy.types.FCurve]]:
-    """(object, curve) of what the tasks follow, with its parents, and of the tasks themselves."""
-    movers: list[bpy.types.Object] = [obj]
-    for task in enabled_tasks(obj, robot):
-        for mover, _ in places_of(task).values():
-            while mover is not None and mover not in movers:
-                movers.append(mover)
-                mover = mover.parent
-    joints = own_keys(robot).keys()
-    for mover in movers:
-        for key, curve in fcurves(mover).items():
-            if mover != obj or (key not in joints and key[0].startswith("robokin.tasks")):
-                yield mover, curve
+    stretch_keys(curves, first, factor)
+    return owners, others

@@ -106,7 +106,7 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         settings = obj.robokin.solver
         world = world_scale(obj, robot)
         settings.bake_status, reason = result.summary()
-        settings.bake_reason = scaled_lengths(reason, world)
+        settings.bake_reason, settings.bake_stretch = scaled_lengths(reason, world), result.stretch
         keep_start(obj, robot, start, q0)
         settings.bake_mark = motion_mark(obj, robot)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]

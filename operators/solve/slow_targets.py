@@ -8,6 +8,7 @@ import bpy
 
 from ...properties.bridge import binding
 from ...robokin import RobokinError
+from ...scene.animation.frames import chosen_span, end_span
 from ...scene.bake.start import bake_start
 from ...scene.slower_targets import end_of, requested_times, slow_targets, spared
 from ..common import FramesOperator
@@ -30,25 +31,23 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings, scene, robot = obj.robokin.solver, context.scene, binding(obj)
-        frames = self.frames(scene, settings)
+        frames, advice = self.frames(scene, settings), ""
         if self.factor == 0.0:
             q0 = bake_start(scene, obj, robot, settings.start)
             needed = yield from requested_times(scene, context.view_layer, obj, robot, frames, q0)
             if needed <= 1.0:
                 raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
-            self.factor = spared(needed)
-        first = self.frame_start
-        moved = slow_targets(obj, robot, first, self.factor)
-        settings = obj.robokin.solver
-        end = end_of((first, self.frame_end), self.factor)
-        if settings.range == "CUSTOM":
-            settings.frame_end = end
-        elif scene.use_preview_range:
-            scene.frame_preview_end = end
-        else:
-            scene.frame_end = end
+            self.factor, advice = spared(needed), ". Bake again"
+        first, last = self.frame_start, self.frame_end
+        moved, others = slow_targets(scene, obj, robot, first, self.factor)
+        settings, end = obj.robokin.solver, end_of((first, last), self.factor)
+        if chosen_span(scene, settings)[1] == last:
+            end_span(scene, settings, end)
+        settings.bake_stretch = 1.0
         names = ", ".join(each.name for each in moved)
-        self.report({"INFO"}, f"{names}: {self.factor:g} times as long, to frame {end}. Bake again")
+        self.report({"INFO"}, f"{names}: {self.factor:.4g} times as long, to frame {end}{advice}")
+        if others:
+            self.report({"WARNING"}, f"not only keys move {', '.join(others)}: what does keeps its time")
 
 
 CLASSES = (ROBOKIN_OT_slow_targets,)

@@ -44,14 +44,14 @@ def stretched(scene: bpy.types.Scene) -> bool:
 
 def moved_by_keys_only(obj: bpy.types.Object) -> bool:
     """Whether `matrix_world` of `obj` follows from its own and its parents' F-curves alone, at every frame."""
-    if not keyed_only(obj, _moves) or obj.rigid_body is not None or any(not c.mute for c in obj.constraints):
+    if not keyed_only(obj, moves) or obj.rigid_body is not None or any(not c.mute for c in obj.constraints):
         return False
     if any(obj.delta_location) or any(obj.delta_rotation_euler) or tuple(obj.delta_scale) != (1, 1, 1):
         return False
     if tuple(obj.delta_rotation_quaternion) != (1, 0, 0, 0):
         return False
     moving = ("location", "scale", rotation_path(obj))
-    if any(_moves(path) and path not in moving for path, _ in fcurves(obj)):
+    if any(moves(path) and path not in moving for path, _ in fcurves(obj)):
         return False
     parent = obj.parent
     if parent is None:
@@ -62,11 +62,12 @@ def moved_by_keys_only(obj: bpy.types.Object) -> bool:
 def stands_still(obj: bpy.types.Object) -> bool:
     """Whether nothing is known to move an object over the frames: no keys, constraints, drivers or physics, nor of its
     parents."""
-    own = moved_by_keys_only(obj) and not any(_moves(path) for path, _ in fcurves(obj))
+    own = moved_by_keys_only(obj) and not any(moves(path) for path, _ in fcurves(obj))
     return own and (obj.parent is None or stands_still(obj.parent))
 
 
-def _moves(path: str) -> bool:
+def moves(path: str) -> bool:
+    """Whether an animated property of an object may move it."""
     return not path.startswith(_HARMLESS)
 
 
@@ -196,6 +197,16 @@ def chosen_span(scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> tu
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
+
+
+def end_span(scene: bpy.types.Scene, settings: bpy.types.PropertyGroup, last: int) -> None:
+    """Let the frames that a robot's settings say end with this one."""
+    if settings.range != "SCENE":
+        settings.frame_end = last
+    elif scene.use_preview_range:
+        scene.frame_preview_end = last
+    else:
+        scene.frame_end = last
 
 
 def after_end(scene: bpy.types.Scene, last: int) -> str:

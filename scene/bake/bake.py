@@ -33,15 +33,18 @@ from .retime import refuse_later_keys
 from .start import with_fades
 from .traversal import refuse_other_choices, traversal_steps
 from .whole import (
+    SPARE_FRAMES,
     come_to_rest,
+    in_time,
     is_too_fast,
+    longer,
     rest_segment,
     soft_tasks,
     time_note,
     tracked_frames,
     whole_motion,
     whole_note,
-    with_time,
+    with_another_frame,
 )
 
 
@@ -69,21 +72,25 @@ def bake_steps(
     dt, whole, note = choices.step * frame_seconds(scene), choices.whole, inputs.note
     plans, parts, start = yield from scaled(_follow(obj, robot, choices, inputs, dt), 0.4, 0.6)
     if whole is not None:
-        frames, read_at = choices.frames, choices.read_at
-        is_late = whole.frees_time and is_too_fast([tracked_frames(part) for part in parts], frames, read_at)
-        if not is_late:
-            is_fixed, gravity = choices.q0 is not None, root_gravity(obj, robot)
-            steps = whole_motion(inputs.model, parts, whole, inputs.animation, is_fixed, gravity)
-            parts = yield from scaled(steps, 0.6, 0.9)
+        if whole.frees_time and is_too_fast(map(tracked_frames, parts), choices):
+            return (yield from scaled(bake_steps(scene, view_layer, obj, robot, longer(choices)), 0.6, 1.0))
+        is_fixed, gravity = choices.q0 is not None, root_gravity(obj, robot)
+        steps = whole_motion(inputs.model, parts, whole, inputs.animation, is_fixed, gravity)
+        parts = yield from scaled(steps, 0.6, 0.9)
+        again, is_late = None, is_too_fast(map(tracked_frames, parts), choices)
         if whole.frees_time:
-            again = with_time(choices, whole, None if is_late else parts[0].result.dt / dt)
+            again = in_time(choices, whole, parts[0].result.dt / dt, 0 if is_late else SPARE_FRAMES)
+        elif is_late and choices.spare:
+            again = with_another_frame(choices)
+        frames, read_at = choices.frames, choices.read_at
+        if again is not None:
             refuse_later_keys(obj, robot, round(read_at[-1]), again.frames[-1])
             return (yield from scaled(bake_steps(scene, view_layer, obj, robot, again), 0.6, 1.0))
         span = frame_seconds(scene) * (read_at[-1] - read_at[0])
         time = "" if choices.moments is None else time_note(dt * (len(frames) - 1), span)
         note = "; ".join(filter(None, (time, whole_note(parts, whole.cost if time else None), note)))
     written = yield from scaled(_write(scene, obj, robot, choices, inputs, plans, parts, dt), 0.9, 1.0)
-    return replace(written, start=start, note=note)
+    return replace(written, start=start, note=note, stretch=choices.stretch)
 
 
 def _follow(

@@ -68,7 +68,8 @@ class BakeChoices:
     met, rest first.   criteria: in place of the robot's own, whose costs are keyed.   ad_hoc: tasks besides the robot's
     own, or (not `use_own`) in place of them.   whole: all frames at once; None: frame by frame.   past: what to do at
     singularities; None: follow as near as limits allow.   avoid: whether it keeps away from obstacles and itself, in
-    place of the robot's setting.   moments: in place of the frames, those of the scene that targets are read at."""
+    place of the robot's setting.   moments: in place of the frames, those of the scene that targets are read at.
+    spare: how many frames more a motion may take that is late in these."""
 
     frames: Sequence[int]
     q0: Array | None
@@ -81,11 +82,18 @@ class BakeChoices:
     past: AtSingularities | None = None
     avoid: bool | None = None
     moments: Sequence[float] | None = None
+    spare: int = 0
 
     @property
     def read_at(self) -> Sequence[float]:
         """Frames of the scene that targets are read at."""
         return self.frames if self.moments is None else self.moments
+
+    @property
+    def stretch(self) -> float:
+        """How many times as long as the targets the motion takes."""
+        given, own = self.read_at[-1] - self.read_at[0], self.frames[-1] - self.frames[0]
+        return own / given if given else 1.0
 
     @property
     def keyed(self) -> range:

@@ -53,7 +53,8 @@ class BakeResult:
     words; empty when it was given.
     costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
     its cost came to; of animated limits, which count. collisions: of what was written, whose `frame` is an index into
-    `frames`.   soft: the residuals of the soft tasks of a whole motion."""
+    `frames`.   soft: the residuals of the soft tasks of a whole motion.   stretch: how many times as long as what it
+    follows the motion takes, where its time was free."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -68,6 +69,7 @@ class BakeResult:
     note: str = ""
     collisions: Sequence[Violation] = ()
     soft: Sequence[SoftTask] = ()
+    stretch: float = 1.0
 
     @property
     def converged(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -26,6 +26,7 @@ from .plans import BakedSegment
 
 MOST = 10.0  # times as long as the scene has it is looked for a start that is in time
 SLOWER = 1.5
+SPARE_FRAMES = 6  # which a motion may take to be in time at whole frames, too
 _SAME_FRAME = 1e-6  # frames
 _CHUNK = 50  # frames that are followed between two looks at the keyboard
 
@@ -99,13 +100,24 @@ def time_note(taken: float, given: float) -> str:
     return f"it takes {taken:.3g} s in place of {given:.3g} s, while the keys of targets stay"
 
 
-def with_time(choices: BakeChoices, whole: WholeMotion, stretch: float | None) -> BakeChoices:
-    """What to bake next where the time is free: a motion that takes `stretch` times as long and keeps that time; None:
-    longer, to be looked at again. Its targets are those of now, evenly spread."""
-    frames, moments = frames_in_time(choices.frames, choices.read_at, stretch or SLOWER)
-    if stretch is not None:
-        whole = replace(whole, cost=whole.timed_cost)
-    return replace(choices, frames=frames, moments=moments, whole=whole)
+def longer(choices: BakeChoices) -> BakeChoices:
+    """What to look at next where the time is free and what is followed is late."""
+    frames, moments = frames_in_time(choices.frames, choices.read_at, SLOWER)
+    return replace(choices, frames=frames, moments=moments)
+
+
+def in_time(choices: BakeChoices, whole: WholeMotion, stretch: float, spare: int) -> BakeChoices:
+    """What to bake next where the time was free: a motion that takes `stretch` times as long and keeps that time, or
+    `spare` frames more. Its targets are those of now, evenly spread."""
+    frames, moments = frames_in_time(choices.frames, choices.read_at, stretch)
+    return replace(choices, frames=frames, moments=moments, whole=replace(whole, cost=whole.timed_cost), spare=spare)
+
+
+def with_another_frame(choices: BakeChoices) -> BakeChoices:
+    """What to bake next where a motion is late in whole frames: that in one more."""
+    steps = len(choices.frames) - 1
+    frames, moments = frames_in_time(choices.frames, choices.read_at, (steps + 1) / steps)
+    return replace(choices, frames=frames, moments=moments, spare=choices.spare - 1)
 
 
 def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: float) -> tuple[range, list[float]]:
@@ -117,9 +129,9 @@ def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: flo
     return own, np.linspace(moments[0], moments[-1], count).tolist()
 
 
-def is_too_fast(tracked: Sequence[TrackedFrames], frames: Sequence[int], moments: Sequence[float]) -> bool:
+def is_too_fast(tracked: Iterable[TrackedFrames], choices: BakeChoices) -> bool:
     """Whether frames are late that more time may help."""
-    span = moments[-1] - moments[0]
+    frames, span = choices.frames, choices.read_at[-1] - choices.read_at[0]
     return any(each.is_late.any() for each in tracked) and frames[-1] - frames[0] < MOST * span
 
 

@@ -103,7 +103,8 @@ def test_a_target_that_is_not_keyed_cannot_be_slower(scene, hurried):
 
 
 def test_all_that_leads_the_tasks_is_twice_as_slow_from_the_first_frame_on(scene, hurried):
-    """By what Blender shows: a target with free handles on a parent whose keys begin sooner, and an influence."""
+    """By what Blender shows: a target with free handles on a parent whose keys begin sooner, an
+    influence, and what carries the robot."""
     robot, target = hurried
     parent, influence = add_empty("parent"), "robokin.tasks[0].influence"
     parent.location = target.location.copy()
@@ -118,11 +119,11 @@ def test_all_that_leads_the_tasks_is_twice_as_slow_from_the_first_frame_on(scene
     for point in channelbag(parent).fcurves[1].keyframe_points:
         point.interpolation = "LINEAR"
     for frame in (1, LAST):
-        robot.robokin.tasks[0].influence = frame / LAST
+        robot.robokin.tasks[0].influence, robot.location.x = frame / LAST, 0.1 * frame
         robot.keyframe_insert(influence, frame=frame)
         robot.pose.bones["panda_joint1"].keyframe_insert("rotation_euler", index=1, frame=frame)
         robot.keyframe_insert("location", index=0, frame=frame)
-    others = [curve for curve in channelbag(robot).fcurves if curve.data_path != influence]
+    joints = [curve for curve in channelbag(robot).fcurves if curve.data_path.startswith("pose.bones")]
     scene.frame_start, scene.frame_end, scene.use_preview_range = -5, 100, True
     scene.frame_preview_start, scene.frame_preview_end = 1, LAST
 
@@ -130,7 +131,8 @@ def test_all_that_leads_the_tasks_is_twice_as_slow_from_the_first_frame_on(scene
         rows = []
         for frame in frames:
             scene.frame_set(int(frame), subframe=frame % 1.0)
-            rows.append([*np.ravel(target.matrix_world), robot.robokin.tasks[0].influence])
+            own = np.ravel(target.matrix_world)
+            rows.append([*own, *np.ravel(robot.matrix_world), robot.robokin.tasks[0].influence])
         return np.array(rows)
 
     at = np.linspace(1.0, LAST, 49)
@@ -139,7 +141,7 @@ def test_all_that_leads_the_tasks_is_twice_as_slow_from_the_first_frame_on(scene
     np.testing.assert_allclose(seen(1.0 + 2.0 * (at - 1.0)), before, atol=1e-5)
     np.testing.assert_allclose(seen(range(-9, 2)), sooner, atol=1e-5)
     assert scene.frame_preview_end == 1 + 2 * (LAST - 1) and scene.frame_end == 100
-    assert {curve.range()[1] for curve in others} == {LAST}
+    assert joints and {curve.range()[1] for curve in joints} == {LAST}
 
 
 def test_in_a_range_of_its_own_what_comes_sooner_stays(scene, hurried):
@@ -196,3 +198,51 @@ def test_keys_that_two_targets_share_are_moved_once(scene, hurried):
     target.parent, before = parent, times(target)
     assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
     np.testing.assert_allclose(times(target), 1.0 + 2.0 * (before - 1.0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("on_path", [False, True])
+def test_targets_move_along_with_a_motion_in_a_time_of_its_own(scene, hurried, on_path):
+    """One click after a bake whose time is free: then Check finds that its frames are met. Also where a
+    constraint leads to what is keyed."""
+    robot, target = hurried
+    followed = target
+    if on_path:
+        followed = add_empty("leader")
+        followed.location = target.location
+        circle(followed, LAST, radius=0.2)
+        target.animation_data_clear()
+        target.constraints.new("COPY_LOCATION").target = followed
+    assert called(bpy.ops.robokin.bake, robot, mode="WHOLE", cost="DURATION") == {"FINISHED"}
+    settings, (_, last) = robot.robokin.solver, robot.robokin.baked_frames
+    assert settings.bake_status == "CONVERGED" and last > LAST and scene.frame_end == LAST
+    assert called(bpy.ops.robokin.check, robot, frame_end=last) == {"FINISHED"} and not settings.check_passed
+    assert draw(object=robot)["ROBOKIN_PT_bake"]["texts"].count("Move Targets Along") == 1
+    button = {"factor": settings.bake_stretch, "frame_start": 1, "frame_end": LAST}
+    assert called(bpy.ops.robokin.slow_targets, robot, **button) == {"FINISHED"}
+    assert scene.frame_end == last and times(followed)[0, -1] == last
+    assert called(bpy.ops.robokin.check, robot) == {"FINISHED"} and settings.check_passed, settings.check_summary
+    assert "Move Targets Along" not in draw(object=robot)["ROBOKIN_PT_bake"]["texts"]
+
+
+def test_what_more_than_keys_moves_keeps_its_time(scene, hurried, capfd):
+    robot, target = hurried
+    parent = add_empty("parent")
+    target.parent = parent
+    parent.driver_add("location", 2).driver.expression = "0.001 * frame"
+    said = called(bpy.ops.robokin.slow_targets, robot, factor=2.0)
+    assert said == {"FINISHED"} and times(target)[0, -1] == 1 + 2 * (LAST - 1)
+    assert "Warning: not only keys move parent: what does keeps its time" in capfd.readouterr().out
+
+
+def test_obstacles_that_a_robot_avoids_move_along(scene, hurried):
+    robot, _ = hurried
+    bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0.0, 0.0, 3.0))
+    obstacle = bpy.context.object
+    obstacle.robokin.is_obstacle = True
+    circle(obstacle, LAST, radius=0.1)
+    before = times(obstacle)
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
+    np.testing.assert_array_equal(times(obstacle), before)
+    robot.robokin.solver.avoid_collisions = True
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=0.5) == {"FINISHED"}
+    np.testing.assert_allclose(times(obstacle), 1.0 + 0.5 * (before - 1.0), rtol=1e-5)

@@ -10,13 +10,14 @@ import pytest
 from robokin_addon.properties.bridge import binding
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.scene.animation.frames import fcurves
-from robokin_addon.scene.bake.choices import WholeMotion, with_duration
+from robokin_addon.scene.bake.choices import BakeChoices, WholeMotion, with_duration
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.scene.bake.whole import (
     come_to_rest,
     frames_in_time,
     is_too_fast,
     rest_segment,
+    with_another_frame,
 )
 from robokin_addon.solvers import ClearanceTask, check_motion
 from robokin_addon.solvers.progress import finish
@@ -92,8 +93,12 @@ def test_frames_and_costs_in_another_time():
     assert with_duration("DURATION", 2.0) == "duration" and with_duration("JERK", 0.0) == "jerk"
     assert with_duration("JERK", 2.0) == {"jerk": 1.0, "duration": 2.0}
     late = [SimpleNamespace(is_late=np.array([False, True]))]
-    assert [is_too_fast(late, range(1, last), [1, 11]) for last in (101, 102)] == [True, False]
-    assert not is_too_fast([SimpleNamespace(is_late=np.zeros(2, bool))], range(1, 12), [1, 11])
+    longer = [BakeChoices(frames=range(1, last), q0=None, moments=[1, 11]) for last in (101, 102)]
+    assert [is_too_fast(late, choices) for choices in longer] == [True, False]
+    assert not is_too_fast([SimpleNamespace(is_late=np.zeros(2, bool))], longer[0])
+    another = with_another_frame(BakeChoices(frames=range(1, 10, 2), q0=None, moments=[1, 2, 3, 4, 5], spare=2))
+    assert list(another.frames) == [1, 3, 5, 7, 9, 11] and another.spare == 1
+    np.testing.assert_allclose(another.read_at, np.linspace(1, 5, 6))
 
 
 def test_a_whole_motion_is_met_where_what_counts_whole_is(scene):
