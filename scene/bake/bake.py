@@ -33,7 +33,6 @@ from .retime import refuse_later_keys
 from .start import with_fades
 from .traversal import refuse_other_choices, traversal_steps
 from .whole import (
-    SPARE_FRAMES,
     come_to_rest,
     in_time,
     is_too_fast,
@@ -44,7 +43,7 @@ from .whole import (
     tracked_frames,
     whole_motion,
     whole_note,
-    with_another_frame,
+    with_spare_frames,
 )
 
 
@@ -79,9 +78,9 @@ def bake_steps(
         parts = yield from scaled(steps, 0.6, 0.9)
         again, is_late = None, is_too_fast(map(tracked_frames, parts), choices)
         if whole.frees_time:
-            again = in_time(choices, whole, parts[0].result.dt / dt, 0 if is_late else SPARE_FRAMES)
+            again = in_time(choices, whole, parts[0].result.dt / dt, 0 if is_late else 1)
         elif is_late and choices.spare:
-            again = with_another_frame(choices)
+            again = with_spare_frames(choices)
         frames, read_at = choices.frames, choices.read_at
         if again is not None:
             refuse_later_keys(obj, robot, round(read_at[-1]), again.frames[-1])

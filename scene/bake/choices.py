@@ -69,7 +69,7 @@ class BakeChoices:
     own, or (not `use_own`) in place of them.   whole: all frames at once; None: frame by frame.   past: what to do at
     singularities; None: follow as near as limits allow.   avoid: whether it keeps away from obstacles and itself, in
     place of the robot's setting.   moments: in place of the frames, those of the scene that targets are read at.
-    spare: how many frames more a motion may take that is late in these."""
+    spare: how many frames more a motion takes that is late in these, then twice as many more."""
 
     frames: Sequence[int]
     q0: Array | None

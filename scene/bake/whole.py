@@ -26,7 +26,7 @@ from .plans import BakedSegment
 
 MOST = 10.0  # times as long as the scene has it is looked for a start that is in time
 SLOWER = 1.5
-SPARE_FRAMES = 6  # which a motion may take to be in time at whole frames, too
+MOST_SPARE = 128  # frames more at once for a motion that is in time, but not at whole frames
 _SAME_FRAME = 1e-6  # frames
 _CHUNK = 50  # frames that are followed between two looks at the keyboard
 
@@ -107,17 +107,20 @@ def longer(choices: BakeChoices) -> BakeChoices:
 
 
 def in_time(choices: BakeChoices, whole: WholeMotion, stretch: float, spare: int) -> BakeChoices:
-    """What to bake next where the time was free: a motion that takes `stretch` times as long and keeps that time, or
-    `spare` frames more. Its targets are those of now, evenly spread."""
+    """What to bake next where the time was free: a motion that takes `stretch` times as long and keeps that time, or as
+    many frames more as `spare` says. Its targets are those of now, evenly spread."""
     frames, moments = frames_in_time(choices.frames, choices.read_at, stretch)
-    return replace(choices, frames=frames, moments=moments, whole=replace(whole, cost=whole.timed_cost), spare=spare)
+    whole = replace(whole, cost=whole.timed_cost)
+    return replace(choices, frames=frames, moments=moments, whole=whole, spare=spare)
 
 
-def with_another_frame(choices: BakeChoices) -> BakeChoices:
-    """What to bake next where a motion is late in whole frames: that in one more."""
+def with_spare_frames(choices: BakeChoices) -> BakeChoices:
+    """What to bake next where a motion is late in whole frames, at which its targets turn more sharply than the frames
+    before had it."""
     steps = len(choices.frames) - 1
-    frames, moments = frames_in_time(choices.frames, choices.read_at, (steps + 1) / steps)
-    return replace(choices, frames=frames, moments=moments, spare=choices.spare - 1)
+    frames, moments = frames_in_time(choices.frames, choices.read_at, (steps + choices.spare) / steps)
+    spare = 2 * choices.spare if choices.spare < MOST_SPARE else 0
+    return replace(choices, frames=frames, moments=moments, spare=spare)
 
 
 def frames_in_time(frames: Sequence[int], moments: Sequence[float], stretch: float) -> tuple[range, list[float]]:

@@ -17,7 +17,7 @@ from robokin_addon.scene.bake.whole import (
     frames_in_time,
     is_too_fast,
     rest_segment,
-    with_another_frame,
+    with_spare_frames,
 )
 from robokin_addon.solvers import ClearanceTask, check_motion
 from robokin_addon.solvers.progress import finish
@@ -82,6 +82,22 @@ def test_it_brakes_before_it_rests(scene):
     assert cost.evaluate(last) > 1e-3 > cost.evaluate(2 * FRAMES)
 
 
+def test_a_target_that_stops_between_frames_gets_the_time_that_this_needs(scene):
+    """Where frames lie, its stop is twice as sharp as where they were sought."""
+    scene.frame_start, scene.frame_end = 1, 48
+    bpy.ops.robokin.add_robot(robot="panda")
+    robot = bpy.context.object
+    bpy.ops.robokin.target_add()
+    target = robot.robokin.tasks[0].target
+    x, _, z = target.location
+    for frame in range(1, 49, 3):
+        turn = 2.0 * np.pi * (frame - 1) / 47.0
+        target.location.x, target.location.z = x + 0.08 * np.sin(turn), z + 0.08 * (np.cos(turn) - 1.0)
+        target.keyframe_insert("location", frame=frame)
+    baked(scene, robot, cost="DURATION")
+    assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
+
+
 def test_frames_and_costs_in_another_time():
     """Steps of several frames, the cost beside the duration; and no more time is asked for than ten times as much."""
     frames, moments = frames_in_time(range(1, 10, 2), range(1, 10, 2), 1.4)
@@ -96,9 +112,9 @@ def test_frames_and_costs_in_another_time():
     longer = [BakeChoices(frames=range(1, last), q0=None, moments=[1, 11]) for last in (101, 102)]
     assert [is_too_fast(late, choices) for choices in longer] == [True, False]
     assert not is_too_fast([SimpleNamespace(is_late=np.zeros(2, bool))], longer[0])
-    another = with_another_frame(BakeChoices(frames=range(1, 10, 2), q0=None, moments=[1, 2, 3, 4, 5], spare=2))
-    assert list(another.frames) == [1, 3, 5, 7, 9, 11] and another.spare == 1
-    np.testing.assert_allclose(another.read_at, np.linspace(1, 5, 6))
+    more = with_spare_frames(BakeChoices(frames=range(1, 10, 2), q0=None, moments=[1, 2, 3, 4, 5], spare=2))
+    assert list(more.frames) == [1, 3, 5, 7, 9, 11, 13] and more.spare == 4
+    np.testing.assert_allclose(more.read_at, np.linspace(1, 5, 7))
 
 
 def test_a_whole_motion_is_met_where_what_counts_whole_is(scene):
