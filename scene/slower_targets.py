@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 import bpy
 import numpy as np
@@ -18,6 +18,7 @@ from ..solvers.motion.motion import Motion
 from ..solvers.progress import mapped, scaled
 from ..solvers.tracking.starts import follow
 from .animation.curves import pose_held
+from .animation.frames import chosen_span, end_span
 from .bake.plans import bake_plans
 from .bake.report import MET
 from .check.rows import time_needed
@@ -84,22 +85,40 @@ def end_of(frames: Sequence[int], factor: float) -> int:
 
 
 def slow_targets(
-    scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, first: int, factor: float
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    robot: Binding,
+    frames: Sequence[int],
+    factor: float,
+    more: Iterable[bpy.types.Object] = (),
 ) -> tuple[list[bpy.types.ID], list[str]]:
-    """Move the keys after the frame `first`, so that what the tasks follow, and what the robot avoids, takes `factor`
-    times as long; those that were changed, and the names of those that more than such keys move. Keys of the robot's
-    joints stay: a bake makes them anew. Raises RobokinError."""
-    followed = followed_by(obj, robot)
+    """Move the keys after the first of the frames, so that what the tasks follow, what the robot avoids, and `more`,
+    takes `factor` times as long; so does the range of the robot's settings, where it ends with these frames. Return
+    those whose keys were moved, and the names of those that more than such keys move. Keys of the robot's joints stay:
+    a bake makes them anew. Raises RobokinError, and then nothing is moved."""
+    followed = [*followed_by(obj, robot), *more]
     if avoids_collisions(obj):
         followed += [owner for obstacle in obstacles_in(scene, obj) for owner in obstacle.owners]
     moving = movers(followed)
     others = moved_otherwise(obj, moving)
-    curves = keys_after(obj, robot, [owner for owner in moving if owner.name not in others], first)
+    curves = keys_after(obj, robot, [owner for owner in moving if owner.name not in others], frames[0])
     if not curves:
-        raise RobokinError(f"no target of {obj.name!r} is keyed after frame {first}: there is nothing to slow down")
+        raise RobokinError(f"no target of {obj.name!r} is keyed after frame {frames[0]}: there is nothing to slow down")
     owners = list(dict.fromkeys(owner for owner, _ in curves))
     for owner in owners:
         if not takes_keys(owner):
             raise RobokinError(f"the keys of {owner.name!r} are linked from another file")
-    stretch_keys(curves, first, factor)
+    stretch_keys(curves, frames[0], factor)
+    settings = obj.robokin.solver
+    if chosen_span(scene, settings)[1] == frames[-1]:
+        end_span(scene, settings, end_of(frames, factor))
     return owners, others
+
+
+def targets_line(moved: Sequence[bpy.types.ID], factor: float, last: int) -> str:
+    """What was moved, in words. last: the frame in which that ends."""
+    return f"{', '.join(each.name for each in moved)}: {factor:.4g} times as long, to frame {last}"
+
+
+def others_line(others: Sequence[str]) -> str:
+    return f"not only keys move {', '.join(others)}: what does keeps its time"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from ...robokin.errors import RobokinError
 from ...robokin.units import counted
 from ..arguments import (
     add_blend_file,
@@ -79,6 +80,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--deviation", nargs=2, metavar=("MM", "DEGREES"), type=threshold, help="how far beside its path a tip may be"
     )
     parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
+    parser.add_argument(
+        "--move-targets",
+        action="store_true",
+        help="where the time of a motion is free, give it to what the motion follows, too",
+    )
     add_json(parser)
 
 
@@ -105,6 +111,7 @@ def run(arguments: argparse.Namespace) -> bool:
             parse_soft,
         )
         from ...scene.bake.start import bake_start, keep_start
+        from ...scene.slower_targets import others_line, slow_targets, targets_line
         from ...scene.surroundings import still_collisions
         from ...solvers import Past
 
@@ -129,6 +136,8 @@ def run(arguments: argparse.Namespace) -> bool:
         if cost is not None:
             bounds = motion_bounds(robot, bound, arguments.efforts, arguments.jerk)
             whole = WholeMotion(cost=cost, bounds=bounds, soft=parse_soft(arguments.soft))
+        if arguments.move_targets and not (whole and whole.frees_time):
+            raise UsageError("--move-targets is for a motion whose time is free: give --cost duration")
         deviations = (None, None)
         if arguments.deviation is not None:
             deviations = 1e-3 * arguments.deviation[0], math.radians(arguments.deviation[1])
@@ -151,6 +160,16 @@ def run(arguments: argparse.Namespace) -> bool:
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         result = run_steps(bake_steps(scene, view_layer, robot, bound, choices))
         keep_start(robot, bound, start, q0)
+        notes: list[str] = []
+        if arguments.move_targets and result.stretch != 1.0:
+            more = [mover for each in ad_hoc for mover, _ in each.places]
+            try:
+                moved, others = slow_targets(scene, robot, bound, choices.frames, result.stretch, more)
+                notes.append(targets_line(moved, result.stretch, result.frames[-1]))
+                if others:
+                    notes.append(others_line(others))
+            except RobokinError as error:  # the motion is not lost
+                notes.append(str(error))
         record = result.to_dict()
         report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}
         report["soft"] = record["soft"]
@@ -158,7 +177,7 @@ def run(arguments: argparse.Namespace) -> bool:
     status, reason = result.summary()
     lines = [
         f"{target}: {counted(len(result.frames), 'frame')} baked: {status}, {reason}",
-        *(f"  {line}" for line in result.lines()),
+        *(f"  {line}" for line in [*result.lines(), *notes]),
     ]
     show_report(report, arguments.json, "\n".join(lines), target)
     return result.converged and not result.collisions

@@ -8,9 +8,15 @@ import bpy
 
 from ...properties.bridge import binding
 from ...robokin import RobokinError
-from ...scene.animation.frames import chosen_span, end_span
 from ...scene.bake.start import bake_start
-from ...scene.slower_targets import end_of, requested_times, slow_targets, spared
+from ...scene.slower_targets import (
+    end_of,
+    others_line,
+    requested_times,
+    slow_targets,
+    spared,
+    targets_line,
+)
 from ..common import FramesOperator
 from ..modal import ModalOperator
 
@@ -38,16 +44,12 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
             if needed <= 1.0:
                 raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
             self.factor, advice = spared(needed), ". Bake again"
-        first, last = self.frame_start, self.frame_end
-        moved, others = slow_targets(scene, obj, robot, first, self.factor)
-        settings, end = obj.robokin.solver, end_of((first, last), self.factor)
-        if chosen_span(scene, settings)[1] == last:
-            end_span(scene, settings, end)
-        settings.bake_stretch = 1.0
-        names = ", ".join(each.name for each in moved)
-        self.report({"INFO"}, f"{names}: {self.factor:.4g} times as long, to frame {end}{advice}")
+        given = range(self.frame_start, self.frame_end + 1)
+        moved, others = slow_targets(scene, obj, robot, given, self.factor)
+        obj.robokin.solver.bake_stretch = 1.0
+        self.report({"INFO"}, targets_line(moved, self.factor, end_of(given, self.factor)) + advice)
         if others:
-            self.report({"WARNING"}, f"not only keys move {', '.join(others)}: what does keeps its time")
+            self.report({"WARNING"}, others_line(others))
 
 
 CLASSES = (ROBOKIN_OT_slow_targets,)

@@ -201,6 +201,18 @@ def test_bake_without_output_writes_the_file_itself(edited, capsys, tmp_path) ->
     assert run(capsys, "check", path).code == 0
 
 
+def test_a_motion_in_a_time_of_its_own_gives_it_to_its_targets(edited, capsys) -> None:
+    path = edited()
+    free = ("bake", path, "--cost", "duration")
+    assert run(capsys, *free).code == 0
+    assert run(capsys, "check", path).code == 1
+    told = run(capsys, *free, "--move-targets")
+    assert told.code == 0 and "times as long, to frame" in told.out
+    assert run(capsys, "check", path).code == 0
+    refused = run(capsys, "bake", path, "--move-targets")
+    assert refused.code == 2 and "give --cost duration" in refused.err
+
+
 def test_bake_is_deterministic_and_starts_from_the_stated_pose(panda, baked, capsys, tmp_path) -> None:
     out = tmp_path / "again.blend"
     again = report(capsys, tmp_path, "bake", panda, "--frames", f"1:{FRAMES}", "-o", out)
