@@ -100,8 +100,7 @@ def slow_targets(
     if avoids_collisions(obj):
         followed += [owner for obstacle in obstacles_in(scene, obj) for owner in obstacle.owners]
     moving = movers(followed)
-    others = moved_otherwise(obj, moving)
-    curves = keys_after(obj, robot, [owner for owner in moving if owner.name not in others], frames[0])
+    curves, others = keys_after(obj, robot, moving, frames[0]), moved_otherwise(obj, moving)
     if not curves:
         raise RobokinError(f"no target of {obj.name!r} is keyed after frame {frames[0]}: there is nothing to slow down")
     owners = list(dict.fromkeys(owner for owner, _ in curves))

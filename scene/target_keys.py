@@ -32,8 +32,9 @@ def movers(followed: Iterable[bpy.types.Object]) -> list[bpy.types.ID]:
 
 
 def moved_otherwise(obj: bpy.types.Object, owners: Iterable[bpy.types.ID]) -> list[str]:
-    """Names of those that more than their own keys moves: drivers, the NLA, physics, or the bake of another robot."""
-    return [owner.name for owner in owners if not _is_moved_by_own_keys(obj, owner)]
+    """Names of those that more than the keys of `keys_after` moves: drivers, the NLA, physics, or the bake of another
+    robot."""
+    return [owner.name for owner in owners if not _is_moved_by_keys_only(obj, owner)]
 
 
 def keys_after(
@@ -82,27 +83,31 @@ def _targets(constraint: bpy.types.Constraint) -> list[bpy.types.Object]:
     return [] if target is None else [target]
 
 
-def _is_moved_by_own_keys(obj: bpy.types.Object, owner: bpy.types.ID) -> bool:
-    if owner == obj:
-        return animation.keyed_only(owner, lambda path: path.startswith(_OWN) or animation.moves(path))
-    if not animation.keyed_only(owner, lambda path: True):
+def _is_moved_by_keys_only(obj: bpy.types.Object, owner: bpy.types.ID) -> bool:
+    data = owner.animation_data
+    if data is not None and (data.nla_tracks or any(owner != obj or _counts(each.data_path) for each in data.drivers)):
         return False
-    curves = animation.fcurves(owner).values()
-    if any(each.type != "CYCLES" and not each.mute for curve in curves for each in curve.modifiers):
+    modifiers = [each for curve in animation.fcurves(owner).values() for each in curve.modifiers]
+    if any(each.type != "CYCLES" and not each.mute for each in modifiers):
         return False
-    if not isinstance(owner, bpy.types.Object):
+    if owner == obj or not isinstance(owner, bpy.types.Object):
         return True
-    if owner.rigid_body is not None or (curves and is_robot(owner)):
+    if owner.rigid_body is not None or (is_robot(owner) and animation.fcurves(owner)):
         return False
     return all(_targets(each) or each.type in _STILL for each in _constraints(owner))
 
 
 def _curves(obj: bpy.types.Object, robot: Binding, owner: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
+    if owner != obj:
+        yield from () if is_robot(owner) else animation.fcurves(owner).values()
+        return
     joints = own_keys(robot).keys()
-    for key, curve in animation.fcurves(owner).items():
-        is_own = key not in joints and (animation.moves(key[0]) or key[0].startswith(_OWN))
-        if owner != obj or (is_own and not key[0].endswith(_FOUND)):
-            yield curve
+    yield from (curve for key, curve in animation.fcurves(owner).items() if key not in joints and _counts(key[0]))
+
+
+def _counts(path: str) -> bool:
+    """Whether a bake reads an animated property of the robot, and does not write it."""
+    return animation.moves(path) or (path.startswith(_OWN) and not path.endswith(_FOUND))
 
 
 def _split(curve: bpy.types.FCurve, frame: int) -> None:
