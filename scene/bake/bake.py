@@ -77,7 +77,7 @@ def bake_steps(
         steps = whole_motion(inputs.model, parts, whole, inputs.animation, is_fixed, gravity)
         parts = yield from scaled(steps, 0.6, 0.9)
         again, is_late = None, is_too_fast(map(tracked_frames, parts), choices)
-        if whole.frees_time:
+        if whole.frees_time and parts[0].result.dt != dt:
             again = in_time(choices, whole, parts[0].result.dt / dt, 0 if is_late else 1)
         elif is_late and choices.spare:
             again = with_spare_frames(choices)

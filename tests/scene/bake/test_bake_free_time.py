@@ -148,3 +148,11 @@ def test_one_frame_stays_one(scene):
     robot = add_robot()
     add_target(robot, kind="POSITION")
     assert baked(scene, robot, cost="DURATION")[0] == 1
+
+
+def test_a_robot_that_stands_still_keeps_its_time_and_says_so(scene):
+    scene.frame_start, scene.frame_end = 1, 6
+    robot = add_robot()
+    add_target(robot, kind="POSITION")
+    assert baked(scene, robot, cost="DURATION")[0] == 6
+    assert "the robot stands still, which may take any time" in robot.robokin.solver.bake_reason
