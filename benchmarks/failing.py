@@ -149,6 +149,23 @@ def half_an_influence_on_rows(model, q, rng, tips, link):
     return half_an_influence(model, q, rng, tips, link)[0], [Manipulability(), SmallestSingularValue()]
 
 
+def several_influences(model, q, rng, tips, link):
+    """At three levels, of places that most of them are asked for in vain."""
+    here, there = around(model, q, rng, 1.0), around(model, q, rng, 1.0)
+    pose, place, upper, mass = rng.choice([0.1, 0.3, 0.5, 0.8, 0.95, 1.0], 4)
+    return [
+        *holding_tasks(model, q, tips),
+        PositionTask(link, there[link][:3, 3], influence=place),
+        PoseTask(tips[0], here[tips[0]], influence=pose, priority=2),
+        OrientationTask(link, here[link][:3, :3], influence=upper, priority=2),
+        CenterOfMassTask(center_of_mass(model, q) + 0.2 * rng.normal(size=3), influence=mass, priority=3),
+    ], []
+
+
+def several_influences_and_criteria(model, q, rng, tips, link):
+    return several_influences(model, q, rng, tips, link)[0], [Manipulability(), JointSprings()]
+
+
 def line(rng: np.random.Generator, place: Array) -> Array:
     """(100, 3) a smooth curve near a place."""
     angle = np.linspace(0.0, 2.0 * np.pi, 100)
@@ -247,6 +264,8 @@ KINDS: dict[str, Draw] = {
     "three levels in conflict, five criteria": many_criteria,
     "joints and mass, criteria on their rows": of_the_whole_robot,
     "half an influence above two levels": half_an_influence,
+    "several partial influences": several_influences,
+    "several partial influences, two criteria": several_influences_and_criteria,
     "a curve out of reach, springs": curve_out_of_reach,
     "curves in conflict, criteria on their rows": curves_in_conflict,
     "a beam on a mesh below a place, springs": beam_on_a_mesh,

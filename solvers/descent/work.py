@@ -10,47 +10,59 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..qp.level import Level
 
-STEPS = 8000  # towards tasks, of all searches of a solve, where a step has few rows
-OPTIMA = 3  # as many poses on the way to optima as so many of these may look at
-PRODUCTS = 240  # that take as long as what a step does for one degree of freedom, whatever the rows
+STEPS = 8000  # towards tasks, where a step has 8 rows
+STEP, ROWS = 0.5, 16  # of that, what it takes whatever the rows; and so many rows take as long
+PRODUCTS = 240  # for one degree of freedom likewise
+POSE, ALWAYS = 0.5, 7.0  # of such a step a pose on the way to an optimum; and as much more, shared by all freedoms
+SQUARES = 400  # of rows at a pose, which take as long as the rest of it; of those that criteria look at so many times:
+LOOKED = 2
+OTHERS = 0.05  # of all steps, as long as a search takes before its first
+KEPT = 3  # so many-th of the poses that an optimum may take, at most, are left by the steps
 PARTS = 3  # of what is left a search may take one, the last but one a half: most take less, and some much more
 
 
 class Work:
-    """Many searches take place one after another: what one does not need is left to those after it."""
+    """Many searches take place one after another: what one does not need is left to those after it.
 
-    def __init__(self, searches: int, poses: int, more: float = 1.0) -> None:
+    alone: what searches for the first level alone came to, by its tasks and where they began: whether it is met, and a
+    pose (nq,)."""
+
+    def __init__(self, searches: int, poses: int, freedoms: int, more: float = 1.0) -> None:
         """poses: that one search for an optimum looks at, at most.   more: times the usual steps."""
         self._searches, self._poses = searches, poses
-        self._remaining = np.array([more * STEPS, OPTIMA * poses])
-        self._own = np.zeros(2)  # of the search that has begun
+        self._pose = POSE + ALWAYS / max(freedoms, 1)
+        steps = more * STEPS / (1.0 + OTHERS * (searches - 1))
+        self._remaining = steps + self._pose * poses / KEPT
+        self._share = steps / self._remaining
+        self._kept = 0.0  # of the search that has begun, for its optimum
+        self.steps = np.zeros(1)  # that it may take, by their costs (`step_costs`), and takes from it
+        self.alone: dict[object, tuple[bool, Array]] = {}
 
     def begin(self) -> None:
         """The next search."""
-        self._remaining += self._own
-        self._own[:] = self._remaining / min(self._searches, PARTS)
-        self._remaining -= self._own
+        left = self._remaining + self._kept + float(self.steps[0])
+        own = left / min(self._searches, PARTS)
+        self._remaining, self._kept = left - own, (1.0 - self._share) * own
+        self.steps[0] = self._share * own
         self._searches = max(self._searches - 1, 1)
 
-    @property
-    def steps(self) -> Array:
-        """(1,) what the search that has begun may take, by the costs of its steps (`step_costs`), and takes from it."""
-        return self._own[:1]
+    def poses(self, rows: int, looked: int) -> int:
+        """How many it may look at for an optimum. rows: of all levels.   looked: of these, that criteria look at."""
+        return min(math.ceil((self._kept + self.steps[0]) / self._cost(rows, looked)), self._poses)
 
-    @property
-    def poses(self) -> int:
-        """How many it may look at for an optimum."""
-        return min(math.ceil(self._own[1]), self._poses)
+    def take_poses(self, poses: int, rows: int, looked: int) -> None:
+        self.steps[0] -= self._cost(rows, looked) * poses
 
-    def take_poses(self, poses: int) -> None:
-        self._own[1] -= poses
+    def _cost(self, rows: int, looked: int) -> float:
+        return self._pose * (1.0 + (rows**2 + LOOKED * looked**2) / SQUARES)
 
 
 def step_costs(levels: Sequence[Level], freedoms: int) -> Array:
-    """(levels,) of a step when so many levels count, in those with few rows: the rows of each are made orthogonal."""
+    """(levels,) of a step when so many levels count, in those with 8 rows: the rows of each are made orthogonal."""
     freedom, products = freedoms, []
     for level in levels:
         rank = min(len(level.J), freedom)
         products.append(len(level.J) * rank**2)
         freedom -= rank
-    return 1.0 + np.cumsum(products, dtype=float) / (PRODUCTS * max(freedoms, 1))
+    rows = np.cumsum([len(level.J) for level in levels], dtype=float)
+    return STEP + rows / ROWS + np.cumsum(products, dtype=float) / (PRODUCTS * max(freedoms, 1))

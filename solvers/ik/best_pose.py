@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..criteria import Criterion, Potential
+from ..criteria import Criterion, Manipulability, Potential, SmallestSingularValue
 from ..descent.work import Work
 from ..families.closed_form import ClosedForm
 from ..optimum.native import optimum_of
@@ -20,6 +20,8 @@ from ..tasks import Task
 from ..tasks.influence import Remaining
 from .free_pose import FreePose
 from .level_ik import LevelIK
+
+OF_ROWS = Manipulability, SmallestSingularValue  # of the first level
 
 
 class LevelProblem(Protocol):
@@ -53,6 +55,11 @@ class BestPose:
     optimum: Optimum | None
 
 
+def potentials_of(problem: LevelProblem) -> list[Criterion]:
+    """Those of the criteria that have an optimum among poses."""
+    return [each for each in problem.criteria if each.weight and isinstance(each, Potential)]
+
+
 def best_pose(
     problem: LevelProblem,
     targets: object,
@@ -71,18 +78,21 @@ def best_pose(
     is_whole = set(shares) == {1.0} and not gaps.any()
     start, before = problem.free.start(poses.targets, start, seed) if is_whole else (start, 0)
     work.begin()
-    best, iterations, attempts = search.find(poses, start, seed, search.attempts, gaps, work)
+    begin = start if is_whole else origin
+    best, iterations, attempts = search.find(poses, start, begin, seed, search.attempts, gaps, work)
     yield 0.5
     if not best.is_met and is_whole and len(shares) == 1 and problem.closed_form:
         posture = problem.closed_form.nearest(poses.targets[0], start)
         if posture is not None:
-            best, more, _ = search.find(poses, posture, seed, 1, gaps, work)
+            best, more, _ = search.find(poses, posture, posture, seed, 1, gaps, work)
             iterations, attempts = iterations + more, attempts + 1
     iterations += before
     # Short of the first level, the pose is as good as its tasks can tell.
-    preferred = [each for each in problem.criteria if each.weight]
-    if not any(isinstance(each, Potential) for each in preferred) or not best.met[:1].all():
+    if not potentials_of(problem) or not best.met[:1].all():
         return BestPose(best, poses.targets, gaps, iterations, attempts, None)
-    optimum = yield from scaled(optimum_of(poses, preferred).find(best, work.poses), 0.5, 0.9)
-    work.take_poses(optimum.poses)
+    preferred = [each for each in problem.criteria if each.weight]
+    rows = [len(level.J) for level in best.levels]
+    seen = sum(rows), rows[0] if any(isinstance(each, OF_ROWS) for each in preferred) else 0
+    optimum = yield from scaled(optimum_of(poses, preferred).find(best, work.poses(*seen)), 0.5, 0.9)
+    work.take_poses(optimum.poses, *seen)
     return BestPose(optimum.point, poses.targets, gaps, iterations + optimum.iterations, attempts, optimum)

@@ -11,7 +11,7 @@ from ...robokin.arrays import Array
 from ..descent.work import Work
 from ..progress import finish
 from ..tasks.influence import Remaining, checked_shares, is_partial
-from .best_pose import LevelProblem, best_pose
+from .best_pose import LevelProblem, best_pose, potentials_of
 
 Apart = dict[int | None, Array]
 
@@ -29,7 +29,8 @@ def poses_without(
 def work_of(problem: LevelProblem, shares: Sequence[float], known: Array | None) -> Work:
     """What a solve may do, with its searches for the poses without tasks of partial influence."""
     fading = sum(map(is_partial, shares))
-    return problem.level_search.work(1 + (fading > 0 and known is None) + (fading if fading > 1 else 0))
+    searches = 1 + (fading > 0 and known is None) + (fading if fading > 1 else 0)
+    return problem.level_search.work(searches, bool(potentials_of(problem)))
 
 
 def without_steps(

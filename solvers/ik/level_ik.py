@@ -84,27 +84,32 @@ class LevelIK:
         at = {i: states[id(without[i])] for i, share in enumerate(shares) if is_partial(share)}
         return {i: remaining_of(shares[i], self.levels.rows_of(i, own, fixed[i], shares[i])) for i, own in at.items()}
 
-    def work(self, searches: int = 1) -> Work:
-        """What so many searches of one solve may do."""
+    def work(self, searches: int = 1, has_optimum: bool = False) -> Work:
+        """What so many searches of one solve may do. has_optimum: they look for one of criteria too."""
         more = max(self.attempts / ATTEMPTS, 1.0) * max(self._iterations / ITERATIONS, 1.0)
-        return Work(searches, most_poses(self.model.nv), more)
+        return Work(searches, most_poses(self.model.nv) if has_optimum else 0, self.model.nv, more)
 
     def find(
-        self, poses: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array, work: Work
+        self, poses: PoseProblem, start: Array, begin: Array, seed: int, attempts: int, gaps: Array, work: Work
     ) -> tuple[PosePoint, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
         reach.   work: what this search may do. Where the first level is one for `TipIK`, and not met, it gets what that
-        finds: as it would alone."""
-        best, iterations, tried = self._search_from(poses, start, seed, attempts, gaps, work)
-        alone = None if best.met[:1].all() else self._first_level(poses.influence)
-        if alone is None:
-            return self._closed(poses, best), iterations, tried
-        search, indices = alone
-        targets = np.array([poses.targets[i] for i in indices])
-        code, q, _, more, number = search.solve(targets, start, seed)
-        again = (attempts, gaps, work) if code == CONVERGED else (1, np.ones(len(gaps)), work)
-        best, further, others = self._search_from(poses, self.limits.clamp(q), seed, *again)
-        return best, iterations + more + further, tried + number + others
+        finds from `begin` (nq,): as it would alone, and in all searches that begin there."""
+        alone = self._first_level(poses.influence)
+        key = None if alone is None else (*alone[1], begin.tobytes())
+        iterations = tried = 0
+        if key not in work.alone:
+            best, iterations, tried = self._search_from(poses, start, seed, attempts, gaps, work)
+            if alone is None or best.met[:1].all():
+                return self._closed(poses, best), iterations, tried
+            search, indices = alone
+            code, q, _, more, number = search.solve(np.array([poses.targets[i] for i in indices]), begin, seed)
+            work.alone[key] = code == CONVERGED, self.limits.clamp(q)
+            iterations, tried = iterations + more, tried + number
+        is_met, q = work.alone[key]
+        again = (attempts, gaps, work) if is_met else (1, np.ones(len(gaps)), work)
+        best, further, others = self._search_from(poses, q, seed, *again)
+        return best, iterations + further, tried + others
 
     def _search_from(
         self,

@@ -24,7 +24,9 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import JointSprings, Manipulability, SmallestSingularValue
 from robokin_addon.solvers.descent import work
 from robokin_addon.solvers.descent.native_stack import NativeStack
+from robokin_addon.solvers.descent.engine import Outcome
 from robokin_addon.solvers.ik import problem as solving
+from robokin_addon.solvers.ik.tip_ik import TipIK
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum import native as optimum
 from robokin_addon.solvers.tasks import Rows
@@ -214,16 +216,50 @@ def test_searches_share_their_steps(seed: int, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_search_takes_a_part_of_what_is_left() -> None:
     """The last one all of it, and of one search everything is its own."""
-    shared = work.Work(4, 1000)
-    parts = []
+    shared = work.Work(4, 0, 7)
+    parts, total = [], work.STEPS / (1.0 + 3.0 * work.OTHERS)
     for used in (0.0, 1.0, 1.0, 1.0):
         shared.begin()
-        parts.append(float(shared.steps[0]) / work.STEPS)
+        parts.append(float(shared.steps[0]) / total)
         shared.steps[0] *= 1.0 - used
     np.testing.assert_allclose(parts, [1 / 3, 1 / 3, 1 / 3, 1 / 3])
-    alone = work.Work(1, 1000)
+    alone = work.Work(1, 1000, 7)
     alone.begin()
-    assert alone.steps[0] == work.STEPS and alone.poses == 1000
+    np.testing.assert_allclose(alone.steps, work.STEPS, rtol=1e-12)
+    assert alone.poses(0, 0) == 1000
+
+
+def test_steps_leave_some_poses_to_an_optimum() -> None:
+    """Fewer where criteria look at many rows; searches without criteria have as many steps in all, and no poses."""
+    left = []
+    for poses, rows, looked in ((1000, 0, 0), (1000, 40, 0), (1000, 40, 40), (0, 0, 0)):
+        spent = work.Work(1, poses, 7)
+        spent.begin()
+        np.testing.assert_allclose(spent.steps, work.STEPS, rtol=1e-12)
+        spent.steps[0] = 0.0
+        left.append(spent.poses(rows, looked))
+    assert abs(left[0] - 1000 / work.KEPT) <= 1 and left[0] > 4 * left[1] > 8 * left[2] > 0 and left[3] == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_first_level_out_of_reach_is_searched_for_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All searches have it whole, and what is as good as it can be for one is for all: as it is alone."""
+    asked: list[object] = []
+
+    def solve(self: TipIK, *arguments: object, of: Callable[..., Outcome] = TipIK.solve, **options: object) -> Outcome:
+        asked.append(arguments)
+        return of(self, *arguments, **options)
+
+    monkeypatch.setattr(TipIK, "solve", solve)
+    model, rng = load_urdf(robot("panda")), np.random.default_rng(seed)
+    q = model.limits.clamp(BENT)
+    goal = PositionTask("panda_link8", rng.normal(size=3) + [0.0, 0.0, 4.0])
+    others = ((link, rng.normal(size=3), 0.3 * i) for i, link in enumerate(("panda_link4", "panda_link6"), 1))
+    tasks = [goal, *(PositionTask(link, place, influence=share, priority=2) for link, place, share in others)]
+    found = IKProblem(model, tasks, backend="native").solve(None, q, seed, diagnose=False)
+    assert len(asked) == 1
+    alone = IKProblem(model, [goal], backend="native").solve(None, q, seed, diagnose=False)
+    np.testing.assert_allclose(found.residual_array[0], alone.residual_array[0], rtol=0.0, atol=1e-6)
 
 
 def test_only_the_pose_that_is_answered_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
