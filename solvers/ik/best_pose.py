@@ -92,7 +92,7 @@ def best_pose(
         return BestPose(best, poses.targets, gaps, iterations, attempts, None)
     preferred = [each for each in problem.criteria if each.weight]
     rows = [len(level.J) for level in best.levels]
-    seen = sum(rows), rows[0] if any(isinstance(each, OF_ROWS) for each in preferred) else 0
-    optimum = yield from scaled(optimum_of(poses, preferred).find(best, work.poses(*seen)), 0.5, 0.9)
-    work.take_poses(optimum.poses, *seen)
+    looked = sum(rows[:1]) if any(isinstance(each, OF_ROWS) for each in preferred) else 0
+    optimum = yield from scaled(optimum_of(poses, preferred).find(best, work.poses(sum(rows), looked)), 0.5, 0.9)
+    work.take_poses(optimum.poses, sum(rows), looked)
     return BestPose(optimum.point, poses.targets, gaps, iterations + optimum.iterations, attempts, optimum)

@@ -265,7 +265,7 @@ class LevelIK:
 
     def _first_level(self, shares: Sequence[float] | None) -> tuple[TipIK, list[int]] | None:
         """The search for the tasks of the first level alone, and which they are; None where they are none for it."""
-        if self.levels.loops:
+        if self.levels.loops or not self.levels.indices:
             return None
         own = [i for i in self.levels.indices[0] if (self.tasks[i].influence if shares is None else shares[i])]
         if not is_plain([self.tasks[i] for i in own]) or (shares is not None and any(shares[i] < 1.0 for i in own)):
