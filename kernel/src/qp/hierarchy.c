@@ -121,7 +121,8 @@ static void turn_rows(descent *s, int32_t rank, int32_t m) {
   for (int32_t k = 0; k < rank; k++) {
     double *column = s->A + (int64_t)k * m;
     rk_into_basis(&q, 0, k, column);
-    rk_make_reflector(&q, k, column, rk_sqrt(rk_dot(m - k, column + k, column + k)));
+    const double length = rk_sqrt(rk_dot(m - k, column + k, column + k));
+    rk_make_reflector(&q, k, column, length > 0.0 ? length : 1.0); /* 0: of numbers whose squares vanish */
     rk_reflect(&q, k, column);
     for (int32_t i = 0; i < rank; i++) s->V[(int64_t)i * rank + k] = i <= k ? column[i] : 0.0;
   }
@@ -149,7 +150,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
     double *own = s->V + (int64_t)i * rank;
     s->weight[i] = rk_dot(rank, own, own);
     const double length = rk_sqrt(s->weight[i]);
-    for (int32_t k = 0; k < rank; k++) own[k] /= length;
+    for (int32_t k = 0; length > 0.0 && k < rank; k++) own[k] /= length;
     s->beta[i] = length > RANK_TOLERANCE * size ? length * s->beta[i] : 0.0;
   }
   for (int32_t i = 0; i < f; i++) s->point[i] = 0.0;

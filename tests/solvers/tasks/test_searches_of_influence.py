@@ -23,8 +23,8 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import JointSprings, Manipulability, SmallestSingularValue
 from robokin_addon.solvers.descent import work
-from robokin_addon.solvers.descent.native_stack import NativeStack
 from robokin_addon.solvers.descent.engine import Outcome
+from robokin_addon.solvers.descent.native_stack import NativeStack
 from robokin_addon.solvers.ik import problem as solving
 from robokin_addon.solvers.ik.tip_ik import TipIK
 from robokin_addon.solvers.kinematics.state import State
@@ -253,7 +253,7 @@ def test_a_first_level_out_of_reach_is_searched_for_once(seed: int, monkeypatch:
     monkeypatch.setattr(TipIK, "solve", solve)
     model, rng = load_urdf(robot("panda")), np.random.default_rng(seed)
     q = model.limits.clamp(BENT)
-    goal = PositionTask("panda_link8", rng.normal(size=3) + [0.0, 0.0, 4.0])
+    goal = PositionTask("panda_link8", rng.normal(size=3) + np.array([0.0, 0.0, 4.0]))
     others = ((link, rng.normal(size=3), 0.3 * i) for i, link in enumerate(("panda_link4", "panda_link6"), 1))
     tasks = [goal, *(PositionTask(link, place, influence=share, priority=2) for link, place, share in others)]
     found = IKProblem(model, tasks, backend="native").solve(None, q, seed, diagnose=False)
