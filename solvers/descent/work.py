@@ -10,14 +10,14 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..qp.level import Level
 
-STEPS = 8000  # towards tasks, where a step has 8 rows
-STEP, ROWS = 0.5, 16  # of that, what it takes whatever the rows; and so many rows take as long
-PRODUCTS = 240  # for one degree of freedom likewise
-POSE, ALWAYS = 0.5, 4.0  # of such a step a pose on the way to an optimum; and as much more, shared by all freedoms
-SQUARES = 400  # of rows at a pose, which take as long as the rest of it; of those that criteria look at so many times:
-LOOKED = 2
-OTHERS = 0.05  # of all steps, as long as a search takes before its first
-KEPT = 2  # so many-th of the poses that an optimum may take, at most, are left by the steps
+STEPS = 8000  # towards tasks, of all searches of a solve, where a step has 8 rows
+STEP, ROWS = 0.5, 16  # of that, what it takes whatever the rows; and so many rows take as long as such a step
+PRODUCTS = 240  # the same of products of rows, for one degree of freedom
+POSE, ALWAYS = 0.5, 4.0  # steps that take as long as a pose on the way to an optimum; more, shared by all freedoms
+SQUARES = 400  # of the number of rows at a pose, that take as long as the rest of it
+LOOKED = 2  # times that of the rows which criteria look at, in addition
+OTHERS = 0.05  # of all steps: a search takes as long before its first one
+KEPT = 2  # one of so many poses that an optimum may take, at most, is left to it by the steps
 PARTS = 3  # of what is left a search may take one, the last but one a half: most take less, and some much more
 
 
