@@ -40,9 +40,9 @@ class Work:
 
     def begin(self) -> None:
         """The next search."""
-        left = self._remaining + self._kept + float(self.steps[0])
-        own = left / min(self._searches, PARTS)
-        self._remaining, self._kept = left - own, (1.0 - self._share) * own
+        every = self._remaining + self._kept + float(self.steps[0])
+        own = every / min(self._searches, PARTS)
+        self._remaining, self._kept = every - own, (1.0 - self._share) * own
         self.steps[0] = self._share * own
         self._searches = max(self._searches - 1, 1)
 

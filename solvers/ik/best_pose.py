@@ -56,7 +56,7 @@ class BestPose:
 
 
 def potentials_of(problem: LevelProblem) -> list[Criterion]:
-    """Those of the criteria that have an optimum among poses."""
+    """Criteria of a problem that have an optimum among poses."""
     return [each for each in problem.criteria if each.weight and isinstance(each, Potential)]
 
 
