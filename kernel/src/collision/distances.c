@@ -61,7 +61,7 @@ int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape
   for (int k = 0; k < 10; k++) out[k] = 0.0;
   out[0] = -__builtin_inf();
   if (!rk_fit(12, Ta) || !rk_fit(12, Tb)) return RK_DISTANCE_FAILED;
-  double n[3];
+  double *n = out + 7;
   const double between = apart(a, Ta, b, Tb, n);
   if (between > within) {
     out[0] = between;
@@ -84,7 +84,6 @@ int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape
   for (int k = 0; k < 3; k++) {
     out[1 + k] = Ta[9 + k] + points.a[k] + a->radius * n[k];
     out[4 + k] = Tb[9 + k] + points.b[k] - b->radius * n[k];
-    out[7 + k] = n[k];
   }
   return RK_DISTANCE_FOUND;
 }
@@ -98,6 +97,7 @@ void rk_distances(int64_t count, int32_t n_shapes, const rk_shape *shapes, const
       const int64_t at = c * n_pairs + i;
       status[at] =
           rk_shape_distance(shapes + a, T + 12 * (int64_t)a, shapes + b, T + 12 * (int64_t)b, within, out + 10 * at);
+      for (int k = 7; k < 10 && status[at] != RK_DISTANCE_FOUND; k++) out[10 * at + k] = 0.0;
     }
   }
 }

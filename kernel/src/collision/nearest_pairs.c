@@ -33,7 +33,8 @@ static double find_moved(const rk_clearance *c, const rk_places *places, const r
   return rk_norm3(centre) + HALF_ROOT * c->shapes[i].bound * rk_sqrt(turned);
 }
 
-/* What a pair is apart along the normal that it had, else along the line of its centres, as far as that is one. */
+/* What a pair is apart along the normal that it had, or along which it was seen apart, else along the line of its centres,
+   as far as that is one. */
 static double gap(const rk_clearance *c, const rk_places *places, const double *normal, int32_t pair) {
   const int64_t a = c->pairs[2 * (int64_t)pair], b = c->pairs[2 * (int64_t)pair + 1];
   double n[3];
@@ -69,9 +70,9 @@ static double measure(const rk_clearance *c, const rk_places *places, rk_nearest
   int32_t *which = out->which;
   const int32_t status = rk_pair_distance(c, places, pair, out->within + ROUNDING * c->within, own);
   if (status == RK_DISTANCE_FAILED) out->failed = 1 + pair;
-  if (status != RK_DISTANCE_FOUND) return own[0];
+  if (status == RK_DISTANCE_FAILED) return own[0];
   rk_copy(s->normal + 3 * (int64_t)pair, own + 7, 3);
-  if (!(own[0] <= out->within)) return own[0];
+  if (status == RK_DISTANCE_FAR || !(own[0] <= out->within)) return own[0];
   int32_t row = out->kept < c->rows ? out->kept++ : c->rows;
   for (; row > 0 && (own[0] < found[10 * (row - 1)] || (own[0] == found[10 * (row - 1)] && pair < which[row - 1])); row--)
     if (row < c->rows) rk_copy(found + 10 * (int64_t)row, found + 10 * (int64_t)(row - 1), 10), which[row] = which[row - 1];

@@ -78,7 +78,8 @@ static inline void rk_across(const double x[3], double out[3]) {
   if (!rk_unit3(out)) rk_copy(out, axis, 3);
 }
 
-/* Distance of two shapes with their balls, as rk_distances has them: one status, and out[10]. */
+/* Distance of two shapes with their balls, as rk_distances has them: one status, and out[10]; of shapes that are far the
+   normal is a direction along which they were seen apart. */
 int32_t rk_shape_distance(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
                           double out[10]);
 

@@ -49,10 +49,10 @@ static inline const double *form_normals(const descent *s, int32_t rank) {
   return M;
 }
 
-/* All walls of a program, in the basis of the first `count` reflectors. */
+/* The new walls of a program, in the basis of the first `count` reflectors. */
 static inline void turn_walls(const descent *s, int32_t count) {
   for (int32_t k = 0; k < count; k++)
-    for (int32_t c = 0; c < s->n_walls; c++) {
+    for (int32_t c = s->carried; c < s->n_walls; c++) {
       const int32_t at = place_of(s, c);
       if (s->turned_by[at] != k) continue;
       rk_reflect(&s->basis, k, s->turned + (int64_t)at * s->all);
