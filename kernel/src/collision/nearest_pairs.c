@@ -69,8 +69,10 @@ static double measure(const rk_clearance *c, const rk_places *places, rk_nearest
   double own[10], *found = out->found;
   int32_t *which = out->which;
   const int32_t status = rk_pair_distance(c, places, pair, out->within + ROUNDING * c->within, own);
-  if (status == RK_DISTANCE_FAILED) out->failed = 1 + pair;
-  if (status == RK_DISTANCE_FAILED) return own[0];
+  if (status == RK_DISTANCE_FAILED) {
+    out->failed = 1 + pair;
+    return own[0];
+  }
   rk_copy(s->normal + 3 * (int64_t)pair, own + 7, 3);
   if (status == RK_DISTANCE_FAR || !(own[0] <= out->within)) return own[0];
   int32_t row = out->kept < c->rows ? out->kept++ : c->rows;
