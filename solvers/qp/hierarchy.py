@@ -30,7 +30,7 @@ from ...robokin.errors import TaskError
 from . import native_hierarchy
 from .dense import QPResult, QPStatus, solve_qp
 from .householder import reduced
-from .level import FEASIBILITY_TOLERANCE, Level, residual, row_lengths, size_of
+from .level import Level, is_violated, residual, row_lengths, size_of
 
 # Of rows in what the levels above leave, relative to the norm of the rows.
 ROW_TOLERANCE = 1e-9  # no longer than that: rounding decides their direction, and they are left to the levels below
@@ -228,7 +228,7 @@ class _Descent:
         if not len(band.J):
             return
         values = band.J @ self.x
-        violated = abs(residual(band, self.x)) > FEASIBILITY_TOLERANCE * size_of(band, self.x)
+        violated = is_violated(band, self.x)
         J = band.J[violated]
         _, Q, used = reduced(J @ self.Z, ROW_TOLERANCE * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 
-FEASIBILITY_TOLERANCE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
+FEASIBILITY_TOLERANCE = 1e-9  # bands farther out than this, relative to x and the longest of a level, are violated
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +29,7 @@ def kept_level(level: Level, x: Array) -> Level:
     """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
     violated stays as it is."""
     values = level.J @ x
-    violated = abs(residual(level, x)) > FEASIBILITY_TOLERANCE * size_of(level, x)
-    fixed = violated | (level.lower == level.upper)
+    fixed = is_violated(level, x) | (level.lower == level.upper)
     lower = np.where(fixed, values, np.minimum(level.lower, values))
     return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))
 
@@ -38,6 +37,12 @@ def kept_level(level: Level, x: Array) -> Level:
 def residual(level: Level, x: Array) -> Array:
     values = level.J @ x
     return np.clip(values, level.lower, level.upper) - values
+
+
+def is_violated(level: Level, x: Array) -> Array:
+    """(m,) bool. A short row lacks what regularization leaves of it, which is little against the longest band."""
+    longest = row_lengths(level.J[level.lower != level.upper]).max(initial=0.0)
+    return abs(residual(level, x)) > FEASIBILITY_TOLERANCE * longest * max(1.0, float(np.sqrt(x @ x)))
 
 
 def size_of(band: Level, x: Array) -> Array:

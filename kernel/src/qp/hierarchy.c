@@ -94,14 +94,18 @@ static void hold(descent *s, const rk_projection *p, int32_t rank) {
   s->r += rk_reduce_rows(&s->basis, s->r, added, RK_NONE, s->W, s->order);
 }
 
-/* From now on: bands that are met stay so, what others lack stays as it is. */
+/* From now on: bands that are met stay so, what others lack stays as it is. A short row lacks what regularization leaves of
+   it, which is little against the longest. */
 static void keep(descent *s, int32_t first, int32_t last) {
   int32_t violated = 0;
-  double square = 0.0;
+  double square = 0.0, longest = 0.0;
+  for (int32_t row = first; row < last; row++)
+    if (is_band(s, row)) longest = rk_max(longest, length_of(s, row_of(s, row)));
+  const double little = FEASIBILITY_TOLERANCE * longest * size_of(s, s->x);
   for (int32_t row = first; row < last; row++) {
     if (!is_band(s, row)) continue;
     const double *J = row_of(s, row), lower = s->levels->lower[row], upper = s->levels->upper[row];
-    if (is_far(s, J, s->x, lower, upper, FEASIBILITY_TOLERANCE)) {
+    if (__builtin_fabs(residual(s, J, s->x, lower, upper)) > little) {
       rk_copy(s->W + (int64_t)violated++ * s->n, turned(s, row, s->r), s->n);
       square += rk_dot(s->all, J, J);
     } else {

@@ -199,6 +199,19 @@ def test_bands_hold_still_what_is_inside_them() -> None:
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_short_band_that_can_be_met_leaves_what_is_inside_it(backend: str) -> None:
+    """Of several turned together, where the level reaches its edge but for what regularization leaves."""
+    most, wide = np.full(4, 10.0), np.inf
+    turned, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(4, 4)))
+    for short in (1.0, 0.1, 0.01):
+        above = Level(np.array([turned[0], short * turned[1]]), np.array([0.5, 2.0 * short]), np.array([wide, wide]))
+        below = Level(turned[1:2], np.array([3.0]), np.array([3.0]))
+        found = solve_hierarchy(-most, most, [above, below], np.eye(4), np.zeros(4), backend)
+        assert (above.J @ found.x >= above.lower * (1.0 - 1e-6)).all()
+        np.testing.assert_allclose(turned[1] @ found.x, 3.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_bounds_that_a_level_needs_are_held(backend: str) -> None:
     """Nothing in the box is as near to x0 + x1 = 4 as x0 = x1 = 1, so x2 is all that is left."""
     box, eye = np.ones(3), np.eye(3)
