@@ -40,7 +40,7 @@ def residual(level: Level, x: Array) -> Array:
 
 
 def is_violated(level: Level, x: Array) -> Array:
-    """(m,) bool. A short row lacks what regularization leaves of it, which is little against the longest band."""
+    """(m,) bool. What regularization leaves of the residual of a short row is little against the longest band."""
     longest = row_lengths(level.J[level.lower != level.upper]).max(initial=0.0)
     return abs(residual(level, x)) > FEASIBILITY_TOLERANCE * longest * max(1.0, float(np.sqrt(x @ x)))
 
