@@ -167,15 +167,16 @@ def test_optima_of_the_kernel_are_stationary(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["arm", "tree"])
 def test_numpy_finds_the_optima_of_the_kernel_stationary(kind: str) -> None:
-    """Edges, bands and cones included: by matrices of other making, and LAPACK. It stays there and finds no less."""
+    """Edges, bands and cones included: by matrices of other making, and LAPACK. Where it moves along a flat valley or a
+    nearly dependent task, that costs the same."""
     for seed in range(300, 315):
         problem = optimum_problem(seed, kind)
         result = _solved(problem, problem.start, "native")
         if not result.is_optimal:
             continue
         found, posing = _solved(problem, result.q, "numpy"), _posing(problem, "numpy")
-        assert found.is_optimal and abs(found.q - result.q).max() <= 1e-9, f"seed {seed}"
-        assert _cost(problem, posing, found.q) >= _cost(problem, posing, result.q) - 1e-12, f"seed {seed}"
+        assert found.is_optimal, f"seed {seed}"
+        assert abs(_cost(problem, posing, found.q) - _cost(problem, posing, result.q)) <= 1e-12, f"seed {seed}"
 
 
 def _straight_arm() -> RobotModel:
