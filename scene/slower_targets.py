@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -25,13 +25,13 @@ from .check.rows import time_needed
 from .collisions import avoids_collisions
 from .keyed_numbers import kept_to_its_end, narrowest
 from .obstacles import obstacles_in
-from .target_keys import followed_by, keys_after, moved_otherwise, movers, stretch_keys
+from .target_keys import ScaledRange, keys_within, moved_otherwise, movers, stretch_keys
 from .tasks.solver_tasks import SolverTasks, enabled_tasks
 from .tasks.targets import targets_over
 
 _BESIDE = 2  # frames that the speed and the acceleration at one follow from, on either side
 SPARE = 1.02  # times the time that is needed: a bake starts from rest
-ROUNDING = 1e-6  # frames
+ROUNDING = 1e-6  # frames, and of their number
 UNHURRIED = 1e4  # times as long as a frame: no limit on speed is felt
 
 
@@ -80,8 +80,9 @@ def spared(times: float) -> float:
 
 
 def end_of(frames: Sequence[int], factor: float) -> int:
-    """The last frame of what takes `factor` times as long."""
-    return frames[0] + math.ceil(factor * (frames[-1] - frames[0]) - ROUNDING)
+    """The last frame of what takes `factor` times as long. factor: perhaps in single precision."""
+    span = factor * (frames[-1] - frames[0])
+    return frames[0] + math.ceil(span - ROUNDING * max(span, 1.0))
 
 
 def slow_targets(
@@ -90,28 +91,27 @@ def slow_targets(
     robot: Binding,
     frames: Sequence[int],
     factor: float,
-    more: Iterable[bpy.types.Object] = (),
+    followed: Sequence[bpy.types.Object],
+    avoid: bool | None = None,
 ) -> tuple[list[bpy.types.ID], list[str]]:
-    """Move the keys after the first of the frames, so that what the tasks follow, what the robot avoids, and `more`,
-    takes `factor` times as long; so does the range of the robot's settings, where it ends with these frames. Return
-    those whose keys were moved, and the names of those that more than such keys move. Keys of the robot's joints stay:
-    a bake makes them anew. Raises RobokinError, and then nothing is moved."""
-    followed = [*followed_by(obj, robot), *more]
-    if avoids_collisions(obj):
-        followed += [owner for obstacle in obstacles_in(scene, obj) for owner in obstacle.owners]
-    moving = movers(followed)
-    curves, others = keys_after(obj, robot, moving, frames[0]), moved_otherwise(obj, moving)
+    """Move the keys of what is followed, of the robot itself, and of what it avoids, so that these frames take `factor`
+    times as long; so does the range of the robot's settings, where it ends with them. avoid: as of a bake. Return those
+    whose keys were moved, and the names of those that more than such keys move. Keys of the robot's joints stay: a bake
+    makes them anew. Raises RobokinError, and then nothing is moved."""
+    of = ScaledRange(frames[0], frames[-1], factor)
+    avoided = obstacles_in(scene, obj) if avoids_collisions(obj, avoid) else []
+    moving = movers([obj, *followed, *(owner for obstacle in avoided for owner in obstacle.owners)])
+    curves, others = keys_within(obj, robot, moving, of), moved_otherwise(obj, moving, of)
     if not curves:
+        linked = [owner.name for owner in moving if not takes_keys(owner)]
+        if linked:
+            raise RobokinError(f"the keys of {linked[0]!r} are linked from another file")
         raise RobokinError(f"no target of {obj.name!r} is keyed after frame {frames[0]}: there is nothing to slow down")
-    owners = list(dict.fromkeys(owner for owner, _ in curves))
-    for owner in owners:
-        if not takes_keys(owner):
-            raise RobokinError(f"the keys of {owner.name!r} are linked from another file")
-    stretch_keys(curves, frames[0], factor)
-    settings = obj.robokin.solver
-    if chosen_span(scene, settings)[1] == frames[-1]:
+    stretch_keys(curves, of)
+    settings, step = obj.robokin.solver, frames[1] - frames[0] if len(frames) > 1 else 1
+    if frames[-1] <= chosen_span(scene, settings)[1] < frames[-1] + step:
         end_span(scene, settings, end_of(frames, factor))
-    return owners, others
+    return list(dict.fromkeys(owner for owner, _ in curves)), others
 
 
 def targets_line(moved: Sequence[bpy.types.ID], factor: float, last: int) -> str:
@@ -120,4 +120,4 @@ def targets_line(moved: Sequence[bpy.types.ID], factor: float, last: int) -> str
 
 
 def others_line(others: Sequence[str]) -> str:
-    return f"not only keys move {', '.join(others)}: what does keeps its time"
+    return f"what moves {', '.join(others)} other than by its keys keeps its time"

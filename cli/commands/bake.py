@@ -113,6 +113,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.start import bake_start, keep_start
         from ...scene.slower_targets import others_line, slow_targets, targets_line
         from ...scene.surroundings import still_collisions
+        from ...scene.target_keys import followed_by
         from ...solvers import Past
 
         robot = find_robot(arguments.robot)
@@ -160,19 +161,25 @@ def run(arguments: argparse.Namespace) -> bool:
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         result = run_steps(bake_steps(scene, view_layer, robot, bound, choices))
         keep_start(robot, bound, start, q0)
-        notes: list[str] = []
+        notes, are_along = [], True
         if arguments.move_targets and result.stretch != 1.0:
-            more = [mover for each in ad_hoc for mover, _ in each.places]
+            followed = [mover for each in ad_hoc for mover, _ in each.places]
+            followed += followed_by(robot, bound) if use_own else []
+            stretch = choices.frames, result.stretch, followed, arguments.avoid
             try:
-                moved, others = slow_targets(scene, robot, bound, choices.frames, result.stretch, more)
+                moved, others = slow_targets(scene, robot, bound, *stretch)
                 notes.append(targets_line(moved, result.stretch, result.frames[-1]))
                 if others:
                     notes.append(others_line(others))
             except RobokinError as error:  # the motion is not lost
-                notes.append(str(error))
+                notes, are_along = [str(error)], False
+        elif result.stretch != 1.0:
+            notes.append("what it follows keeps its time: --move-targets gives it that of the motion")
         record = result.to_dict()
         report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}
         report["soft"] = record["soft"]
+        if notes:
+            report |= {"stretch": result.stretch, "notes": notes}
         target = save_with_report(arguments, report)
     status, reason = result.summary()
     lines = [
@@ -180,4 +187,4 @@ def run(arguments: argparse.Namespace) -> bool:
         *(f"  {line}" for line in [*result.lines(), *notes]),
     ]
     show_report(report, arguments.json, "\n".join(lines), target)
-    return result.converged and not result.collisions
+    return result.converged and not result.collisions and are_along

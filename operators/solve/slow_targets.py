@@ -17,6 +17,7 @@ from ...scene.slower_targets import (
     spared,
     targets_line,
 )
+from ...scene.target_keys import followed_by
 from ..common import FramesOperator
 from ..modal import ModalOperator
 
@@ -44,10 +45,9 @@ class ROBOKIN_OT_slow_targets(ModalOperator, FramesOperator, bpy.types.Operator)
             if needed <= 1.0:
                 raise RobokinError(f"{obj.name!r}: the robot can keep up with its targets, slower ones do not help")
             self.factor, advice = spared(needed), ". Bake again"
-        given = range(self.frame_start, self.frame_end + 1)
-        moved, others = slow_targets(scene, obj, robot, given, self.factor)
+        moved, others = slow_targets(scene, obj, robot, frames, self.factor, followed_by(obj, robot))
         obj.robokin.solver.bake_stretch = 1.0
-        self.report({"INFO"}, targets_line(moved, self.factor, end_of(given, self.factor)) + advice)
+        self.report({"INFO"}, targets_line(moved, self.factor, end_of(frames, self.factor)) + advice)
         if others:
             self.report({"WARNING"}, others_line(others))
 

@@ -81,13 +81,12 @@ def bake_steps(
             again = in_time(choices, whole, parts[0].result.dt / dt, 0 if is_late else 1)
         elif is_late and choices.spare:
             again = with_spare_frames(choices)
-        frames, read_at = choices.frames, choices.read_at
         if again is not None:
-            refuse_later_keys(obj, robot, round(read_at[-1]), again.frames[-1])
+            refuse_later_keys(obj, robot, round(choices.read_at[-1]), again.frames[-1])
             return (yield from scaled(bake_steps(scene, view_layer, obj, robot, again), 0.6, 1.0))
-        span = frame_seconds(scene) * (read_at[-1] - read_at[0])
-        time = "" if choices.moments is None else time_note(dt * (len(frames) - 1), span)
-        note = "; ".join(filter(None, (time, whole_note(parts, whole.cost if time else None), note)))
+        settled = None if choices.moments is None else whole.cost
+        time = time_note(choices, frame_seconds(scene))
+        note = "; ".join(filter(None, (time, whole_note(parts, settled), note)))
     written = yield from scaled(_write(scene, obj, robot, choices, inputs, plans, parts, dt), 0.9, 1.0)
     return replace(written, start=start, note=note, stretch=choices.stretch)
 

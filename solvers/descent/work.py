@@ -48,7 +48,8 @@ class Work:
 
     def poses(self, rows: int, looked: int) -> int:
         """How many it may look at for an optimum. rows: of all levels.   looked: of these, that criteria look at."""
-        return min(math.ceil((self._kept + self.steps[0]) / self._cost(rows, looked)), self._poses)
+        affordable = math.ceil((self._kept + self.steps[0]) / self._cost(rows, looked))
+        return min(max(affordable, 1), self._poses)
 
     def take_poses(self, poses: int, rows: int, looked: int) -> None:
         self.steps[0] -= self._cost(rows, looked) * poses

@@ -179,9 +179,8 @@ def optimize_steps(
         if there is not start:
             best = reached = MotionOptimum(there, wanted.value(there), np.inf, constraints.at(there), 0)
         is_still = wanted.frees_time and float(np.ptp(there.q, axis=0).max(initial=0.0)) <= MET
-        if wanted.frees_time and not is_still and _may_stand(there, constraints):
-            mend = ": make a task hard" if soft.weights else ""
-            raise TaskError(f"duration: nothing bounds it: the robot can stand still and meet its tasks{mend}")
+        if wanted.frees_time and not (is_still or soft.weights) and _may_stand(there, constraints):
+            raise TaskError("duration: nothing bounds it: the robot can stand still and meet its tasks")
         # Where all is met each step is taken back to it: that is cheap, and needs fewer steps. Elsewhere it needs more,
         # and leads on where other steps come to no end, all the more when none goes far from what is held.
         has_run_out, before_it = False, 0

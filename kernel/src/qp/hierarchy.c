@@ -100,7 +100,7 @@ static void keep(descent *s, int32_t first, int32_t last) {
   int32_t violated = 0;
   double square = 0.0, longest = 0.0;
   for (int32_t row = first; row < last; row++)
-    if (is_band(s, row)) longest = rk_max(longest, length_of(s, row_of(s, row)));
+    if (!is_equation(s, row)) longest = rk_max(longest, length_of(s, row_of(s, row)));
   const double little = FEASIBILITY_TOLERANCE * longest * size_of(s, s->x);
   for (int32_t row = first; row < last; row++) {
     if (!is_band(s, row)) continue;

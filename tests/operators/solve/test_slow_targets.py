@@ -8,7 +8,8 @@ import pytest
 from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.frames import channelbag
-from robokin_addon.scene.slower_targets import requested_times
+from robokin_addon.scene.slower_targets import end_of, requested_times
+from robokin_addon.scene.target_keys import ScaledRange
 from robokin_addon.solvers.progress import finish
 from support.blender.panels import draw
 from support.blender.scene_bakes import bake
@@ -231,7 +232,70 @@ def test_what_more_than_keys_moves_keeps_its_time(scene, hurried, capfd):
     parent.driver_add("location", 2).driver.expression = "0.001 * frame"
     said = called(bpy.ops.robokin.slow_targets, robot, factor=2.0)
     assert said == {"FINISHED"} and times(target)[0, -1] == 1 + 2 * (LAST - 1)
-    assert "Warning: not only keys move parent: what does keeps its time" in capfd.readouterr().out
+    assert "Warning: what moves parent other than by its keys keeps its time" in capfd.readouterr().out
+
+
+HANDLES = {  # type, and frames that they reach
+    "aligned": ("ALIGNED", 3.0),
+    "long": ("FREE", 5.0),
+    "automatic": ("AUTO_CLAMPED", 1.0),
+}
+
+
+@pytest.mark.parametrize("factor", [0.4, 2.0])
+@pytest.mark.parametrize("handles", HANDLES)
+@pytest.mark.parametrize("frames", [(-20, 5, LAST, 30), (1, 7, LAST), (1, 4, 9, 40), (3, 6, 10)])
+def test_a_curve_keeps_its_shape_and_what_comes_after_its_range_its_speed(scene, hurried, frames, handles, factor):
+    robot, target = hurried
+    target.animation_data_clear()
+    kind, reach = HANDLES[handles]
+    for frame in frames:
+        target.location.x = 0.02 * frame * (-1.0) ** frame
+        target.keyframe_insert("location", index=0, frame=frame)
+    (curve,) = channelbag(target).fcurves
+    for point in curve.keyframe_points:
+        point.handle_left_type = point.handle_right_type = kind
+        point.handle_left = point.co.x - reach, point.co.y - 0.1
+        point.handle_right = point.co.x + reach, point.co.y + 0.1
+    curve.update()
+    at = np.linspace(frames[0], frames[-1], 97)
+    before = [curve.evaluate(frame) for frame in at]
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=factor) == {"FINISHED"}
+    moved = [ScaledRange(1, LAST, factor).at(frame) for frame in at]
+    np.testing.assert_allclose([curve.evaluate(frame) for frame in moved], before, atol=2e-5)
+
+
+def test_a_path_that_a_target_follows_moves_along(scene, hurried):
+    robot, target = hurried
+    bpy.ops.curve.primitive_bezier_circle_add(location=target.location)
+    path = bpy.context.object
+    target.animation_data_clear()
+    target.constraints.new("FOLLOW_PATH").target = path
+    for frame, time in ((1, 0.0), (LAST, 50.0)):
+        path.data.eval_time = time
+        path.data.keyframe_insert("eval_time", frame=frame)
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
+    np.testing.assert_allclose(times(path.data), [[1.0, 1.0 + 2.0 * (LAST - 1)]])
+
+
+def test_frames_of_some_steps_end_where_the_motion_does(scene, hurried):
+    """The factor of a button is in single precision."""
+    robot, _ = hurried
+    robot.robokin.solver.step, scene.frame_end = 5, LAST
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=float(np.float32(1.5))) == {"FINISHED"}
+    assert scene.frame_end == 1 + 15
+    wrong = [n for n in range(250, 500) if end_of((1, 250), float(np.float32((n - 1) / 249.0))) != n]
+    assert not wrong
+
+
+@pytest.mark.parametrize("first", [1, 5])
+def test_a_curve_that_repeats_is_named_where_it_begins_sooner(scene, hurried, capfd, first):
+    robot, target = hurried
+    channelbag(target).fcurves[0].modifiers.new("CYCLES")
+    settings = robot.robokin.solver
+    settings.range, settings.frame_start, settings.frame_end = "CUSTOM", first, 60
+    assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
+    assert (f"what moves {target.name}" in capfd.readouterr().out) == (first == 5)
 
 
 def test_obstacles_that_a_robot_avoids_move_along(scene, hurried):
