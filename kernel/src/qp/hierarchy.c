@@ -115,25 +115,6 @@ static void keep(descent *s, int32_t first, int32_t last) {
   s->r += rk_reduce_rows(&s->basis, s->r, violated, ROW_TOLERANCE * rk_sqrt(square), s->W, s->order);
 }
 
-/* V: from the columns A[rank][m] of a matrix to its right singular vectors, each times its singular value; beta[m]: to as
-   much of it as lies along the left ones. A triangle's rows are turned, which are nearly orthogonal and carry beta along
-   (Drmac and Veselic 2008). */
-static void turn_rows(descent *s, int32_t rank, int32_t m) {
-  rk_reflectors q = {.n = m, .stride = m, .v = s->other_program};
-  q.factor = q.v + (int64_t)m * m;
-  q.end = (int32_t *)(q.factor + m);
-  for (int32_t k = 0; k < rank; k++) {
-    double *column = s->A + (int64_t)k * m;
-    rk_into_basis(&q, 0, k, column);
-    const double length = rk_sqrt(rk_dot(m - k, column + k, column + k));
-    rk_make_reflector(&q, k, column, length > 0.0 ? length : 1.0); /* 0: of numbers whose squares vanish */
-    rk_reflect(&q, k, column);
-    for (int32_t i = 0; i < rank; i++) s->V[(int64_t)i * rank + k] = i <= k ? column[i] : 0.0;
-  }
-  rk_into_basis(&q, 0, rank, s->beta);
-  rk_turn_columns(rank, rank, s->V, 1, s->beta, s->weight);
-}
-
 /* Singular values of the equations in what is left, and where they would like x to be; returns their rank. */
 static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t n = s->n, r = s->r, f = n - r;
@@ -149,14 +130,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t rank = rk_reduce_rows(&s->basis, r, m, ROW_TOLERANCE * size, s->W, s->order);
   for (int32_t k = 0; k < rank; k++)
     for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
-  turn_rows(s, rank, m);
-  for (int32_t i = 0; i < rank; i++) {
-    double *own = s->V + (int64_t)i * rank;
-    s->weight[i] = rk_dot(rank, own, own);
-    const double length = rk_sqrt(s->weight[i]);
-    for (int32_t k = 0; length > 0.0 && k < rank; k++) own[k] /= length;
-    s->beta[i] = length > RANK_TOLERANCE * size ? length * s->beta[i] : 0.0;
-  }
+  rk_orthogonalise(rank, m, s->A, s->V, s->weight);
   for (int32_t i = 0; i < f; i++) s->point[i] = 0.0;
   if (damping > 0.0) {
     gather(s, s->x, s->step);
@@ -164,8 +138,13 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
     rotated(s, rank, s->step, s->point);
   }
   for (int32_t i = 0; i < f; i++) {
-    const double wanted = (i < rank ? s->beta[i] : 0.0) - damping * s->point[i];
-    s->weight[i] = (i < rank ? s->weight[i] : 0.0) + damping;
+    double squared = 0.0, wanted = -damping * s->point[i];
+    if (i < rank) {
+      const double *own = s->A + (int64_t)i * m;
+      squared = rk_dot(m, own, own);
+      if (rk_sqrt(squared) > RANK_TOLERANCE * size) wanted += rk_dot(m, own, s->beta);
+    }
+    s->weight[i] = squared + damping;
     s->target[i] = s->weight[i] > 0.0 ? wanted / s->weight[i] : 0.0;
   }
   return rank;
