@@ -120,4 +120,4 @@ def targets_line(moved: Sequence[bpy.types.ID], factor: float, last: int) -> str
 
 
 def others_line(others: Sequence[str]) -> str:
-    return f"what moves {', '.join(others)} other than by its keys keeps its time"
+    return f"not all that moves {', '.join(others)} can be stretched: the rest keeps its time"

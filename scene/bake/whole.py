@@ -95,10 +95,10 @@ def whole_note(parts: Sequence[BakedSegment], settled: object | None = None) -> 
     return f"{what} {found.cost_before:.4g} to {found.cost_after:.4g}; {found.note}"
 
 
-def time_note(choices: BakeChoices, second: float) -> str:
-    """How long a motion takes [s] whose time was free, and what the range gave; "" where it is that. second: in
-    frames."""
-    taken, given = (second * (each[-1] - each[0]) for each in (choices.frames, choices.read_at))
+def time_note(choices: BakeChoices, dt: float) -> str:
+    """How long a motion takes [s] whose time was free, and what the range gave; "" where it is that. dt: [s] from a
+    frame of the scene to the next."""
+    taken, given = (dt * (each[-1] - each[0]) for each in (choices.frames, choices.read_at))
     return "" if choices.stretch == 1.0 else f"it takes {taken:.3g} s in place of {given:.3g} s"
 
 

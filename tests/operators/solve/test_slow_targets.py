@@ -232,7 +232,7 @@ def test_what_more_than_keys_moves_keeps_its_time(scene, hurried, capfd):
     parent.driver_add("location", 2).driver.expression = "0.001 * frame"
     said = called(bpy.ops.robokin.slow_targets, robot, factor=2.0)
     assert said == {"FINISHED"} and times(target)[0, -1] == 1 + 2 * (LAST - 1)
-    assert "Warning: what moves parent other than by its keys keeps its time" in capfd.readouterr().out
+    assert "Warning: not all that moves parent can be stretched: the rest keeps its time" in capfd.readouterr().out
 
 
 HANDLES = {  # type, and frames that they reach
@@ -295,7 +295,7 @@ def test_a_curve_that_repeats_is_named_where_it_begins_sooner(scene, hurried, ca
     settings = robot.robokin.solver
     settings.range, settings.frame_start, settings.frame_end = "CUSTOM", first, 60
     assert called(bpy.ops.robokin.slow_targets, robot, factor=2.0) == {"FINISHED"}
-    assert (f"what moves {target.name}" in capfd.readouterr().out) == (first == 5)
+    assert (f"not all that moves {target.name}" in capfd.readouterr().out) == (first == 5)
 
 
 def test_obstacles_that_a_robot_avoids_move_along(scene, hurried):
