@@ -6,19 +6,6 @@
 #include "math/rk_math.h"
 #include "math/rk_vector.h"
 
-static inline void rk_turn_pair(int32_t n, double c, double s, double *a, double *b) {
-  int32_t k = 0;
-  for (; k + 2 <= n; k += 2) {
-    const rk_two x = *(const rk_two *)(a + k), y = *(const rk_two *)(b + k);
-    *(rk_two *)(a + k) = c * x - s * y;
-    *(rk_two *)(b + k) = s * x + c * y;
-  }
-  if (k == n) return;
-  const double x = a[k], y = b[k];
-  a[k] = c * x - s * y;
-  b[k] = s * x + c * y;
-}
-
 /* Turns the columns A[count][m] of a matrix until they are orthogonal, and V[count][count] with them. Pairs beside each
    other in a sweep have no column in common, so that a processor turns several at once: each column meets each other one
    while all but the last go round. */

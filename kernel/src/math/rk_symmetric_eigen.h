@@ -61,12 +61,7 @@ static inline void rk_ql_step(int32_t n, int32_t first, int32_t last, double *va
     shift = s * turned;
     values[i + 1] = g + shift;
     g = c * turned - b;
-    double *own = V + (int64_t)i * n, *next = own + n;
-    for (int32_t k = 0; k < n; k++) {
-      const double x = own[k], y = next[k];
-      next[k] = s * x + c * y;
-      own[k] = c * x - s * y;
-    }
+    rk_turn_pair(n, c, s, V + (int64_t)i * n, V + (int64_t)(i + 1) * n);
   }
   values[first] -= shift;
   off[first] = g;

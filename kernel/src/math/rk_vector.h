@@ -38,4 +38,18 @@ static inline void rk_subtract_rows(int32_t count, int32_t n, const double *rest
     for (int32_t j = 0; j < count; j++) y[i] -= x[j] * R[(int64_t)j * n + i];
 }
 
+/* Givens: a, b = c a - s b, s a + c b */
+static inline void rk_turn_pair(int32_t n, double c, double s, double *a, double *b) {
+  int32_t k = 0;
+  for (; k + 2 <= n; k += 2) {
+    const rk_two x = *(const rk_two *)(a + k), y = *(const rk_two *)(b + k);
+    *(rk_two *)(a + k) = c * x - s * y;
+    *(rk_two *)(b + k) = s * x + c * y;
+  }
+  if (k == n) return;
+  const double x = a[k], y = b[k];
+  a[k] = c * x - s * y;
+  b[k] = s * x + c * y;
+}
+
 #endif

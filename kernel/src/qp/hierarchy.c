@@ -4,11 +4,13 @@
 
 #include "math/rk_cholesky.h"
 #include "math/rk_jacobi_svd.h"
+#include "math/rk_symmetric_eigen.h"
 #include "qp/level_program.h"
 
 static const double ROW_TOLERANCE = 1e-9, RANK_TOLERANCE = 1e-6, REGULARIZATION = 1e-8, FEASIBILITY_TOLERANCE = 1e-9;
 static const double PIVOT_TOLERANCE = 1e-12, DIAGONAL_SHIFT = 1e-8, PIVOT_NOISE = 1e-13;
 enum { HELD = -1 }; /* a kept row that is held at its side */
+enum { FEW = 8 };   /* columns that are turned sooner as they are */
 
 /* A weight of a level below it is taken for as much, so that its programs have one minimum. */
 static double least_weight(const descent *s) { return REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0); }
@@ -115,6 +117,21 @@ static void keep(descent *s, int32_t first, int32_t last) {
   s->r += rk_reduce_rows(&s->basis, s->r, violated, ROW_TOLERANCE * rk_sqrt(square), s->W, s->order);
 }
 
+/* The columns A[rank][m] of a level become orthogonal, V with them: from the eigenvectors of their products, which are
+   about the same, little is left to turn. */
+static void make_orthogonal(descent *s, int32_t rank, int32_t m) {
+  const int64_t many = rank;
+  double *near = s->other_program, *old = near + many * many, *work = old + many * m;
+  if (rank <= FEW) {
+    rk_orthogonalise(rank, m, s->A, s->V, s->weight);
+    return;
+  }
+  for (int64_t i = 0; i < many; i++)
+    for (int64_t k = 0; k <= i; k++) s->V[i * many + k] = s->V[k * many + i] = rk_dot(m, s->A + i * m, s->A + k * m);
+  rk_symmetric_eigen(rank, s->V, s->weight, near, work);
+  rk_orthogonalise_again(rank, m, near, old, s->A, s->V, s->weight);
+}
+
 /* Singular values of the equations in what is left, and where they would like x to be; returns their rank. */
 static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t n = s->n, r = s->r, f = n - r;
@@ -130,7 +147,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   const int32_t rank = rk_reduce_rows(&s->basis, r, m, ROW_TOLERANCE * size, s->W, s->order);
   for (int32_t k = 0; k < rank; k++)
     for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
-  rk_orthogonalise(rank, m, s->A, s->V, s->weight);
+  make_orthogonal(s, rank, m);
   for (int32_t i = 0; i < f; i++) s->point[i] = 0.0;
   if (damping > 0.0) {
     gather(s, s->x, s->step);
