@@ -64,9 +64,16 @@ class FrameBounds:
         return q
 
     def followed(self, before: Array, goal: Array) -> Array:
-        """(nq,) one frame on when every joint follows its goal time-optimally, which was at `before`."""
+        """(nq,) one frame on when every joint follows its goal time-optimally, which was at `before`; the wheels of a
+        base go the same share of their ways, so that it stays on the arc to its goal."""
         pace, gap, reach = self._to_goal(before, goal)
         step = np.minimum(np.maximum(pace + np.copysign(reach, gap), self.lo), self.hi)
+        for base in self.data.bases:
+            wheels, remaining = list(base.wheel_v), (goal - self.last)[list(base.wheel_q)]
+            moves = remaining != 0.0
+            share = (step[wheels][moves] / remaining[moves]).min(initial=1.0)
+            if share > 0.0:
+                step[wheels] = np.minimum(np.maximum(share * remaining, self.lo[wheels]), self.hi[wheels])
         return self.within(reference.integrate(self.data.tree, self.last, step))
 
     def brakeable(self, before: Array, goal: Array, q: Array) -> FrameBounds:

@@ -171,6 +171,16 @@ def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
         q[base.q : base.q + 3] = base.roll(start[base.q : base.q + 3], q[wheels] - start[wheels])
 
 
+def shorten_arcs(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
+    """A base that would turn by more than half a circle since `start` gets to the same place by the rest of the circle,
+    backwards. start, q: (nq,)"""
+    for base in bases:
+        turn, wheels = q[base.q + 2] - start[base.q + 2], list(base.wheel_q)
+        if abs(turn) > math.pi:
+            q[wheels] = start[wheels] + (turn - math.copysign(math.tau, turn)) / turn * (q - start)[wheels]
+            roll([base], start, q)
+
+
 def reachable(data: IKData, targets: Array) -> bool:
     """False when a distance certificate shows that some task cannot be met."""
     return not out_of_reach(data, targets).any()

@@ -17,7 +17,7 @@ from ..descent.frame_bounds import FrameBounds
 from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
 from ..descent.implicit_step import implicit_step
 from ..descent.level_rows import Preference
-from ..descent.steps import nudged
+from ..descent.steps import nudged, shorten_arcs
 from ..limits.viability import StepLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
@@ -92,6 +92,7 @@ class Frame:
                 met = met or free.turn_aside(start) or self._turned_round(last)
             if on > 1 and possible == on - 1 and not is_velocity and free.best.errors[on - 1] <= NEAR:
                 met = met or free.meet_as_one(on) or free.unbend(start, on)
+            free.best = self._shortened(free.best)
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best
             kept += is_same
@@ -99,6 +100,13 @@ class Frame:
                 possible = on
             goals.append(free.best.q)
         return goals, possible, kept
+
+    def _shortened(self, found: Iterate) -> Iterate:
+        """Bases on the shorter arcs, if the levels that count are as good there: some may see the wheels."""
+        q, free = found.q.copy(), self._freely
+        shorten_arcs(self._tracking.data.bases, self._tracking.q, q)
+        at = found if (q == found.q).all() else free.look(q)
+        return at if at.errors[: free.on].sum() <= found.errors[: free.on].sum() * (1.0 + TIED) else found
 
     def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
         """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""

@@ -6,14 +6,14 @@ damped steps of the static solver (descent/descent.py) run inside that box, so a
 When the targets cannot be met inside the box, the robot is late. Then the goal is the configuration that meets them
 inside the position limits alone, found from the last goal, and the robot follows the goal joint by joint: each joint as
 fast as its limits allow, braking in time to meet the goal's position and velocity. That is the time-optimal way for a
-single joint, so what is late catches up and does not swing about its target. Each level has a goal of its own: where
-levels cannot all be met it is as near as those above allow, and since it is only ever changed for a better one, a still
-scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
-those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
-so no level takes anything from those above. What levels above have and the speed of the robot may so lead it round for
-ever: it has a patience, after which it stops, unless it gains something; criteria then have `lasting`. A level of
-velocities is as fast as limits allow: it is asked for anew in the next frame, from where that one begins, and nothing
-has to be caught up with.
+single joint, so what is late catches up and does not swing about its target; a base rolls on the arc to it. Each level
+has a goal of its own: where levels cannot all be met it is as near as those above allow, and since it is only ever
+changed for a better one, a still scene has a still robot. Where limits on speed are the reason, levels are hurried one
+after another: each one keeps what those above have, is pulled towards where its own goal leads, and waits with the
+joints that a late level above needs, so no level takes anything from those above. What levels above have and the speed
+of the robot may so lead it round for ever: it has a patience, after which it stops, unless it gains something; criteria
+then have `lasting`. A level of velocities is as fast as limits allow: it is asked for anew in the next frame, from
+where that one begins, and nothing has to be caught up with.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .data import LATE, TrackOutcome, refuse_targets
 from .frame_reference import AT_GOAL, FRAME_STEPS, Frame
 
 NEARLY = 1e-3  # relative: what is as fast as may be
-IDLY, MANOEUVRES = 8.0, 48.0  # frames in which a robot may gain nothing; the second of bases that roll
+IDLY = 8.0  # frames in which a robot may gain nothing
 AGAIN = 2.0  # times as long as joints need may a robot move to a goal, and stop and turn back
 SHORTLY = 24.0  # frames after which one level less is kept
 BETTER = 1e-3  # relative: an error is less that is so by more
@@ -243,12 +243,10 @@ class ReferenceTracking:
 
     def _next_patience(self, met: int) -> float:
         """The patience in a still frame: a frame costs one, and what it brings a level nearer to its goal than
-        ever gives some back. Goals of a base that rolls move with it. met: levels that were so, from the first on."""
+        ever gives some back. met: levels that were so, from the first on."""
         fewer, nearer = self._patience - 1.0, 0.0
         if not self._patience > 0.0:
             return fewer
-        if self.data.bases:
-            return min(fewer, MANOEUVRES)
         for level, goal in enumerate(self.goals[met:], met):
             gap = reference.difference(self.data.tree, self.q, goal)
             step = np.where(gap < 0.0, -self.step, self.step)
@@ -313,11 +311,9 @@ class ReferenceTracking:
         return backwards | ((most >= hi) & (hi < limits.upper - position - AT_GOAL))
 
     def goal_start(self, level: int) -> Array:
-        """The last goal of a level, with the bases where they are: only from there they can roll."""
+        """The last goal of a level, with the bases where its wheels take them from where they are."""
         goal = self.goals[level].copy()
-        for base in self.data.bases:
-            own = [*range(base.q, base.q + 3), *base.wheel_q]
-            goal[own] = self.q[own]
+        roll(self.data.bases, self.q, goal)
         return goal
 
     def _advance(self, q: Array, goals: list[Array], late: int) -> bool:

@@ -107,6 +107,23 @@ static void find_gap(const rk_frame_bounds *f, const double *before, const doubl
   }
 }
 
+/* Wheels of a base go the same share of their ways, so that it stays on the arc to its goal. step[nv]: of all joints, each as
+   fast as it may. */
+static void keep_arcs(const rk_frame_bounds *f, const double *goal, double *step) {
+  for (int32_t b = 0; b < f->track->ik->n_bases; b++) {
+    const rk_base *base = f->track->ik->bases + b;
+    double remaining[2], share = 1.0;
+    for (int i = 0; i < 2; i++) {
+      remaining[i] = goal[base->wheel_q[i]] - f->last[base->wheel_q[i]];
+      if (remaining[i] != 0.0) share = rk_min(step[base->wheel_v[i]] / remaining[i], share);
+    }
+    for (int i = 0; share > 0.0 && i < 2; i++) {
+      const int32_t k = base->wheel_v[i];
+      step[k] = rk_min(rk_max(share * remaining[i], f->lo[k]), f->hi[k]);
+    }
+  }
+}
+
 void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, const double *goal, double *pace, double *q) {
   const rk_model *m = f->track->ik->model;
   find_gap(f, before, goal, pace);
@@ -114,6 +131,7 @@ void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, cons
     const double braked = rk_braking_step(__builtin_fabs(f->dq[k]), f->track->change[k]);
     pace[k] = rk_min(rk_max(pace[k] + (f->dq[k] < 0.0 ? -braked : braked), f->lo[k]), f->hi[k]);
   }
+  keep_arcs(f, goal, pace);
   rk_integrate(m, 1, f->last, pace, q);
   rk_frame_bounds_keep(f, q);
 }

@@ -3,7 +3,7 @@
 #include "math/rk_math.h"
 #include "track/tracking.h"
 
-static const double IDLY = 8.0, MANOEUVRES = 48.0; /* frames in which a robot may gain nothing; the second of bases that roll */
+static const double IDLY = 8.0;    /* frames in which a robot may gain nothing */
 static const double AGAIN = 2.0;   /* times as long as joints need may a robot move to a goal, and stop and turn back */
 static const double BETTER = 1e-3; /* relative: an error is less that is so by more */
 
@@ -41,7 +41,6 @@ static double frames_to_stop(const rk_tracking *t) {
 double rk_tracking_patience(const rk_tracking *t, double patience, int32_t met) {
   double nearer = 0.0;
   if (!(patience > 0.0)) return patience - 1.0;
-  if (t->track->ik->n_bases) return rk_min(patience - 1.0, MANOEUVRES);
   for (int32_t k = met; k < t->search.levels; k++) {
     double *least = &rk_least(t, k)->time;
     const double left = frames_to_goal(t, k);

@@ -1,11 +1,13 @@
 /* The goals of a frame, one of each level: where it would be if it had the time. Twin of `Frame.goals` in
    solvers/tracking/frame_reference.py. */
+#include "limits/rolling.h"
 #include "track/tracking.h"
 
 static const double TIED = 1e-3; /* relative: a goal for the same targets is better when its error is less by more */
 static const double NEAR = 1e-2; /* error of a level that is nearly met: 0.14 radians or L */
 enum { ASIDES = 16 };             /* how often a first level is looked for around a singular pose */
 static const double FAR = 2.0;   /* how far away [rad, m] */
+static const double PI = 3.14159265358979323846;
 static const double STILL = 1e-9; /* [rad, m] what a descent moved by no more was not moved */
 
 /* From beside where the goal of the last level that counts was looked for, which a straight limb only so comes away from; kept
@@ -28,8 +30,9 @@ void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level) {
   rk_copy(moved, rk_last_goal(t, level), ik->model->nq);
   for (int32_t k = 0; k < ik->n_bases; k++) {
     const rk_base *base = ik->bases + k;
-    rk_copy(moved + base->q, t->frame.last + base->q, 3);
-    for (int wheel = 0; wheel < 2; wheel++) moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
+    double turned[2];
+    for (int wheel = 0; wheel < 2; wheel++) turned[wheel] = moved[base->wheel_q[wheel]] - t->frame.last[base->wheel_q[wheel]];
+    rk_roll(base, t->frame.last + base->q, turned, moved + base->q);
   }
 }
 
@@ -134,6 +137,36 @@ static int meet_as_one(rk_tracking *t) {
   return 0;
 }
 
+/* A base that would turn by more than half a circle gets to the same place by the rest of the circle, backwards. Kept when the
+   levels that count are as good there: some may see the wheels. */
+static void shorten_arcs(rk_tracking *t) {
+  rk_search *s = &t->search;
+  const rk_ik *ik = t->track->ik;
+  double *other = t->frame.moved, *found = t->pulled, before = 0.0, after = 0.0;
+  int are_shorter = 0;
+  rk_copy(other, s->best_q, ik->model->nq);
+  for (int32_t b = 0; b < ik->n_bases; b++) {
+    const rk_base *base = ik->bases + b;
+    const double turn = other[base->q + 2] - t->frame.last[base->q + 2];
+    if (!(__builtin_fabs(turn) > PI)) continue;
+    const double share = (turn - (turn < 0.0 ? -2.0 : 2.0) * PI) / turn;
+    double turned[2];
+    for (int i = 0; i < 2; i++) {
+      double *wheel = other + base->wheel_q[i];
+      turned[i] = share * (*wheel - t->frame.last[base->wheel_q[i]]);
+      *wheel = t->frame.last[base->wheel_q[i]] + turned[i];
+    }
+    rk_roll(base, t->frame.last + base->q, turned, other + base->q);
+    are_shorter = 1;
+  }
+  if (!are_shorter) return;
+  rk_copy(found, s->best_q, ik->model->nq);
+  for (int32_t k = 0; k < s->on; k++) before += s->best_level_error[k];
+  rk_tracking_look(t, other);
+  for (int32_t k = 0; k < s->on; k++) after += s->best_level_error[k];
+  if (!(after <= before * (1.0 + TIED))) rk_tracking_look(t, found);
+}
+
 int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
   const rk_ik *ik = t->track->ik;
   const int32_t nq = ik->model->nq;
@@ -166,6 +199,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
     met = met || ((k > 0 || !is_found) && rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED)) ||
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
           (k > 0 && possible == k && !is_velocity && s->best_level_error[k] <= NEAR && (meet_as_one(t) || unbend(t)));
+    shorten_arcs(t);
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);

@@ -84,7 +84,7 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
 int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside);
 
 /* The patience that is left in a still frame, of which the first `met` levels were so before: a frame costs one, and what it brings
-   a level nearer to its goal than ever gives some back. Goals of a base that rolls move with it. */
+   a level nearer to its goal than ever gives some back. */
 double rk_tracking_patience(const rk_tracking *t, double patience, int32_t met);
 
 /* Whether the best configuration is nearer than ever since targets stand still: the first level that is not as near as then is
@@ -110,7 +110,7 @@ void rk_tracking_look(rk_tracking *t, const double *q);
    among these obstacles, which searching on would only creep away from. */
 int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found);
 
-/* frame.moved = the last goal of a level, with the bases where they are: only from there they can roll. */
+/* frame.moved = the last goal of a level, with the bases where its wheels take them from where they are. */
 void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level);
 
 /* Whether the goal of a level is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */

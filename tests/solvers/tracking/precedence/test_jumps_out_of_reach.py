@@ -89,14 +89,14 @@ def test_a_robot_that_comes_no_nearer_stands(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [15, 16])
 def test_wheels_that_gain_nothing_stand(seed: int) -> None:
-    """Goals of a base move with it, to one side and to the other, as long as it follows them."""
+    """Goals of a base that moved with it, to one side and to the other, were followed for ever."""
     steps = steps_of(jump("tiago", seed, 300))[250:]
     assert (steps[1:] * steps[:-1] > -1e-12).all(), "a joint still turns to and fro"
 
 
 def test_what_comes_nearer_goes_on() -> None:
     """However long it takes: all levels are met at last."""
-    assert jump("tiago", 22, 400).converged[-1]
+    assert jump("tiago", 22, 450).converged[-1]
 
 
 @pytest.mark.parametrize(("name", "seed"), KNOWN)

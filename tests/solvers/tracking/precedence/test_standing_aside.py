@@ -67,7 +67,7 @@ def missed(residuals: Array) -> int:
     return int((residuals[:, 0] > TOLERANCE).any(axis=1).sum())
 
 
-@pytest.mark.parametrize("seed", [51, 54, 129])
+@pytest.mark.parametrize("seed", [51, 54, 127])
 def test_a_third_level_takes_no_frames_that_the_second_gives_the_first(seed: int) -> None:
     """Two levels that one configuration meets, and a third that does not go with them. The second leads the robot to
     where the first is met longer than alone; so it is with the third below it too."""

@@ -1,0 +1,76 @@
+"""Wheeled bases stay on the arc to a goal: a robot gets to what is beside it, and does not shake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, random_configuration
+from robokin_addon.robokin.arrays import Array
+from robokin_addon.solvers import PoseTask, PositionTask, track
+from robokin_addon.solvers.tracking.result import TrackResult
+from support.engine.robots import engine_robot
+
+DT = 1.0 / 24.0
+HANDS = {"mobile_arm": "tool", "tiago": "arm_7_link"}
+REACHED = 1e-3  # [m]
+
+
+def rolling_robot(name: str) -> tuple[RobotModel, Array, str]:
+    model = engine_robot("tiago") if name == "tiago" else library_robot(name)
+    return model, model.limits.middle(model.neutral()), HANDS[name]
+
+
+def jump(name: str, move: tuple[float, float], frames: int, backend: str = "auto") -> TrackResult:
+    """The hand's target moves at once, by x, y [m], and stands still."""
+    model, q, tip = rolling_robot(name)
+    place = forward_kinematics(model, q)[tip][:3, 3]
+    targets = [[place]] + [[place + np.array([*move, 0.0])]] * frames
+    return track(model, [PositionTask(tip, place)], targets, q, DT, backend=backend)
+
+
+def reversals(found: TrackResult) -> int:
+    """How often the joint that does so the most turns back from one frame to the next."""
+    steps = np.diff(found.q, axis=0)
+    return int((steps[1:] * steps[:-1] < -1e-8).sum(axis=0).max())
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.8, 1.6, 2.4, 3.1, -0.8, -1.6, -2.4])
+@pytest.mark.parametrize("name", HANDS)
+def test_a_hand_gets_to_a_place_on_any_side(name: str, angle: float) -> None:
+    found = jump(name, (2.0 * np.cos(angle), 2.0 * np.sin(angle)), 300)
+    assert found.residuals[-1, 0, 0] < REACHED
+    assert reversals(found) <= 6
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_a_hand_gets_to_poses_around_the_robot(name: str) -> None:
+    model, q, tip = rolling_robot(name)
+    here = forward_kinematics(model, q)[tip]
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        there = random_configuration(model, rng)
+        there[:3] = rng.uniform((-2.0, -2.0, -np.pi), (2.0, 2.0, np.pi))
+        target = forward_kinematics(model, model.limits.clamp(there))[tip]
+        found = track(model, [PoseTask(tip, here)], [[here]] + [[target]] * 300, q, DT)
+        assert found.converged[-1], seed
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_what_stops_beside_the_robot_is_caught_up_with(name: str) -> None:
+    """After it went round a curve faster than the wheels let the hand go."""
+    model, q, tip = rolling_robot(name)
+    place = forward_kinematics(model, q)[tip][:3, 3]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        headings = rng.uniform(-np.pi, np.pi) + np.cumsum(np.full(100, 0.02 * rng.normal()))
+        moves = rng.uniform(0.01, 0.05) * np.column_stack((np.cos(headings), np.sin(headings), np.zeros(100)))
+        places = place + np.cumsum(moves, axis=0)
+        targets = [[each] for each in [place, *places, *[places[-1]] * 200]]
+        found = track(model, [PositionTask(tip, place)], targets, q, DT)
+        assert found.residuals[-1, 0, 0] < REACHED, seed
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_both_backends_roll_on_the_same_arc(name: str) -> None:
+    native, numpy = (jump(name, (-0.5, 1.0), 30, backend) for backend in ("native", "numpy"))
+    np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-8)
