@@ -253,7 +253,7 @@ def test_an_objective_that_sees_nothing_of_what_is_left_moves_nothing(backend: s
 
 
 def test_bands_that_no_step_leaves_have_no_part_in_the_other_levels() -> None:
-    """As of the clearance of a robot that is near to nothing: the same digits as without them, so that they cost little."""
+    """As of the clearance of a robot that is near to nothing: the same digits as without them, so they cost little."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         n, most = 40, np.full(40, 0.1)
