@@ -83,13 +83,14 @@ def right_jacobian_inverse(w: Array) -> Array:
 def from_rpy(rpy: ArrayLike) -> Array:
     """(..., 3, 3) R = Rz(yaw) Ry(pitch) Rx(roll) of (..., 3) roll, pitch, yaw [rad]: URDF's fixed-axis angles."""
     rpy = np.asarray(rpy, float)
-    (cr, cp, cy), (sr, sp, sy) = np.moveaxis(np.cos(rpy), -1, 0), np.moveaxis(np.sin(rpy), -1, 0)
-    rows = (
-        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (-sp, cp * sr, cp * cr),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    cosine, sine = np.cos(rpy), np.sin(rpy)
+    cr, cp, cy = (cosine[..., i] for i in range(3))
+    sr, sp, sy = (sine[..., i] for i in range(3))
+    R = np.empty((*rpy.shape, 3))
+    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
+    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr
+    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = -sp, cp * sr, cp * cr
+    return R
 
 
 def to_rpy(R: Array) -> Array:
