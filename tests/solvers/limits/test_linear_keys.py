@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel
 from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.solvers import PoseTask, optimize_motion, track
+from support.few import rest_slow
 
 DT, FRAMES = 1 / 25, 12
 
@@ -68,7 +69,7 @@ TURNS = (0.5, 8.0, [1.0, 0.2, 6.0], [3.0, 3.0, np.inf], np.inf)
     ("slide", "turn", "backend"),
     [
         *((*each, "native") for each in product(SLIDES, TURNS)),
-        *((*each, "numpy") for each in zip(SLIDES, (*TURNS, 8.0), strict=True)),
+        *rest_slow([(*each, "numpy") for each in zip(SLIDES, (*TURNS, 8.0), strict=True)], 3),
     ],
 )
 def test_a_floating_joint_that_slides_and_turns(slide: object, turn: object, backend: str) -> None:

@@ -33,6 +33,7 @@ from robokin_addon.solvers.tasks import Rows
 from robokin_addon.solvers.velocity.native import NativeStep
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.engine.goals import random_goal
+from support.few import rest_slow
 from support.problems.obstructed import random_scene
 from support.random_problems.random_trees import random_robot
 from support.robots import robot
@@ -140,7 +141,7 @@ def test_room_for_rows_that_the_kernel_does_not_know_is_kept(monkeypatch: pytest
     assert ended and all(ended)
 
 
-@pytest.mark.parametrize("own", [1.0, 0.5])
+@pytest.mark.parametrize("own", rest_slow([0.5, 1.0]))
 def test_frames_that_are_given_an_influence_have_it_all(own: float) -> None:
     """Of a task on the whole robot, whose targets change the rows in each frame."""
     model = load_urdf(robot("panda"))

@@ -28,7 +28,7 @@ from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tasks.places.curve import Curve
 from robokin_addon.solvers.tasks.protocols import HistoryTask
 from robokin_addon.solvers.tracking.starts import Segment, follow
-from support.few import rest_slow
+from support.few import rest_slow, these_slow
 from support.problems.wheeled import platform, slip
 from support.robots import robot
 
@@ -127,7 +127,7 @@ def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Tas
 @pytest.mark.parametrize(
     ("acceleration", "criteria"), rest_slow([(8.0, []), (math.inf, []), (math.inf, [JointSprings()])])
 )
-@pytest.mark.parametrize("name", list(_stacks(load_urdf(robot("panda")))))
+@pytest.mark.parametrize("name", these_slow(_stacks(load_urdf(robot("panda"))), "late place, joints", "curve, turn"))
 def test_backends_agree_on_velocities(
     panda: RobotModel, name: str, acceleration: float, criteria: list[Criterion]
 ) -> None:
@@ -167,7 +167,7 @@ def _finished(segment: Segment) -> list[TrackResult]:
             return done.value
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", rest_slow(BACKENDS))
 def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel, backend: str) -> None:
     """The hand is led away at once; below it a joint turns on as it is asked to, where the hand leaves it free."""
     place = forward_kinematics(panda, READY)[HAND][:3, 3]

@@ -212,7 +212,7 @@ def assert_stops(distance: Array, past: Array) -> int:
     return int(near[0])
 
 
-@pytest.mark.parametrize("fps", [25, 60])
+@pytest.mark.parametrize("fps", rest_slow([25, 60]))
 @pytest.mark.parametrize("below", BELOW)
 @pytest.mark.parametrize("way", JUMPS, ids=str)
 @pytest.mark.parametrize("robot", ["panda", "ur5"])
