@@ -119,7 +119,7 @@ def test_a_blend_into_a_move_that_goes_nowhere(count: int) -> None:
     assert end == pytest.approx(PANDA.joint_values(START) | {joint: 0.5}, abs=1e-9)
 
 
-@pytest.mark.parametrize("radius", rest_slow([0.002, 0.004]))
+@pytest.mark.parametrize("radius", rest_slow([0.002, 0.004], 0))
 def test_small_blends_do_not_rest_either(radius: float) -> None:
     """Each way has 120 places, of a few millimetres here."""
     gantry = library_robot("gantry")

@@ -199,7 +199,7 @@ def _assert_rows(problem: VelocityProblem, names: Sequence[str], q: np.ndarray, 
             _close(level.upper, wanted.upper, names[i])
 
 
-@pytest.mark.parametrize("seed", range(ROBOTS))
+@pytest.mark.parametrize("seed", rest_slow(range(ROBOTS), 6))
 def test_the_kernel_states_the_rows(seed: int) -> None:
     model, q, away, rng = _robot(seed)
     tasks = _tasks(rng, model, q, away)
