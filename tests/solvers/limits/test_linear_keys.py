@@ -34,7 +34,7 @@ def fastest_between(q: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 @pytest.mark.parametrize("speed", [0.3, 14.0, 60.0, [3.0, 20.0, 9.0], [10.0, np.inf, 10.0]])
 @pytest.mark.parametrize("kind", ["spherical", "floating"])
 def test_a_ball_that_follows(kind: str, speed: object, backend: str) -> None:

@@ -272,6 +272,7 @@ def test_efforts_that_nothing_can_keep_are_reported():
     assert found.cost_after <= found.cost_before or "better than tracked" not in found.note
 
 
+@pytest.mark.slow
 def test_both_backends_reach_the_same_where_an_effort_hardly_changes():
     """That of a joint about the vertical at frame 0: what differences make of it is rounding. The fingers stay: shut or
     open, they are two optima that cost alike to 2e-5, and rounding chooses."""

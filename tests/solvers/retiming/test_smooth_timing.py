@@ -169,6 +169,7 @@ def test_a_duration_and_an_animation() -> None:
     assert (shares(legal) <= 1.0 + 1e-6).all()
 
 
+@pytest.mark.slow
 def test_it_rests_where_accelerations_would_jump() -> None:
     """At a position limit the path is no spline: what a jerk limit forbids at speed, it does at rest."""
     q = np.tile(PANDA.limits.middle(PANDA.neutral()), (120, 1))

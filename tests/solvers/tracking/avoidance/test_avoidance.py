@@ -227,6 +227,7 @@ def test_what_is_out_of_reach_is_not_a_collision() -> None:
     assert {status.name for status in found.status} == {"OUT_OF_REACH"}
 
 
+@pytest.mark.slow
 def test_what_is_out_of_reach_and_in_something_says_so() -> None:
     """A ball comes over the base of an arm, whose first link cannot leave."""
     arm = planar_arm(2)
