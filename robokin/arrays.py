@@ -110,13 +110,16 @@ def frozen_array(value: object, shape: tuple[int, ...], what: str) -> Array:
     return array
 
 
+_IDENTITY, _LAST_ROW = np.eye(3), np.array([0.0, 0.0, 0.0, 1.0])
+
+
 def frozen_placement(value: object, what: str) -> Array:
     placement = frozen_array(value, (4, 4), what)
     if not np.isfinite(placement).all():
         raise ModelError(f"{what} must be finite")
     rotation = placement[:3, :3]
-    if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
+    if abs(rotation @ rotation.T - _IDENTITY).max() > 1e-6 or np.linalg.det(rotation) < 0:
         raise ModelError(f"{what} is not a rigid placement (its rotation part is not a rotation)")
-    if abs(placement[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
+    if abs(placement[3] - _LAST_ROW).max() > 1e-9:
         raise ModelError(f"{what} is not a rigid placement (its last row is {placement[3].tolist()}, not 0, 0, 0, 1)")
     return placement

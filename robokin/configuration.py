@@ -37,9 +37,7 @@ def random_configuration(model: RobotModel, rng: np.random.Generator) -> Array:
     span = np.full(checked_model(model).nq, 1.0)
     if not isinstance(rng, np.random.Generator):
         raise ConfigurationError(f"rng must be a numpy.random.Generator, as default_rng makes it, not {shown(rng)}")
-    for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
-        if motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL):
-            span[iq] = np.pi
+    span[model.tree.iq[np.isin(model.tree.motion, (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL))]] = np.pi
     bounded_below, bounded_above = np.isfinite(model.lower), np.isfinite(model.upper)
     lower = np.where(bounded_below, model.lower, np.where(bounded_above, model.upper - 2.0 * span, -span))
     upper = np.where(bounded_above, model.upper, lower + 2.0 * span)

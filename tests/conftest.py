@@ -4,6 +4,7 @@ tests of the Blender side a registered add-on and an empty scene."""
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib.util
 import itertools
 import os
@@ -46,6 +47,12 @@ def pytest_report_header() -> str:
     from support.hostile.fuzzing import SEED, VARIABLE
 
     return f"fuzzers: {VARIABLE}={SEED}"
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage need not look again and again through thousands of tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

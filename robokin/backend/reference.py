@@ -35,7 +35,8 @@ class _Expanded:
 
     node: (m,) node of each column. subspace: (m, 6) its twist in the node's frame, where it is constant.
     G: (m, nv), x = G v. supports: (n + 1, m), 1 where the column moves the node.
-    placement: (n, 4, 4). inertia: (n, 6, 6) in the node's frame. is_simple: (n,) nodes of one coordinate.
+    placement: (n, 4, 4). inertia: (n, 6, 6) in the node's frame.
+    turns, slides: (n,) nodes whose one coordinate is an angle, a length; is_simple: either. others: the other nodes.
     """
 
     node: Array
@@ -45,7 +46,10 @@ class _Expanded:
     placement: Array
     frame_placement: Array
     inertia: Array
+    turns: Array
+    slides: Array
     is_simple: Array
+    others: list[int]
 
 
 _known: weakref.WeakKeyDictionary[Tree, _Expanded] = weakref.WeakKeyDictionary()
@@ -73,6 +77,7 @@ def _expand(tree: Tree) -> _Expanded:
         supports[i] = supports[parent] + (node == i)
     G = np.zeros((m, tree.nv))
     G[np.arange(m), np.array(moved, int)] = scales
+    is_simple = np.array([MotionPrimitive(motion).has_axis for motion in tree.motion], bool)
     return _Expanded(
         node=node,
         subspace=np.array(subspaces).reshape(m, 6),
@@ -81,7 +86,10 @@ def _expand(tree: Tree) -> _Expanded:
         placement=se3.unpack(tree.placement),
         frame_placement=se3.unpack(tree.frame_placement),
         inertia=_inertia_matrices(tree.inertia),
-        is_simple=np.array([MotionPrimitive(motion).has_axis for motion in tree.motion], bool),
+        turns=(tree.motion == MotionPrimitive.ROTATION) | (tree.motion == MotionPrimitive.HELICAL),
+        slides=tree.motion == MotionPrimitive.TRANSLATION,
+        is_simple=is_simple,
+        others=np.flatnonzero(~is_simple).tolist(),
     )
 
 
@@ -127,22 +135,22 @@ def _poses(tree: Tree, q: Array) -> Array:
 
 def _motions(tree: Tree, q: Array) -> Array:
     """(..., n, 4, 4) what each node's coordinate does, in the node's frame."""
+    x = _expanded(tree)
     coordinate = tree.scale * q[..., tree.iq] + tree.offset
-    turns = (tree.motion == MotionPrimitive.ROTATION) | (tree.motion == MotionPrimitive.HELICAL)
-    angle = np.where(turns, coordinate, 0.0)
+    angle = np.where(x.turns, coordinate, 0.0)
     T = np.zeros((*coordinate.shape, 4, 4))
     T[..., 0, 0] = T[..., 1, 1] = np.cos(angle)
     T[..., 1, 0] = np.sin(angle)
     T[..., 0, 1] = -T[..., 1, 0]
     T[..., 2, 2] = T[..., 3, 3] = 1.0
-    T[..., 2, 3] = np.where(tree.motion == MotionPrimitive.TRANSLATION, coordinate, tree.pitch * angle)
-    for i in np.flatnonzero(~_expanded(tree).is_simple):
+    T[..., 2, 3] = np.where(x.slides, coordinate, tree.pitch * angle)
+    for i in x.others:
         position, rotation = _free_coordinates(tree, i, q)
         T[..., i, :, :] = se3.placement(quaternion.to_matrix(rotation), position)
     return T
 
 
-def _free_coordinates(tree: Tree, node: int | np.integer, q: Array) -> tuple[Array, Array]:
+def _free_coordinates(tree: Tree, node: int, q: Array) -> tuple[Array, Array]:
     """Position (zero for a ball) and quaternion of a BALL or FREE node."""
     start = tree.iq[node]
     if tree.motion[node] == MotionPrimitive.BALL:
@@ -282,10 +290,10 @@ def effort_derivatives(tree: Tree, q: Array, v: Array, a: Array, z: Array, gravi
 
 
 def integrate(tree: Tree, q: Array, v: Array) -> Array:
-    simple = _expanded(tree).is_simple
+    x = _expanded(tree)
     result = np.array(np.broadcast_to(q, (*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), tree.nq)))
-    result[..., tree.iq[simple]] = q[..., tree.iq[simple]] + v[..., tree.iv[simple]]
-    for i in np.flatnonzero(~simple):
+    result[..., tree.iq[x.is_simple]] = q[..., tree.iq[x.is_simple]] + v[..., tree.iv[x.is_simple]]
+    for i in x.others:
         iq, iv = tree.iq[i], tree.iv[i]
         position, rotation = _free_coordinates(tree, i, q)
         if tree.motion[i] == MotionPrimitive.FREE:
@@ -300,10 +308,10 @@ def integrate(tree: Tree, q: Array, v: Array) -> Array:
 
 
 def difference(tree: Tree, q0: Array, q1: Array) -> Array:
-    simple = _expanded(tree).is_simple
+    x = _expanded(tree)
     v = np.zeros((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), tree.nv))
-    v[..., tree.iv[simple]] = q1[..., tree.iq[simple]] - q0[..., tree.iq[simple]]
-    for i in np.flatnonzero(~simple):
+    v[..., tree.iv[x.is_simple]] = q1[..., tree.iq[x.is_simple]] - q0[..., tree.iq[x.is_simple]]
+    for i in x.others:
         iv = tree.iv[i]
         position0, rotation0 = _free_coordinates(tree, i, q0)
         position1, rotation1 = _free_coordinates(tree, i, q1)

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from ..arrays import Array
+from ..spatial import so3
 
 
 class MotionPrimitive(enum.IntEnum):
@@ -120,7 +121,7 @@ def plane_basis(normal: Array) -> tuple[Array, Array]:
     reference = np.array([1.0, 0.0, 0.0]) if abs(normal[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     u = reference - normal * (reference @ normal)
     u /= np.linalg.norm(u)
-    return u, np.cross(normal, u)
+    return u, so3.cross(normal, u)
 
 
 def _along_axis(*motions: MotionPrimitive) -> Callable[[JointAxes], tuple[Elementary, ...]]:

@@ -104,13 +104,15 @@ def _axis_to_z(axis: bytes) -> Array:
     return frozen_array(columns, (3, 3), "axis")
 
 
+_UPPER_TRIANGLE = np.triu_indices(3)
+
+
 def spatial_inertia(mass: float, com: Array, inertia: Array, placement: Array) -> Array:
     """(10,) packed inertia about the origin of frame A of a body given in frame B, with placement = T_A_B."""
     rotation = placement[:3, :3]
     c = rotation @ com + placement[:3, 3]
-    about_origin = rotation @ inertia @ rotation.T + mass * ((c @ c) * np.eye(3) - np.outer(c, c))
-    upper = about_origin[np.triu_indices(3)]
-    return np.concatenate(([mass], mass * c, upper))
+    about_origin = rotation @ inertia @ rotation.T + mass * ((c @ c) * np.eye(3) - c[:, None] * c)
+    return np.concatenate(([mass], mass * c, about_origin[_UPPER_TRIANGLE]))
 
 
 def compile_tree(

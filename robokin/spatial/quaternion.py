@@ -67,13 +67,16 @@ def log(q: Array) -> Array:
 
 def to_matrix(q: Array) -> Array:
     """(..., 3, 3) rotation matrix of a unit quaternion."""
-    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
-    rows = (
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
-        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    q = np.asarray(q, float)
+    w, x, y, z = (q[..., i] for i in range(4))
+    R = np.empty((*q.shape[:-1], 3, 3))
+    R[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)
+    R[..., 0, 1], R[..., 0, 2] = 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
+    R[..., 1, 0], R[..., 1, 2] = 2.0 * (x * y + w * z), 2.0 * (y * z - w * x)
+    R[..., 1, 1] = 1.0 - 2.0 * (x * x + z * z)
+    R[..., 2, 0], R[..., 2, 1] = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x)
+    R[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    return R
 
 
 def from_matrix(R: Array) -> Array:

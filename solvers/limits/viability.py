@@ -21,6 +21,7 @@ from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive as Elementary
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.rolling import RollingBase
+from ...robokin.spatial import so3
 from ...robokin.spatial.swing_twist import Cone
 from .coupled import balls_are_safe, base_is_safe, braked, shortened
 
@@ -217,7 +218,7 @@ def _sliding_speed(limit: Array, turn: Array) -> Array:
     From the mean axes to those at the ends of a frame a speed v changes by at most n x v sin(θ / 2) and
     (n n' - 1) v θ² / 6, of turns θ about n. Others take at most as much of a limit as its own axis: half at least.
     """
-    across = np.minimum(0.5 * abs(np.cross(np.eye(3), turn)) + np.outer(turn, turn) / 6.0, 1.0)
+    across = np.minimum(0.5 * abs(so3.cross(np.eye(3), turn)) + np.outer(turn, turn) / 6.0, 1.0)
     across[np.diag_indices(3)] = 0.0
     across[np.isinf(limit)] = 0.0
     most = np.full((3, 3), np.inf)

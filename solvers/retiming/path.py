@@ -17,7 +17,7 @@ from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
-from ...robokin.spatial import quaternion, swing_twist
+from ...robokin.spatial import quaternion, so3, swing_twist
 from ..limits.viability import dof_coordinates
 
 LOOKS = 9  # places of an interval where balls are compared with their cones
@@ -122,9 +122,9 @@ class Path:
             if is_free:
                 R = np.swapaxes(quaternion.to_matrix(n), -1, -2)
                 x1, x2, x3 = (np.einsum("...ij,...j->...i", R, rate[..., iq : iq + 3]) for rate in (q1, q2, q3))
-                bent = x2 - np.cross(turn, x1)
+                bent = x2 - so3.cross(turn, x1)
                 first[..., iv : iv + 3], second[..., iv : iv + 3] = x1, bent
-                third[..., iv : iv + 3] = x3 - np.cross(turn, x2 + bent) - np.cross(turn1, x1)
+                third[..., iv : iv + 3] = x3 - so3.cross(turn, x2 + bent) - so3.cross(turn1, x1)
                 iv += 3
             for rate, of_turn in ((first, turn), (second, turn1), (third, turn2)):
                 rate[..., iv : iv + 3] = of_turn

@@ -68,8 +68,8 @@ class Rows:
     def wanted(cls, J: Array, e: Array, weight: Array, part: object, band: object = 0.0) -> Rows:
         """J v dt = e up to `band` (m,) or (): inside it nothing is asked for. Rows of weight 0 are left out."""
         used = weight > 0.0
-        e, band = e[used], np.broadcast_to(np.asarray(band, float), e.shape)[used]
-        return cls(J[used], e - band, e + band, weight[used], np.broadcast_to(np.asarray(part, int), used.shape)[used])
+        e, band = e[used], np.full(e.shape, band, float)[used]
+        return cls(J[used], e - band, e + band, weight[used], np.full(used.shape, part, int)[used])
 
     @classmethod
     def within(cls, J: Array, e: Array, weight: float, part: int, radius: float) -> Rows:

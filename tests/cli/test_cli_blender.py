@@ -14,6 +14,7 @@ import yaml
 from robokin_addon.robokin import load_urdf
 from robokin_addon.robokin.inertia import implausible_links
 from support.command import report, run
+from support.few import rest_slow
 from support.oracles.compare import compare_models
 from support.program import program
 from support.robots import robot, robot_data
@@ -106,7 +107,7 @@ def wanted(frame: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("root", ["fixed", "floating", "planar"])
-@pytest.mark.parametrize("name", ["panda", "ur5_robot", "tiago_dual", "anymal"])
+@pytest.mark.parametrize("name", rest_slow(["panda", "ur5_robot", "anymal", "tiago_dual"], 3))
 def test_an_imported_robot_is_the_robot(name, root, capsys, tmp_path) -> None:
     blend = tmp_path / "robot.blend"
     done = run(capsys, "import", robot(name), "-o", blend, "--root", root, "--no-meshes")

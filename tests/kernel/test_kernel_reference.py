@@ -13,6 +13,7 @@ from robokin_addon.robokin.backend import Reference, get_backend, parallel
 from robokin_addon.robokin.backend import native as native_module
 from robokin_addon.robokin.backend.library import model_struct
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, MotionPrimitive
+from support.few import rest_slow
 from support.random_problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
@@ -85,7 +86,7 @@ def assert_equal_fields(native, twin, model: RobotModel, rng: np.random.Generato
 
 
 @pytest.mark.parametrize("root", ["fixed", "floating", "planar"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", rest_slow(range(8), 4))
 def test_random_trees(native, twin, every_motion, seed, root):
     model = random_robot(seed, joints=14, root=root, types=every_motion)
     assert {MotionPrimitive(m) for m in model.tree.motion} == set(MotionPrimitive)

@@ -17,6 +17,7 @@ from robokin_addon.cli.text.tasks import KINDS
 from robokin_addon.properties.task_kinds import KINDS as TASK_KINDS
 from robokin_addon.solvers import Status
 from support.robots import robot
+from support.sources import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (".", "docs", "examples", "benchmarks", "kernel")
@@ -69,7 +70,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def sources(part: str) -> list[ast.Module]:
-    return [ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / part).rglob("*.py"))]
+    return [parsed(path) for path in sorted((ROOT / part).rglob("*.py"))]
 
 
 @cache

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.sources import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "robokin_addon"
@@ -72,11 +73,6 @@ class Import:
         self.module, self.target, self.relative, self.at_load, self.name = module, target, relative, at_load, name
         self.for_types = False
         self.where = f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def imports_of(module: str) -> Iterator[Import]:
@@ -322,7 +318,7 @@ def test_tests_use_the_one_package_name() -> None:
     suspect = re.compile(rf"^\s*(from ({named})\b|import .*\b({named})\b)", re.MULTILINE)
     for path in sorted((ROOT / "tests").rglob("*.py")):
         text = path.read_text("utf-8")
-        for node in ast.walk(ast.parse(text)) if suspect.search(text) else ():  # to parse all takes seconds
+        for node in ast.walk(parsed(path)) if suspect.search(text) else ():  # to parse all takes seconds
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]

@@ -8,6 +8,8 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+from support.sources import parsed
+
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("robokin", "solvers", "properties", "scene", "operators", "panels", "cli")
 OPENINGS = (
@@ -33,7 +35,7 @@ def nodes() -> list[tuple[str, ast.AST]]:
         (str(path.relative_to(ROOT)), node)
         for part in PARTS
         for path in sorted((ROOT / part).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, wanted)
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 
@@ -14,8 +15,9 @@ def robot_data() -> Path:
     return folder
 
 
-def all_urdfs() -> list[Path]:
-    return sorted(robot_data().rglob("*.urdf"))
+@cache
+def all_urdfs() -> tuple[Path, ...]:
+    return tuple(sorted(robot_data().rglob("*.urdf")))
 
 
 def robot(name: str) -> Path:

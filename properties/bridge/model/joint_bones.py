@@ -17,6 +17,7 @@ import numpy as np
 from ....robokin.arrays import Array
 from ....robokin.model.joint_types import Elementary, MotionPrimitive, plane_basis
 from ....robokin.model.robot import Joint
+from ....robokin.spatial import so3
 
 _ALONG = 1e-6  # between two unit vectors, entry by entry, that count as the same
 # Cosine and sine between a bone and -Y, between which Blender keeps it less exactly.
@@ -118,7 +119,7 @@ def _frame_along(main: Array, second: Array | None) -> Array:
         second = across[np.argmin(abs(across @ main).round(6))]
     second = second - main * (main @ second)
     second /= np.linalg.norm(second)
-    return np.column_stack((np.cross(main, second), main, second))
+    return np.column_stack((so3.cross(main, second), main, second))
 
 
 def _best_roll(frame: Array, rest: Array, parent: Array) -> Array:
@@ -133,6 +134,6 @@ def _kept(direction: Array, parent: Array) -> bool:
     and, in Edit Mode, of the armature: up to 3e-5, which all bones below inherit. At -Y itself it is exact.
     """
     for y in (np.array([0.0, 1.0, 0.0]), parent):
-        if direction @ y < _BACKWARD and np.linalg.norm(np.cross(direction, y)) > _EXACT:
+        if direction @ y < _BACKWARD and np.linalg.norm(so3.cross(direction, y)) > _EXACT:
             return False
     return True

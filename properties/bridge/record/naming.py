@@ -39,7 +39,9 @@ def named_apart(
     taken = set(owners)
     result = {}
     for name, record in records.items():
-        joint, link = dataclasses.replace(record.joint, name=new_names[name]), record.link
+        joint, link = record.joint, record.link
+        if joint.name != new_names[name]:
+            joint = dataclasses.replace(joint, name=new_names[name])
         if joint.mimic is not None:
             followed = _new_name(joint.mimic.joint, name, records, parents, new_names)
             joint = dataclasses.replace(joint, mimic=dataclasses.replace(joint.mimic, joint=followed))

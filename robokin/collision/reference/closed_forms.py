@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
+from ...spatial import so3
 from ..core import Core
 from .pair import LEAST, TOUCHING, Pair, across
 
@@ -59,7 +60,7 @@ def _between_segments(p: Pair) -> tuple[float, Array, Array]:
 
 def _normal(x: Array, d: Array, e: Array, is_short: bool, is_across_d: bool, is_across_e: bool) -> Array:
     """Unit vector along x and across the segments with the halves d and e as far as asked."""
-    n, c, longer = x, np.cross(d, e), e if d @ d < e @ e else d
+    n, c, longer = x, so3.cross(d, e), e if d @ d < e @ e else d
     product, crossed, are_both = float(d @ d) * float(e @ e), float(c @ c), is_across_d and is_across_e
     if is_short and not crossed > PARALLEL**2 * product:
         n = across(longer)
@@ -77,10 +78,10 @@ def _normal(x: Array, d: Array, e: Array, is_short: bool, is_across_d: bool, is_
 def _nearest_shares(w: Array, d: Array, e: Array) -> tuple[float, float]:
     """Shares of the halves d and e, within 1, in the nearest points of two segments whose middles are w apart. Of
     parallel ones the middle of what is beside each other is nearest."""
-    c = np.cross(d, e)
+    c = so3.cross(d, e)
     dd, ee, de, along, s, t = float(d @ d), float(e @ e), float(d @ e), float(w @ d), 0.0, 0.0
     if c @ c > PARALLEL**2 * dd * ee:
-        s = min(max(float(np.cross(w, e) @ c) / float(c @ c), -1.0), 1.0)
+        s = min(max(float(so3.cross(w, e) @ c) / float(c @ c), -1.0), 1.0)
     elif dd > 0.0:
         place, half = along / dd, abs(de) / dd
         s = min(max(0.5 * (max(-1.0, place - half) + min(1.0, place + half)), -1.0), 1.0)

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from ...arrays import Array
+from ...spatial import so3
 from .pair import Pair
 
 MOST_ROUNDS = 256
@@ -85,7 +86,7 @@ def _turned(p: Pair, simplex: Array, n: Array) -> Array | None:
     if not H[0, 0] > 0.0:
         return None
     for disc, z in discs:
-        t = np.cross(z, n)
+        t = so3.cross(z, n)
         sine = np.linalg.norm(t)
         if sine < COAXIAL:
             return None
@@ -142,10 +143,10 @@ def _affine_shares(corners: Array) -> Array | None:
         if len(p) == 2:
             weight, parts = e[0] @ e[0], [-(x @ e[0])]
         elif len(p) == 3:
-            n = np.cross(e[0], e[1])
-            weight, parts = n @ n, [n @ np.cross(e[1], x), n @ np.cross(x, e[0])]
+            n = so3.cross(e[0], e[1])
+            weight, parts = n @ n, [n @ so3.cross(e[1], x), n @ so3.cross(x, e[0])]
         else:
-            crossed = [np.cross(e[1], e[2]), np.cross(e[2], e[0]), np.cross(e[0], e[1])]
+            crossed = [so3.cross(e[1], e[2]), so3.cross(e[2], e[0]), so3.cross(e[0], e[1])]
             weight, parts = crossed[2] @ e[2], [-(x @ c) for c in crossed]
         if weight == 0.0:
             return None

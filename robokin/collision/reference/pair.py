@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import Array
+from ...spatial import so3
 from ..core import Core
 
 CHUNK = 4096  # directions looked at together: what the cache holds
@@ -73,7 +74,7 @@ class Pair:
 def across(x: Array) -> Array:
     """(3,) unit vector across x, or any where x is 0."""
     axis = np.eye(3)[np.argmin(abs(x))]
-    n = np.cross(x, axis)
+    n = so3.cross(x, axis)
     length = np.linalg.norm(n)
     return n / length if length > LEAST else axis
 

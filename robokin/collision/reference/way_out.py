@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
+from ...spatial import so3
 from ..core import Core
 from .nearest import look_back
 from .pair import Pair, across
@@ -49,7 +50,7 @@ def _normals(p: Pair) -> Array:
         found.append(shape.normals @ R.T)
         if shape.disc > 0.0:
             found.append(_CIRCLE @ R.T)
-    crossed = np.cross((_edges(p.a) @ p.Ra.T)[:, None], _edges(p.b) @ p.Rb.T).reshape(-1, 3)
+    crossed = so3.cross((_edges(p.a) @ p.Ra.T)[:, None], _edges(p.b) @ p.Rb.T).reshape(-1, 3)
     length = np.linalg.norm(crossed, axis=1)
     skew = length > PARALLEL
     return np.concatenate((*found, crossed[skew] / length[skew, None]))
@@ -67,7 +68,7 @@ def _across(p: Pair) -> Array:
     elif len(p.b.edges):
         along = p.Rb @ p.b.edges[0]
     n = across(along)
-    return np.stack((n, np.cross(along, n)))
+    return np.stack((n, so3.cross(along, n)))
 
 
 def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:

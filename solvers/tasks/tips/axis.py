@@ -10,6 +10,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.model.tree import axis_to_z
+from ....robokin.spatial import so3
 from ...fixed_arrays import cached_settings
 from ...kinematics.state import State
 from ..base import Forms, Rows
@@ -104,7 +105,7 @@ class AxisTask(FrameTask):
 
 def alignment(a: Array, d: Array) -> tuple[Array, Array]:
     """The rotation vector e (3,) that turns unit vector a into d, and A (3, 3) with d(e)/dt = -A w for a turning a."""
-    turn = np.cross(a, d)
+    turn = so3.cross(a, d)
     sine, cosine = math.sqrt(turn @ turn), a @ d
     angle = math.atan2(sine, cosine)
     if sine > 1e-9:
@@ -114,9 +115,9 @@ def alignment(a: Array, d: Array) -> tuple[Array, Array]:
     else:
         x = np.zeros(3)
         x[np.argmin(abs(a))] = 1.0
-        n = np.cross(a, x)
+        n = so3.cross(a, x)
         n /= math.sqrt(n @ n)
         ratio = 1.0  # aligned: the limit; opposite: singular, where any finite value gives a step away
         e = turn if cosine > 0.0 else angle * n
-    t = np.cross(n, a)
+    t = so3.cross(n, a)
     return e, np.outer(n, n) + ratio * np.outer(cosine * t - sine * a, t)

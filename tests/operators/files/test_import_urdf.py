@@ -11,6 +11,7 @@ import pytest
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.robokin.model.geometry import Mesh
+from support.few import rest_slow
 from support.robots import all_urdfs, robot
 
 
@@ -51,7 +52,7 @@ def assert_visuals_stand_where_the_model_says(obj: bpy.types.Object) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5_robot", "so101", "quadrotor_base", "hyq_no_sensors"])
-@pytest.mark.parametrize("unit", [1.0, 0.01])
+@pytest.mark.parametrize("unit", rest_slow([0.01, 1.0]))
 def test_meshes_move_with_their_links(scene: bpy.types.Scene, name: str, unit: float) -> None:
     scene.unit_settings.scale_length = unit
     obj = import_urdf(robot(name))

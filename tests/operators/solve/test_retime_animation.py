@@ -107,6 +107,7 @@ def test_jerk_tool_speed_and_power_are_limited_and_what_binds_is_shown(animated)
     assert bpy.context.scene.frame_current == rows[1].first
 
 
+@pytest.mark.slow
 def test_drives_and_accelerations_of_tools_are_limited_and_lengths_are_those_of_the_scene(animated):
     settings = animated.robokin.solver
     drive = animated.data.bones["panda_joint2"].robokin

@@ -18,6 +18,7 @@ from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.panels import draw, draw_popover
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, model_of, world_error
+from support.few import rest_slow
 from support.robots import robot as urdf
 
 
@@ -80,7 +81,9 @@ def room(model, start, q):
     return (np.minimum(q - model.lower, model.upper - q)[moved] / (model.upper - model.lower)[moved]).min()
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5_robot", "xarm7", "z1", "so101", "tiago", "puma560", "desk_arm"])
+@pytest.mark.parametrize(
+    "name", rest_slow(["panda", "z1", "so101", "puma560", "desk_arm", "ur5_robot", "xarm7", "tiago"], 5)
+)
 def test_the_base_comes_along_the_ground_as_far_as_is_needed_and_no_farther(scene, name):
     """Eight ways: half of the targets are lower than the tool and half higher, some too high for the arm."""
     if name in ROBOTS:
@@ -307,7 +310,9 @@ def hard_scene(name, rng, live):
     return robot
 
 
-@pytest.mark.parametrize("name", ["panda", "scara", "gantry", "desk_arm", "planar_3r", "mobile_arm", "z1"])
+@pytest.mark.parametrize(
+    "name", rest_slow(["panda", "scara", "planar_3r", "mobile_arm", "gantry", "desk_arm", "z1"], 4)
+)
 def test_a_remedy_brings_the_tasks_nearer_or_says_that_it_does_not(scene, name):
     tried = 0
     for seed in range(4):

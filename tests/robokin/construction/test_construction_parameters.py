@@ -27,6 +27,7 @@ from robokin_addon.robokin import (
     space_jacobian,
 )
 from robokin_addon.robokin.construction import DHTable, ScrewTable
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.random_problems.random_arms import random_arm
 from support.random_problems.random_trees import random_placement, random_robot
@@ -64,7 +65,7 @@ def way(model: RobotModel, tip: str) -> list[str]:
     return found[::-1]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", rest_slow(range(30), 15))
 def test_random_robots(seed: int) -> None:
     """Any placement of any joint that is a sequence of axes, in a tree, on any base."""
     root = ("fixed", "planar", "floating")[seed % 3]

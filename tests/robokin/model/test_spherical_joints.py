@@ -24,6 +24,7 @@ from robokin_addon.robokin.spatial import swing_twist
 from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Status, solve_ik, track, velocity_step
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion
+from support.few import rest_slow
 from support.oracles.cone_oracle import excess
 from support.oracles.pinocchio_oracle import Oracle
 from support.random_problems.random_trees import random_placement
@@ -120,7 +121,7 @@ def test_reachable_targets_are_met_inside_the_cones():
     assert met >= 0.999 * count
 
 
-@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 3, 4, 5))])
+@pytest.mark.parametrize("seed", rest_slow([2, 1, 0, 3, 4, 5]))
 def test_both_backends_take_the_same_steps(seed):
     model, rng = arm(seed), np.random.default_rng(seed + 50)
     tip = model.links[-1].name
@@ -176,6 +177,7 @@ def test_tracking_keeps_all_limits_at_every_frame(seed, acceleration, backend):
     assert not report.violations
 
 
+@pytest.mark.slow
 def test_both_trackers_agree():
     for seed in range(2):
         model, rng = arm(seed, velocity=2.0), np.random.default_rng(seed)
@@ -190,7 +192,7 @@ def test_both_trackers_agree():
             assert abs(difference(model, a, b)).max() < 1e-6
 
 
-@pytest.mark.parametrize("acceleration", [math.inf, 4.0])
+@pytest.mark.parametrize("acceleration", rest_slow([math.inf, 4.0]))
 @pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 def test_differential_steps_stay_in_the_cones(acceleration, backend):
     for seed in (0, 1, 4):

@@ -142,7 +142,7 @@ LONG = {
 
 @pytest.mark.parametrize("case", LONG)
 def test_any_text_ends_in_time(case):
-    before = time.perf_counter()
+    before = time.process_time()
     with bounded(60, case), suppress(FileFormatError):
         read(LONG[case])
-    assert time.perf_counter() - before < 5.0
+    assert time.process_time() - before < 5.0

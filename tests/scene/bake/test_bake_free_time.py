@@ -82,6 +82,7 @@ def test_it_brakes_before_it_rests(scene):
     assert cost.evaluate(last) > 1e-3 > cost.evaluate(2 * FRAMES)
 
 
+@pytest.mark.slow
 def test_a_target_that_stops_between_frames_gets_the_time_that_this_needs(scene):
     """Where frames lie, its stop is twice as sharp as where they were sought."""
     scene.frame_start, scene.frame_end = 1, 48

@@ -172,6 +172,7 @@ def test_the_preview_is_the_way_that_is_baked(scene, program):
     assert readouts.moves(program).failing == 2 and readouts.moves(program).start == 1
 
 
+@pytest.mark.slow
 def test_a_curve_blends_and_the_stretches_are_reported(scene, program):
     moves = program.robokin.moves
     data = bpy.data.curves.new("way", "CURVE")

@@ -20,6 +20,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.library import ROBOTS
 from support.blender.scene_robots import add_target, world_error
+from support.few import these_slow
 
 FRAMES = 36
 FPS = 24.0
@@ -50,7 +51,7 @@ def path(model: RobotModel, start: np.ndarray, rng: np.random.Generator) -> np.n
     return np.array(found)
 
 
-@pytest.mark.parametrize("name", list(ROBOTS))
+@pytest.mark.parametrize("name", these_slow(ROBOTS, "humanoid", "puppet"))
 def test_a_short_path(scene: bpy.types.Scene, name: str) -> None:
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, int(FPS)
     bpy.ops.robokin.add_robot(robot=name)

@@ -14,6 +14,7 @@ from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.collision import Box, distance
 from robokin_addon.scene.examples import EXAMPLES
 from support.blender.scene_tasks import shown
+from support.few import rest_slow
 
 NEAR = 1e-4  # [m] asked for, at frames and half frames
 SLIP = 1e-5  # [m/s] of the wheels sideways, from the written curves
@@ -31,7 +32,7 @@ def baked(scene, name):
     return robot
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "nut"])
+@pytest.mark.parametrize("name", rest_slow(name for name in EXAMPLES if name != "nut"))
 def test_what_the_paper_asks_holds_between_frames_too(scene, name):
     robot = baked(scene, name)
     platform_rolls(name, robot)

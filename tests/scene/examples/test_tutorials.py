@@ -39,6 +39,7 @@ def halves():
         yield half / 2.0
 
 
+@pytest.mark.slow
 def test_two_laser_circles(scene):
     robot = followed("tutorial-lasers.md")
     away = []

@@ -91,7 +91,7 @@ def _differences(function, state: State) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", POTENTIALS)
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", rest_slow(range(9), 5))
 def test_gradient_is_the_derivative_of_the_potential(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     model, state = _robot(seed, rng)

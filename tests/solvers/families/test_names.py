@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.solvers import PoseTask, PostureProblem
+from support.few import rest_slow
 from support.problems.family_robots import RANDOM_FAMILIES, family_robot, random_family, screw_robot, screws_of
 
 ARMS = ("kr6", "irb140", "puma560", "ur5")
@@ -29,7 +30,7 @@ def points(model: RobotModel, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 @pytest.mark.parametrize("name", ARMS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rest_slow(range(3), 2))
 def test_names_say_where_the_elbow_is(name: str, seed: int) -> None:
     """Of postures that reach out level, so that up and down mean something, with axes of any sign."""
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from robokin_addon.robokin.backend.library import load_library
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, Task
 from robokin_addon.solvers.families.family import FAMILY_RECORD
+from support.few import these_slow
 from support.problems.family_robots import LIBRARY, RANDOM_FAMILIES, TABLES, family_robot, random_family
 
 
@@ -37,7 +38,7 @@ def test_named_robots(name: str) -> None:
     compare(model, model.link_names[-1], 20)
 
 
-@pytest.mark.parametrize("name", RANDOM_FAMILIES)
+@pytest.mark.parametrize("name", these_slow(RANDOM_FAMILIES, "shoulder and wrist"))
 def test_random_families(name: str) -> None:
     compare(random_family(name, np.random.default_rng(11)), "tool", 10)
 

@@ -8,6 +8,7 @@ import pytest
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, forward_kinematics, load_urdf
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, Task
+from support.few import rest_slow
 from support.problems.family_robots import (
     RANDOM_FAMILIES,
     ROBUST,
@@ -65,7 +66,7 @@ def test_positions() -> None:
 
 
 @pytest.mark.parametrize("name", RANDOM_FAMILIES)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_slow(range(4), 2))
 def test_frames_signs_and_zeros_do_not_matter(name: str, seed: int) -> None:
     """The same arm, its base and tip elsewhere, some axes the other way, zero in another pose: the same postures."""
     rng = np.random.default_rng(seed)
@@ -113,7 +114,7 @@ def test_what_is_nearly_a_family_is_none(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in RANDOM_FAMILIES if name not in ROBUST])
-@pytest.mark.parametrize("off", [1e-9, 4e-6])
+@pytest.mark.parametrize("off", rest_slow([4e-6, 1e-9]))
 def test_rounded_axes_do_not_matter(name: str, off: float) -> None:
     """As of 1.5708 for a right angle: the postures are those of the robot, not of the ideal one."""
     lost = told = 0

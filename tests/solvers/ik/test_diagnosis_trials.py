@@ -14,6 +14,7 @@ from robokin_addon.solvers.ik.diagnosis import BUDGET, LOOKS
 from robokin_addon.solvers.ik.level_ik import ITERATIONS, TRIALS, LevelIK
 from robokin_addon.solvers.results import Status
 from support.engine.stacks import FRAMES, engine_stack
+from support.few import rest_slow
 
 SEEDS = range(12)
 
@@ -32,7 +33,9 @@ def begun(search: LevelIK) -> Work:
     return work
 
 
-@pytest.mark.parametrize(("robot", "backend"), [("talos", "native"), ("panda", "native"), ("planar 4R", "numpy")])
+@pytest.mark.parametrize(
+    ("robot", "backend"), rest_slow([("talos", "native"), ("panda", "native"), ("planar 4R", "numpy")], 2)
+)
 def test_a_trial_meets_what_a_search_meets_and_settles_nothing(robot: str, backend: str) -> None:
     """A search that fails brings each level as near as it can be, by hundreds of steps which a trial spares."""
     met = longer = 0

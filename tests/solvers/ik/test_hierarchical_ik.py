@@ -52,6 +52,7 @@ from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks.base import residuals
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.every_task import every_task, sphere
+from support.few import rest_slow
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.levels import in_levels
 from support.random_problems.random_trees import random_robot
@@ -228,7 +229,7 @@ def test_loops_close_exactly_whatever_their_tolerance(crank: float) -> None:
     assert not far.converged and far.residuals[0]["position"] < 1e-10
 
 
-@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_a_loop_that_cannot_be_closed_is_as_nearly_closed_as_can_be(backend: str) -> None:
     """Two limbs of 0.5 m and 0.3 m whose shoulders are 1 m apart point at each other."""
     names = ("ground", "crank", "coupler", "rocker")

@@ -42,7 +42,7 @@ def _both(
     ]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", rest_slow(range(60), 20))
 def test_kernel_equals_reference(seed: int) -> None:
     model, tasks, start = _case(seed)
     native, numpy = _both(model, tasks, None if seed % 2 else start, 4, seed)
@@ -82,7 +82,7 @@ def test_rounding_at_limits_draws_no_other_restarts(seed: int) -> None:
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", rest_slow(range(60), 20))
 def test_best_effort_is_inside_the_limits_and_is_what_the_residuals_say(seed: int, backend: str) -> None:
     model, tasks, start = _case(seed + 100)
     problem = IKProblem(model, tasks, backend=backend, attempts=4)

@@ -9,6 +9,7 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel
 from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.solvers import PoseTask, optimize_motion, track
+from support.few import rest_slow
 
 DT, FRAMES = 1 / 25, 12
 
@@ -33,7 +34,7 @@ def fastest_between(q: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 @pytest.mark.parametrize("speed", [0.3, 14.0, 60.0, [3.0, 20.0, 9.0], [10.0, np.inf, 10.0]])
 @pytest.mark.parametrize("kind", ["spherical", "floating"])
 def test_a_ball_that_follows(kind: str, speed: object, backend: str) -> None:
@@ -68,7 +69,7 @@ TURNS = (0.5, 8.0, [1.0, 0.2, 6.0], [3.0, 3.0, np.inf], np.inf)
     ("slide", "turn", "backend"),
     [
         *((*each, "native") for each in product(SLIDES, TURNS)),
-        *((*each, "numpy") for each in zip(SLIDES, (*TURNS, 8.0), strict=True)),
+        *rest_slow([(*each, "numpy") for each in zip(SLIDES, (*TURNS, 8.0), strict=True)], 3),
     ],
 )
 def test_a_floating_joint_that_slides_and_turns(slide: object, turn: object, backend: str) -> None:

@@ -21,6 +21,7 @@ from robokin_addon.solvers.motion.rolled import rolled, wheel_slip
 from robokin_addon.solvers.progress import finish
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.spatial.transform import Rotation
+from support.few import these_slow
 from support.problems.limits import with_rates
 from support.robots import robot
 
@@ -139,7 +140,7 @@ def kept_and_needed(model: RobotModel, seeds: range, *bounds: float) -> tuple[in
     return tuple(np.sum(counts, axis=0).tolist())
 
 
-@pytest.mark.parametrize("name", ["panda", "puppet", "gantry", "z1", "solo12"])
+@pytest.mark.parametrize("name", these_slow(["panda", "puppet", "gantry", "z1", "solo12"], "gantry", "solo12"))
 def test_the_count_is_what_the_bound_needs(name: str) -> None:
     """Against all sets of keys, of arms, balls, slides and a floating base."""
     roots = {"z1": "fixed", "solo12": "floating"}

@@ -88,6 +88,7 @@ def following(model, path, **given):
     return optimize_motion(model, [PositionTask(tip, targets[0][0])], targets, path[0], DT, gravity=GRAVITY, **given)
 
 
+@pytest.mark.slow
 def test_weak_drives_keep_their_efforts_however_fast_the_target_is():
     """They can little more than hold the arm."""
     model, path = fast_path(7)
@@ -271,6 +272,7 @@ def test_efforts_that_nothing_can_keep_are_reported():
     assert found.cost_after <= found.cost_before or "better than tracked" not in found.note
 
 
+@pytest.mark.slow
 def test_both_backends_reach_the_same_where_an_effort_hardly_changes():
     """That of a joint about the vertical at frame 0: what differences make of it is rounding. The fingers stay: shut or
     open, they are two optima that cost alike to 2e-5, and rounding chooses."""
@@ -284,6 +286,7 @@ def test_both_backends_reach_the_same_where_an_effort_hardly_changes():
     np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_frames_that_an_obstacle_holds_leave_the_others_their_optimum():
     """Steps that lead far from what is held do not come back: a filter that takes them stops at 1e-4."""
     model = clothed(load_urdf(robot("xarm7")), 0.04)

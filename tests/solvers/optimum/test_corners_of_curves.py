@@ -12,6 +12,7 @@ from robokin_addon.solvers.criteria import JointSprings, Manipulability, Potenti
 from robokin_addon.solvers.criteria.objective import Objective
 from robokin_addon.solvers.optimum.constraint_manifold import ConstraintManifold
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
+from support.few import rest_slow
 from support.problems.optimum_problems import real
 
 NEAR = 0.02  # metres along a curve, on both sides of an optimum
@@ -63,7 +64,7 @@ def test_several_curves_at_once(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("corners", [6, 40])
+@pytest.mark.parametrize("corners", rest_slow([6, 40]))
 @pytest.mark.parametrize(
     "criteria",
     [[JointSprings()], [JointSprings(), Manipulability()], [SmallestSingularValue(), JointSprings()]],

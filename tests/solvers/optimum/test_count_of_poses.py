@@ -41,7 +41,7 @@ def test_a_search_ends_after_so_many_poses(
 
 
 @pytest.mark.parametrize(
-    ("seed", "backend"), [(2, "native"), (14, "native"), *rest_slow([(2, "numpy"), (14, "numpy")])]
+    ("seed", "backend"), rest_slow([(2, "native"), (14, "native"), (2, "numpy"), (14, "numpy")], 2)
 )
 def test_steps_that_a_loop_lets_be_short_only_are_few(backend: str, seed: int) -> None:
     """A loop and a place that is not met keep a step from being long, and the next ones, too: each starts about where

@@ -57,6 +57,7 @@ from robokin_addon.solvers.optimum.sqp import UNMET_ITERATIONS, StaticOptimum, m
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.tasks.tips.advance import Advance
 from support.blender.every_task import every_task
+from support.few import rest_slow
 from support.oracles.task_oracle import TaskOracle
 from support.problems.optimum_problems import OptimumProblem, optimum_problem, real
 
@@ -99,7 +100,7 @@ def _agree(kind: str, seeds: range) -> tuple[int, int, int]:
     return count, same, others
 
 
-@pytest.mark.parametrize("kind", ["arm", "tree"])
+@pytest.mark.parametrize("kind", rest_slow(["arm", "tree"]))
 def test_kernel_and_numpy_find_the_same(kind: str) -> None:
     count, same, others = _agree(kind, range(6))
     assert same >= count - 1 and others == 0
@@ -147,7 +148,7 @@ def _has_cones(model: RobotModel) -> bool:
     )
 
 
-@pytest.mark.parametrize("kind", ["arm", "tree", "legged"])
+@pytest.mark.parametrize("kind", rest_slow(["arm", "tree", "legged"], 2))
 def test_optima_of_the_kernel_are_stationary(kind: str) -> None:
     checked = 0
     for seed in range(200, 220):
@@ -236,7 +237,7 @@ def _conflict(robot: tuple[str, str], seed: int) -> OptimumProblem:
     ("robot", "seeds", "count", "backends"),
     [
         (("panda", "fixed"), range(16), 13, ("native",)),
-        (("panda", "fixed"), range(5), 4, ("native", "numpy")),
+        pytest.param(("panda", "fixed"), range(5), 4, ("native", "numpy"), marks=pytest.mark.slow),
         (("solo12", "fixed"), range(12), 4, ("native",)),
         (("solo12", "fixed"), range(5), 1, ("native", "numpy")),
         (("talos_reduced", "fixed"), range(12), 3, ("native",)),

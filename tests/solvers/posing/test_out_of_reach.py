@@ -51,6 +51,7 @@ def test_each_pose_is_legal_and_as_near_as_further_solves_come():
     assert sum(iterations[4:]) < ITERATIONS_OF_ALL
 
 
+@pytest.mark.slow
 def test_both_backends_find_the_same():
     for native, reference in zip(humanoid("native", 2), humanoid("numpy", 2), strict=True):
         assert native[0].iterations == reference[0].iterations

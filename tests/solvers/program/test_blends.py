@@ -96,6 +96,7 @@ def test_a_spline_passes_its_points_and_a_curve_is_followed_at_its_speed() -> No
     assert 0.0499 < speeds.max() <= 0.05 * (1.0 + 1e-6) and np.median(speeds) > 0.045
 
 
+@pytest.mark.slow
 def test_finer_samples_of_a_smooth_curve_do_not_hinder_its_speed() -> None:
     turns = [np.linspace(0.0, 2.0 * np.pi, count + 1)[:, None] for count in (96, 400)]
     ring = [HOME + 0.08 * np.hstack((np.cos(turn) - 1.0, np.sin(turn), 0.0 * turn)) for turn in turns]
@@ -119,7 +120,7 @@ def test_a_blend_into_a_move_that_goes_nowhere(count: int) -> None:
     assert end == pytest.approx(PANDA.joint_values(START) | {joint: 0.5}, abs=1e-9)
 
 
-@pytest.mark.parametrize("radius", rest_slow([0.002, 0.004]))
+@pytest.mark.parametrize("radius", rest_slow([0.002, 0.004], 0))
 def test_small_blends_do_not_rest_either(radius: float) -> None:
     """Each way has 120 places, of a few millimetres here."""
     gantry = library_robot("gantry")

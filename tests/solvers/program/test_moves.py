@@ -202,6 +202,7 @@ def test_the_commands(capsys, tmp_path) -> None:
     assert run(capsys, "move", tmp_path / "panda.urdf", "--moves", tmp_path / "no.json", "-o", made).refused("no.json")
 
 
+@pytest.mark.slow
 def test_drives_and_tools_are_limited_all_at_once(tmp_path, capsys) -> None:
     """Of joint moves, lines and moves timed by hand; what comes is compared sample by sample."""
     model = load_urdf(robot("panda"))

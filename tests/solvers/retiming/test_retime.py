@@ -94,7 +94,7 @@ def test_as_fast_as_toppra_and_inside_the_limits() -> None:
         assert max(nearest) < 1e-9  # the shape stays
 
 
-@pytest.mark.parametrize("count", [5, 12, 40])
+@pytest.mark.parametrize("count", rest_slow([12, 5, 40]))
 def test_as_fast_as_toppra_on_a_grid_that_is_fine_everywhere(count: int) -> None:
     model, rng = library_robot("panda"), np.random.default_rng(count)
     way = waypoints(model, rng, count)
@@ -301,7 +301,7 @@ def test_as_animated_but_legal() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "steps"),
-    [(None, 12), (None, 24), (None, 96), *rest_slow([({"jerk": 1e4}, 12), ({"jerk": 1e4}, 24), ({"jerk": 1e4}, 96)])],
+    rest_slow([(limits, steps) for limits in (None, {"jerk": 1e4}) for steps in (12, 24, 96)], 3),
 )
 def test_from_rest_to_rest_a_legal_animation_stays_as_it_is(limits, steps) -> None:
     model, u = library_robot("panda"), np.linspace(0.0, 1.0, steps + 1)

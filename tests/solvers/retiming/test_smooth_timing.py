@@ -18,6 +18,7 @@ from robokin_addon.robokin import (
 from robokin_addon.solvers import Motion, Retimed, point_to_point, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
 from robokin_addon.solvers.retiming import smooth_timing
+from support.few import rest_slow
 
 GRAVITY = (0.0, 0.0, -9.81)
 PANDA = library_robot("panda")
@@ -155,6 +156,7 @@ def test_balls_and_floating_joints_have_jerks() -> None:
     assert np.median(abs(by_differences - found.jerk(t))) < 1e-4
 
 
+@pytest.mark.slow
 def test_a_duration_and_an_animation() -> None:
     way = panda_way(7)
     fast = retime(PANDA, way, {"jerk": 100.0})
@@ -167,6 +169,7 @@ def test_a_duration_and_an_animation() -> None:
     assert (shares(legal) <= 1.0 + 1e-6).all()
 
 
+@pytest.mark.slow
 def test_it_rests_where_accelerations_would_jump() -> None:
     """At a position limit the path is no spline: what a jerk limit forbids at speed, it does at rest."""
     q = np.tile(PANDA.limits.middle(PANDA.neutral()), (120, 1))
@@ -209,7 +212,7 @@ def _two(upper: float) -> list[Joint]:
     ]
 
 
-@pytest.mark.parametrize("jerk", [1e3, 1e6])
+@pytest.mark.parametrize("jerk", rest_slow([1e3, 1e6]))
 def test_jerks_that_last_for_less_than_a_cell_hardly_cost_time(jerk: float) -> None:
     model = library_robot("puma560")
     start = model.limits.middle(model.neutral())

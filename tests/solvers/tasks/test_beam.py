@@ -47,6 +47,7 @@ def spots(T: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_two_spots_go_round_their_circles_at_their_speeds() -> None:
     """Each spot: a row across its circle with feedback, one along it with the speed. No drift in 5 s."""
     robot = library_robot("mobile_arm")

@@ -33,6 +33,7 @@ from robokin_addon.solvers.tasks import Rows
 from robokin_addon.solvers.velocity.native import NativeStep
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.engine.goals import random_goal
+from support.few import rest_slow, these_slow
 from support.problems.obstructed import random_scene
 from support.random_problems.random_trees import random_robot
 from support.robots import robot
@@ -94,7 +95,7 @@ def test_searches_share_their_rows(partial: int, monkeypatch: pytest.MonkeyPatch
     assert len(made) <= 3
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", rest_slow(range(8), 4))
 def test_what_was_solved_before_has_no_say(seed: int) -> None:
     """Of the searches that share their rows, each has those of its own influences."""
     model = random_robot(7300 + seed % 4, 7, ("fixed", "floating")[seed % 2])
@@ -140,7 +141,7 @@ def test_room_for_rows_that_the_kernel_does_not_know_is_kept(monkeypatch: pytest
     assert ended and all(ended)
 
 
-@pytest.mark.parametrize("own", [1.0, 0.5])
+@pytest.mark.parametrize("own", rest_slow([0.5, 1.0]))
 def test_frames_that_are_given_an_influence_have_it_all(own: float) -> None:
     """Of a task on the whole robot, whose targets change the rows in each frame."""
     model = load_urdf(robot("panda"))
@@ -196,7 +197,7 @@ def test_a_task_that_is_given_influence_0_is_as_if_it_were_not_there(seed: int) 
     assert found.diagnosis.status is wanted.diagnosis.status and not np.delete(found.residual_array, counting, 0).any()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", these_slow(range(6), 3, 5))
 def test_searches_share_their_steps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few steps, as of robots with many degrees of freedom, which take long: on both backends the same are taken, and
     no more than the first attempt at each level and what brings it as near as it can be."""

@@ -23,6 +23,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tasks.places.curve import Curve
+from support.few import rest_slow
 from support.problems.obstructed import at, planar_arm
 from support.problems.wheeled import platform
 from support.robots import robot
@@ -149,7 +150,7 @@ def test_a_joint_at_its_end_is_not_too_slow(sign: float, backend: str) -> None:
     assert late and {(each.status, each.joints) for each in late} == {(Status.LIMIT, ("shoulder",))}
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_a_frame_beyond_what_one_may_start_from_is_diagnosed(backend: str) -> None:
     """Configurations are given up to 1e30; a search may lead on."""
     slide = Joint("slide", "prismatic", "rail", "cart", axis=(1, 0, 0))

@@ -28,7 +28,7 @@ from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tasks.places.curve import Curve
 from robokin_addon.solvers.tasks.protocols import HistoryTask
 from robokin_addon.solvers.tracking.starts import Segment, follow
-from support.few import rest_slow
+from support.few import rest_slow, these_slow
 from support.problems.wheeled import platform, slip
 from support.robots import robot
 
@@ -41,7 +41,7 @@ RING = np.column_stack((np.sin(ANGLES), 1.0 - np.cos(ANGLES), 0.0 * ANGLES))
 
 
 @pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("acceleration", [math.inf, 6.0, 1.0])
+@pytest.mark.parametrize("acceleration", rest_slow([math.inf, 1.0, 6.0], 2))
 @pytest.mark.parametrize("way", ["line", "ring", "twist"])
 def test_wheels_that_are_too_slow_are_named(way: str, acceleration: float, backend: str) -> None:
     """2 m/s are asked for of wheels of 0.1 m that turn at 3 rad/s: 0.3 m/s. The platform stays on its way."""
@@ -66,7 +66,7 @@ def test_wheels_that_are_too_slow_are_named(way: str, acceleration: float, backe
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("askew", [0.0, 1e-9, 1e-4])
+@pytest.mark.parametrize("askew", rest_slow([1e-9, 0.0, 1e-4]))
 def test_the_middle_of_an_axle_goes_along_a_line(askew: float, backend: str) -> None:
     """No motion of a base that stands leads across the line that its wheels point along: a base that is the least bit
     askew to its way is not kept from going."""
@@ -127,7 +127,7 @@ def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Tas
 @pytest.mark.parametrize(
     ("acceleration", "criteria"), rest_slow([(8.0, []), (math.inf, []), (math.inf, [JointSprings()])])
 )
-@pytest.mark.parametrize("name", list(_stacks(load_urdf(robot("panda")))))
+@pytest.mark.parametrize("name", these_slow(_stacks(load_urdf(robot("panda"))), "late place, joints", "curve, turn"))
 def test_backends_agree_on_velocities(
     panda: RobotModel, name: str, acceleration: float, criteria: list[Criterion]
 ) -> None:
@@ -167,7 +167,7 @@ def _finished(segment: Segment) -> list[TrackResult]:
             return done.value
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", rest_slow(BACKENDS))
 def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel, backend: str) -> None:
     """The hand is led away at once; below it a joint turns on as it is asked to, where the hand leaves it free."""
     place = forward_kinematics(panda, READY)[HAND][:3, 3]

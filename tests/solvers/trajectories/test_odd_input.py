@@ -30,6 +30,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.optimal_control.cost_words import motion_cost
 from robokin_addon.solvers.program.bindings import binding_labels
+from support.few import rest_slow
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def panda():
     return model, model.limits.middle(model.neutral())
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_a_corner_beside_the_end_of_many_samples(panda, backend):
     model, q = panda
     samples = 2300 if backend == "native" else 300  # the kernel makes the timing alone, not the path

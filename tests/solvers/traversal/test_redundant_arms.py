@@ -135,6 +135,7 @@ def test_a_redundant_arm_stretches_its_elbow_to_a_ten_thousandth_and_bends_it_ag
     check(model, link, poses, beside, MOST)
 
 
+@pytest.mark.slow
 def test_where_one_route_leaps_another_slows_down() -> None:
     """From the posture that is nearest the arm would leap at frame 24; from another one it need not even slow down.
     The share that is done does not fall."""

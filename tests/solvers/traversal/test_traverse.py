@@ -100,7 +100,7 @@ def test_the_share_that_is_done_never_falls() -> None:
     assert len(shares) > len(poses) and (np.diff(shares) >= 0.0).all() and 0.0 <= shares[0] and shares[-1] <= 1.0
 
 
-@pytest.mark.parametrize("offset", rest_slow(OFFSETS, 2))
+@pytest.mark.parametrize("offset", rest_slow(OFFSETS))
 def test_a_line_over_the_shoulder(offset: float) -> None:
     model = arm("irb140")
     q = np.array([0.2, -2.6505, 0.2, 0.3, 0.8, 0.2])
@@ -216,7 +216,8 @@ def test_an_elbow_that_is_stretched_out_altogether_keeps_its_posture(bend: float
 
 
 @pytest.mark.parametrize(
-    ("past", "offset", "turned"), [("deviate", 1e-3, 0.0), ("deviate", 5e-3, np.pi), ("slow-down", -5e-3, np.pi)]
+    ("past", "offset", "turned"),
+    rest_slow([("deviate", 1e-3, 0.0), ("slow-down", -5e-3, np.pi), ("deviate", 5e-3, np.pi)], 2),
 )
 def test_where_a_limit_stops_a_turn_it_goes_beside_it_or_begins_in_another_posture(past, offset, turned) -> None:
     """Joint 4 can turn as far as the wrist asks for from one of its postures alone."""

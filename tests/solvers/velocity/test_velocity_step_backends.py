@@ -37,6 +37,7 @@ from robokin_addon.solvers.criteria import (
     Smooth,
 )
 from robokin_addon.solvers.velocity.recent_problems import KEPT
+from support.few import rest_slow
 from support.random_problems.random_tasks import random_task
 from support.random_problems.random_trees import random_robot
 
@@ -84,7 +85,7 @@ def _tasks(rng: np.random.Generator, model: RobotModel, q: np.ndarray) -> list[T
 
 
 @pytest.mark.parametrize("kind", CRITERIA)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rest_slow(range(6), 3))
 def test_kernel_equals_reference(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     model = random_robot(seed, 12, ("fixed", "floating", "planar")[seed % 3])

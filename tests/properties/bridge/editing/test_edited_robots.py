@@ -18,6 +18,7 @@ from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, forward_kinema
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from support.blender.edited_robots import stays_right
 from support.blender.rigs import HUMANOID, add_rig, disagreement, select
+from support.few import rest_slow
 
 SIDE = [
     ("base", None, (0, 0, 0), (0, 0, 1)),
@@ -59,7 +60,7 @@ def symmetrize(obj: bpy.types.Object) -> None:
 SYMMETRIC = [kind for kind in JOINT_TYPES if kind not in ("floating", "wheeled", "fixed")]
 
 
-@pytest.mark.parametrize("axis", ["X", "-Y", "Z"])
+@pytest.mark.parametrize("axis", rest_slow(["X", "-Y", "Z"], 2))
 @pytest.mark.parametrize("kind", SYMMETRIC)
 def test_symmetrize_makes_mirror_images_of_joints(scene, kind, axis):
     """A pose inside the left side's limits, mirrored, is one that the right side has, inside its limits."""

@@ -120,7 +120,7 @@ LISTED = ("remove posture", "move posture", "remove criterion", "remove task")  
 FREE = [f"target_add {kind}" for kind in KINDS if not KINDS[kind].target]
 
 
-@pytest.mark.parametrize("way", ["collection", pytest.param("bones", marks=pytest.mark.slow), "copy"])
+@pytest.mark.parametrize("way", rest_slow(["collection", "bones", "copy"]))
 @pytest.mark.parametrize("calls", rest_slow([CALLS | OF_KINDS[0], OF_KINDS[1]]), ids=len)
 def test_operators_write_all_or_nothing(library, monkeypatch, way, calls):
     while_blender_draws(monkeypatch)

@@ -26,6 +26,7 @@ from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tracking.avoidance import evading
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from robokin_addon.solvers.tracking.segments import Segment
+from support.few import rest_slow
 from support.oracles.coal_oracle import least_distances
 from support.problems.obstructed import GANTRY, around_a_post, at, clothed, planar_arm, random_scene
 
@@ -226,6 +227,7 @@ def test_what_is_out_of_reach_is_not_a_collision() -> None:
     assert {status.name for status in found.status} == {"OUT_OF_REACH"}
 
 
+@pytest.mark.slow
 def test_what_is_out_of_reach_and_in_something_says_so() -> None:
     """A ball comes over the base of an arm, whose first link cannot leave."""
     arm = planar_arm(2)
@@ -311,6 +313,7 @@ def test_what_is_too_fast_for_a_few_frames_is_evaded_in_time() -> None:
     assert first.status is Status.COLLISION and first.links == ("hand", "wall") and first.depth > 0.0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_evaded_says_so_and_goes_on_as_before() -> None:
     least, found = struck(0.3)
     inside = np.flatnonzero(least[: len(found)] < MARGIN - TOLERANCE)
@@ -320,6 +323,7 @@ def test_what_cannot_be_evaded_says_so_and_goes_on_as_before() -> None:
         assert why.status is Status.COLLISION and why.depth == pytest.approx(-least[frame], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_evaded_leads_into_nothing_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three spheres cross the gantry one after another: the way around the first leads into another one."""
     gantry, rng, frames, ways, obstacles = read_urdf_text(GANTRY), np.random.default_rng(46), 50, [], []
@@ -380,7 +384,10 @@ def among_moving(seed: int, rate: int = 24, *others: Any) -> float:
     return float(least.min())
 
 
-@pytest.mark.parametrize(("seed", "rate"), [(18, 24), (24, 24), (40, 24), (50, 24), (12, 120), (24, 120), (40, 120)])
+SLOWLY = ((18, 24), (24, 24), (40, 24), (50, 24), (40, 120), (12, 120), (24, 120))
+
+
+@pytest.mark.parametrize(("seed", "rate"), rest_slow(SLOWLY, 5))
 def test_an_obstacle_that_comes_slowly_is_evaded_in_time(seed: int, rate: int) -> None:
     assert among_moving(seed, rate) >= MARGIN - TOLERANCE
 

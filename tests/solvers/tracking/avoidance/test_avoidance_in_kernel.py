@@ -29,6 +29,7 @@ from robokin_addon.solvers.tracking.frame_reference import Frame
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from support.few import rest_slow
 from support.problems.limits import with_rates
 from support.problems.obstructed import GANTRY, around_a_post, at, clothed, random_scene
 
@@ -110,7 +111,7 @@ def test_a_pair_that_nothing_leads_apart_holds_no_joint_still(seed: int, backend
     assert step.residuals[0, 0] > 0.005 and (abs(step.v[:3]) > 0.1).all()
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", rest_slow(["native", "numpy"]))
 def test_a_pair_that_nothing_leads_apart_costs_a_blocked_frame_few_steps(backend: str) -> None:
     """The clearance is never met: that was looked for beside each frame's goal, as of a limb that stands straight, and
     in each frame anew, though nothing but the other targets had moved."""
@@ -262,7 +263,7 @@ def test_what_meets_its_tasks_beside_an_obstacle_stays_there(backend: str) -> No
     assert sum(free) <= 3
 
 
-@pytest.mark.parametrize(("speed", "backend"), [(0.7, "native"), (0.9, "native"), (0.9, "numpy")])
+@pytest.mark.parametrize(("speed", "backend"), rest_slow([(0.7, "native"), (0.9, "native"), (0.9, "numpy")], 2))
 def test_what_comes_is_evaded_in_time_beside_another_obstacle_too(backend: str, speed: float) -> None:
     """The slide is beside the wall and the hand meets its task, when a ball comes at it."""
     model = with_rates(read_urdf_text(ALONG), acceleration=3.0)

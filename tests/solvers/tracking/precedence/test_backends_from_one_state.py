@@ -20,7 +20,7 @@ from support.few import rest_slow
 STACKS = (("ur5", 0), ("gripper", 1), ("ball bones", 0), ("ur5", 3), ("panda", 3))
 
 
-@pytest.mark.parametrize(("robot", "seed"), rest_slow(STACKS, 2))
+@pytest.mark.parametrize(("robot", "seed"), rest_slow(STACKS))
 def test_frames_from_one_state(robot: str, seed: int) -> None:
     """From each state that the kernel leads to, jumps and unreachable stretches among them."""
     stack = engine_stack(robot, seed)

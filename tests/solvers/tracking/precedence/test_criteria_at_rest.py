@@ -67,7 +67,7 @@ def test_what_comes_after_a_level_stood_aside_is_still() -> None:
         ("xarm7", 13, 300, "native"),
         ("talos", 15, 120, "native"),
         ("scara", 20, 90, "native"),
-        ("scara", 20, 90, "numpy"),
+        pytest.param("scara", 20, 90, "numpy", marks=pytest.mark.slow),
     ],
 )
 def test_what_a_level_undoes_a_criterion_asks_for_no_more(name: str, seed: int, frames: int, backend: str) -> None:
@@ -85,7 +85,7 @@ def test_balls_that_rounding_moves_stand() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "backend"),
-    [*((kind, "native") for kind in PLACES), *rest_slow([(kind, "numpy") for kind in PLACES])],
+    [*((kind, "native") for kind in PLACES), *rest_slow([(kind, "numpy") for kind in PLACES], 0)],
 )
 def test_places_that_are_made_anew_in_each_frame_stand_still(kind: str, backend: str) -> None:
     """As a scene is read: what they say is the same, where it lies in memory is not."""

@@ -20,6 +20,7 @@ from robokin_addon.solvers.tracking.level_engines import LevelEngines
 from support.engine.goals import KINDS
 from support.engine.robots import engine_robot
 from support.engine.stacks import DT
+from support.few import rest_slow
 
 EACH = tuple(dict.fromkeys(KINDS))
 FRAMES = 4
@@ -27,8 +28,8 @@ SHARES = np.concatenate((np.linspace(0.2, 1.0, FRAMES // 2), np.linspace(0.9, 0.
 
 
 CASES = [
-    *(pytest.param("panda", kind, 0.4) for kind in EACH),
-    *(pytest.param("ball tree", kind, 0.0, marks=[pytest.mark.slow] * (i > 0)) for i, kind in enumerate(EACH)),
+    *rest_slow([("panda", kind, 0.4) for kind in EACH], 6),
+    *rest_slow([("ball tree", kind, 0.0) for kind in EACH]),
 ]
 
 

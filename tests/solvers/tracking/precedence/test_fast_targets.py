@@ -124,7 +124,7 @@ def rates(model: RobotModel) -> tuple[float, float]:
     return float(model.velocity[0]), float(model.acceleration[0])
 
 
-@pytest.mark.parametrize("fps", [25, 240])
+@pytest.mark.parametrize("fps", rest_slow([25, 240]))
 @pytest.mark.parametrize("name", BESIDE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_turn_stops_in_time(kind: str, name: str, fps: int) -> None:
@@ -212,7 +212,7 @@ def assert_stops(distance: Array, past: Array) -> int:
     return int(near[0])
 
 
-@pytest.mark.parametrize("fps", [25, 60])
+@pytest.mark.parametrize("fps", rest_slow([25, 60]))
 @pytest.mark.parametrize("below", BELOW)
 @pytest.mark.parametrize("way", JUMPS, ids=str)
 @pytest.mark.parametrize("robot", ["panda", "ur5"])

@@ -17,6 +17,7 @@ from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Status, T
 from robokin_addon.solvers.criteria import Criterion, KineticEnergy
 from support.engine.motions import reversals, velocities
 from support.engine.robots import X, engine_robot, iiwa
+from support.few import these_slow
 from support.problems.limits import with_rates
 from support.robots import robot
 
@@ -113,7 +114,7 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("beside", these_slow(BESIDE, "energy"))
 @pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
 def test_joints_do_not_turn_back_at_every_frame(robot: str, path: str, joint: int, spare: float, beside: str) -> None:
     own = case(robot, path, joint, spare)
@@ -126,7 +127,7 @@ def test_joints_do_not_turn_back_at_every_frame(robot: str, path: str, joint: in
 # -- which joints are slow ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("beside", these_slow(BESIDE, "energy"))
 @pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
 def test_the_first_frame_that_is_late_names_who_is_slow(
     robot: str, path: str, joint: int, spare: float, beside: str

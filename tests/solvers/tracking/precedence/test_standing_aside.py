@@ -37,6 +37,7 @@ from robokin_addon.solvers.tracking.segments import Segment, follow
 from support.engine.goals import random_goal
 from support.engine.robots import SLOW, engine_robot
 from support.engine.stacks import DT, calm_stack, engine_stack
+from support.few import rest_slow
 from support.oracles.coal_oracle import least_distances
 from support.problems.limits import with_rates
 from support.problems.obstructed import at, clothed
@@ -267,7 +268,7 @@ def misses_from_starts_looked_for(robot: str, seed: int) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-@pytest.mark.parametrize(("robot", "seed"), [("planar 4R", 11), ("tiago", 7), ("gripper", 6)])
+@pytest.mark.parametrize(("robot", "seed"), rest_slow([("planar 4R", 11), ("gripper", 6), ("tiago", 7)], 2))
 def test_a_start_is_looked_for_level_by_level(robot: str, seed: int) -> None:
     """From the start that meets most of all levels together the first one misses more than from its own."""
     own, alone = misses_from_starts_looked_for(robot, seed)

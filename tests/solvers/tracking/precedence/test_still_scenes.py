@@ -164,6 +164,7 @@ def test_no_step_of_a_criterion_goes_past_its_place_and_back() -> None:
     assert link_steps(found.problem.model, found.q[-100:]).max() <= FRAME
 
 
+@pytest.mark.slow
 def test_both_backends_go_between_two_steps_that_turn_back() -> None:
     native, numpy = (near_a_posture(125, backend) for backend in ("native", "numpy"))
     np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-8)

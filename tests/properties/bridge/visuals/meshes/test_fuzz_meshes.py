@@ -72,7 +72,7 @@ def outcomes(path: Path, sources: list[bytes], seed: str, files: int = FILES) ->
     for i in range(files):
         data = mutated(random_.choice(sources), random_)
         path.write_bytes(data)
-        before = time.perf_counter()
+        before = time.process_time()
         try:
             mesh = read_mesh(str(path))
         except FileFormatError as fault:
@@ -81,7 +81,7 @@ def outcomes(path: Path, sources: list[bytes], seed: str, files: int = FILES) ->
         else:
             found["read"] += 1
             give_to_blender(mesh)
-        assert time.perf_counter() - before < SECONDS, (seed, i)
+        assert time.process_time() - before < SECONDS, (seed, i)
     return found
 
 

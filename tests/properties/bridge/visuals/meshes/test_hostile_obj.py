@@ -37,9 +37,9 @@ def test_materials_of_an_obj_cost_no_time(read, tmp_path: Path) -> None:
     """Measured before: quadratic in the changes of material; every library was read as often as it was named."""
     (tmp_path / "part.mtl").write_text("".join(f"newmtl m{i}\nKd 1 0 {i % 2}\n" for i in range(1000)))
     text = "mtllib part.mtl\n" * 20_000 + VERTICES + "".join(f"usemtl m{i % 1000}\nf 1 2 3\n" for i in range(100_000))
-    before = time.perf_counter()
+    before = time.process_time()
     mesh = read("part.obj", text)
-    assert time.perf_counter() - before < 20.0
+    assert time.process_time() - before < 20.0
     assert len(mesh.materials) == 1001 and mesh.materials[2].rgba == (1.0, 0.0, 1.0, 1.0)
     for i in range(20):
         (tmp_path / f"m{i}.mtl").write_text("newmtl a\n")
