@@ -67,7 +67,7 @@ def plan_path_steps(
 
     That no path is found is a result with its reason: an end that is too near to something, or the budget. It is no
     proof that there is none. Raises ConfigurationError for ends outside the limits, a wheeled base that would have to
-    go somewhere, obstacles that move, and numbers that are none.
+    go somewhere, obstacles that move, links whose meshes are all left out, and numbers that are none.
     """
     start, goal = (_end(model, q, name) for q, name in ((q0, "q0"), (q1, "q1")))
     _check(model, collisions, margin, resolution, budget, seed)
@@ -131,6 +131,9 @@ def _check(
         raise ConfigurationError(f"collisions must be a CollisionModel, not {shown(collisions)}")
     if (collisions.model.nq, collisions.model.link_names) != (model.nq, model.link_names):
         raise ConfigurationError(f"collisions are of {collisions.model.name!r}, not of {model.name!r}")
+    if collisions.is_empty and collisions.left_out:  # nothing is in the way of what has no shape
+        names = ", ".join(dict.fromkeys(collisions.left_out))
+        raise ConfigurationError(f"no pair can collide: the meshes of {names} are left out; give the CollisionModel a hull")
     for obstacle in collisions.obstacles:
         if obstacle.placement.ndim == 3:
             raise ConfigurationError(f"obstacle {obstacle.name!r} moves: a path is planned around what stands still")

@@ -12,6 +12,7 @@ from ...robokin.errors import ConfigurationError
 from ...robokin.kinematics import forward_kinematics
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3
+from ...robokin.structure.locking import locked_model
 from ..ik.solve import solve_ik
 from ..retiming.path import SHARP, cubics, spline_slopes
 from ..singularities.tool import moves_without_turning
@@ -27,7 +28,7 @@ NEAR = 1e-6  # [m] a curve begins at the tip
 
 
 def end_of(model: RobotModel, move: Move, q: Array) -> Array:
-    """(nq,) where a joint move from q ends. Raises ConfigurationError."""
+    """(nq,) where a joint move from q ends; wheeled bases stay where they are. Raises ConfigurationError."""
     if move.joints is not None:
         end = q.copy()
         for name, value in move.joints.items():
@@ -39,7 +40,8 @@ def end_of(model: RobotModel, move: Move, q: Array) -> Array:
     assert move.position is not None
     free = move.quaternion is None
     T = np.eye(4) if move.quaternion is None else _pose(move.position, move.quaternion)
-    solved = solve_ik(model, [PositionTask(move.tip, move.position) if free else PoseTask(move.tip, T)], q)
+    standing = locked_model(model, [base.joint for base in model.rolling_bases], q) if model.rolling_bases else model
+    solved = solve_ik(standing, [PositionTask(move.tip, move.position) if free else PoseTask(move.tip, T)], q)
     if not solved.converged:
         raise ConfigurationError(f"its end is not reached: {solved.reason}")
     return solved.q

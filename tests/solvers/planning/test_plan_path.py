@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, forward_kinematics, library_robot
+from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, forward_kinematics, library_robot, load_urdf
 from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
 from robokin_addon.robokin.collision.approach import Reaches
 from robokin_addon.robokin.model.geometry import Geometry
@@ -17,6 +17,7 @@ from support.command import run
 from support.oracles.coal_oracle import least_distances
 from support.problems.obstructed import around_a_post, at, panda_among_boxes, planar_arm, planar_urdf
 from support.random_problems.random_trees import random_robot
+from support.robots import robot
 
 TOLERANCE = 2e-5  # of coal
 
@@ -152,6 +153,10 @@ def test_what_cannot_be_planned_is_refused() -> None:
     there = cart.limits.middle(cart.neutral())
     gone = there.copy()
     gone[0] += 1.0
+    meshes = load_urdf(robot("xarm7"))
+    unknown = CollisionModel(meshes, [Obstacle("box", Box((0.5, 0.5, 0.5)), at(0.3, 0.0, 0.3))])
+    with pytest.raises(ConfigurationError, match="the meshes of link_base, .* are left out; give .* a hull"):
+        plan_path(meshes, unknown, meshes.neutral(), meshes.neutral())
     with pytest.raises(ConfigurationError, match="wheeled base"):
         plan_path(cart, CollisionModel(cart), there, gone)
 

@@ -258,3 +258,14 @@ def test_an_arm_of_five_joints_leads_the_place_of_its_tip(kind) -> None:
         turned = quaternion.from_matrix(T[:3, :3])
         with pytest.raises(RobokinError, match="its end is not reached"):
             run_moves(model, [Move("aside", kind, tip=tip, position=end, quaternion=turned)], q)
+
+
+def test_a_joint_move_to_a_place_leaves_a_base_on_wheels_where_it_is() -> None:
+    model = library_robot("mobile_arm")
+    q = model.limits.middle(model.neutral())
+    place = forward_kinematics(model, q)["tool"][:3, 3] - [0.0, 0.0, 0.05]
+    motion = program_motion(run_moves(model, [Move("down", tip="tool", position=place)], q))
+    np.testing.assert_allclose(forward_kinematics(model, motion.q[-1])["tool"][:3, 3], place, rtol=0.0, atol=1e-4)
+    (base,) = model.rolling_bases
+    own = [base.q, base.q + 1, base.q + 2, *base.wheel_q]
+    assert (motion.q[:, own] == q[own]).all()
