@@ -24,6 +24,11 @@ class Level:
     upper: Array
     damping: float = 0.0
 
+    @property
+    def holding(self) -> Array:
+        """(m,) bool, bands in which J x is at x = 0."""
+        return (self.lower < self.upper) & (self.lower <= 0.0) & (self.upper >= 0.0)
+
 
 def kept_level(level: Level, x: Array) -> Level:
     """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is

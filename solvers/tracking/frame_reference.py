@@ -236,9 +236,9 @@ class Frame:
     def _claimed(self, at: Iterate, level: int, busy: Array) -> Array:
         """(nv,) bool, with those that are busy already. Joints that a level needs, which is late, are its own: levels
         below it wait for them, so that it is there as soon as it would be without those. So are those of a level above
-        that has to give way to its motion."""
+        that has to give way to its motion. Bands that hold need none: levels below keep them."""
         data = self._tracking.data
-        needs = [(abs(own.J) > IDLE).any(axis=0) for own in at.linear[0][: level + 1]]
+        needs = [(abs(own.J[~own.holding]) > IDLE).any(axis=0) for own in at.linear[0][: level + 1]]
         busy = busy | needs[level]
         for own in reversed(needs[:level]):
             busy = busy | own if (busy & own).any() else busy

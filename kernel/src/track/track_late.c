@@ -18,12 +18,14 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level) {
   return 1;
 }
 
-/* Whether a level needs a joint; after it was measured. */
+/* Whether a level needs a joint; after it was measured. Bands that hold need none: levels below keep them as they are. */
 static int needs(const rk_tracking *t, int32_t level, int32_t column) {
   const rk_ik *ik = t->track->ik;
   const rk_step_data *data = ik->stack->data;
-  for (int64_t row = data->start[level]; row < data->start[level + 1]; row++)
-    if (__builtin_fabs(data->J[row * ik->model->nv + column]) > IDLE) return 1;
+  for (int64_t row = data->start[level]; row < data->start[level + 1]; row++) {
+    const int holds = data->low[row] < data->high[row] && data->low[row] <= 0.0 && data->high[row] >= 0.0;
+    if (!holds && __builtin_fabs(data->J[row * ik->model->nv + column]) > IDLE) return 1;
+  }
   return 0;
 }
 
