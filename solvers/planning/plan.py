@@ -133,7 +133,7 @@ def _check(
         raise ConfigurationError(f"collisions are of {collisions.model.name!r}, not of {model.name!r}")
     if collisions.is_empty and collisions.left_out:  # nothing is in the way of what has no shape
         names = ", ".join(dict.fromkeys(collisions.left_out))
-        raise ConfigurationError(f"no pair can collide: the meshes of {names} are left out; give the CollisionModel a hull")
+        raise ConfigurationError(f"the meshes of {names} are left out of the collisions: give them a hull")
     for obstacle in collisions.obstacles:
         if obstacle.placement.ndim == 3:
             raise ConfigurationError(f"obstacle {obstacle.name!r} moves: a path is planned around what stands still")
