@@ -171,14 +171,19 @@ def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
         q[base.q : base.q + 3] = base.roll(start[base.q : base.q + 3], q[wheels] - start[wheels])
 
 
-def shorten_arcs(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
-    """A base that would turn by more than half a circle since `start` gets to the same place by the rest of the circle,
-    backwards. start, q: (nq,)"""
-    for base in bases:
+def on_shorter_arcs(data: IKData, start: Array, q: Array) -> Array:
+    """(nq,) a base that would turn by more than half a circle since `start` gets to the same place by the rest of the
+    circle, backwards, where limits let it. start, q: (nq,)"""
+    other = q.copy()
+    for base in data.bases:
         turn, wheels = q[base.q + 2] - start[base.q + 2], list(base.wheel_q)
         if abs(turn) > math.pi:
-            q[wheels] = start[wheels] + (turn - math.copysign(math.tau, turn)) / turn * (q - start)[wheels]
-            roll([base], start, q)
+            other[wheels] = start[wheels] + (turn - math.copysign(math.tau, turn)) / turn * (q - start)[wheels]
+            roll([base], start, other)
+        limited = [base.q + 2, *wheels]
+        if (other[limited] < data.lower[limited]).any() or (other[limited] > data.upper[limited]).any():
+            return q
+    return other
 
 
 def reachable(data: IKData, targets: Array) -> bool:

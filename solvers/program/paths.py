@@ -43,7 +43,8 @@ def end_of(model: RobotModel, move: Move, q: Array) -> Array:
     standing = locked_model(model, [base.joint for base in model.rolling_bases], q) if model.rolling_bases else model
     solved = solve_ik(standing, [PositionTask(move.tip, move.position) if free else PoseTask(move.tip, T)], q)
     if not solved.converged:
-        raise ConfigurationError(f"its end is not reached: {solved.reason}")
+        where = " with the base where it is" if model.rolling_bases else ""
+        raise ConfigurationError(f"its end is not reached{where}: {solved.reason}")
     return solved.q
 
 

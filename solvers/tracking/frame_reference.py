@@ -17,7 +17,7 @@ from ..descent.frame_bounds import FrameBounds
 from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
 from ..descent.implicit_step import implicit_step
 from ..descent.level_rows import Preference
-from ..descent.steps import nudged, shorten_arcs
+from ..descent.steps import nudged, on_shorter_arcs
 from ..limits.viability import StepLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
@@ -103,8 +103,7 @@ class Frame:
 
     def _shortened(self, found: Iterate) -> Iterate:
         """Bases on the shorter arcs, if the levels that count are as good there: some may see the wheels."""
-        q, free = found.q.copy(), self._freely
-        shorten_arcs(self._tracking.data.bases, self._tracking.q, q)
+        free, q = self._freely, on_shorter_arcs(self._tracking.data, self._tracking.q, found.q)
         at = found if (q == found.q).all() else free.look(q)
         return at if at.errors[: free.on].sum() <= found.errors[: free.on].sum() * (1.0 + TIED) else found
 

@@ -137,8 +137,8 @@ static int meet_as_one(rk_tracking *t) {
   return 0;
 }
 
-/* A base that would turn by more than half a circle gets to the same place by the rest of the circle, backwards. Kept when the
-   levels that count are as good there: some may see the wheels. */
+/* A base that would turn by more than half a circle gets to the same place by the rest of the circle, backwards, where limits
+   let it. Kept when the levels that count are as good there: some may see the wheels. */
 static void shorten_arcs(rk_tracking *t) {
   rk_search *s = &t->search;
   const rk_ik *ik = t->track->ik;
@@ -157,6 +157,9 @@ static void shorten_arcs(rk_tracking *t) {
       *wheel = t->frame.last[base->wheel_q[i]] + turned[i];
     }
     rk_roll(base, t->frame.last + base->q, turned, other + base->q);
+    const int32_t limited[3] = {base->q + 2, base->wheel_q[0], base->wheel_q[1]};
+    for (int i = 0; i < 3; i++)
+      if (other[limited[i]] < ik->model->lower[limited[i]] || other[limited[i]] > ik->model->upper[limited[i]]) return;
     are_shorter = 1;
   }
   if (!are_shorter) return;

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, random_configuration
 from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import PoseTask, PositionTask, track
+from robokin_addon.solvers.descent.data import compile_whole
+from robokin_addon.solvers.descent.steps import on_shorter_arcs, roll
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.engine.robots import engine_robot
+from support.engine.stacks import engine_stack
 
 DT = 1.0 / 24.0
 HANDS = {"mobile_arm": "tool", "tiago": "arm_7_link"}
@@ -74,3 +79,36 @@ def test_what_stops_beside_the_robot_is_caught_up_with(name: str) -> None:
 def test_both_backends_roll_on_the_same_arc(name: str) -> None:
     native, numpy = (jump(name, (-0.5, 1.0), 30, backend) for backend in ("native", "numpy"))
     np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-8)
+
+
+def test_a_base_backs_up_where_the_arc_forwards_is_more_than_half_a_circle() -> None:
+    """The long way, which leads away at first, would take more than 15 s."""
+    stack = engine_stack("tiago", 6030)
+    targets = [*stack.targets, *[stack.targets[-1]] * 300]
+    found = track(stack.model, stack.tasks, targets, stack.q0, DT)
+    first = [task.priority == 1 for task in stack.tasks]
+    assert found.residuals[-1, first].max() < REACHED
+    numpy = track(stack.model, stack.tasks, stack.targets[:8], stack.q0, DT, backend="numpy")
+    np.testing.assert_allclose(numpy.q, found.q[:8], rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("least", [-np.inf, -30.0, -1.0])
+def test_a_base_gets_to_the_same_place_on_the_shorter_arc_inside_limits(least: float) -> None:
+    """least: angle of its wheels."""
+    model = library_robot("mobile_arm")
+    (base,) = model.rolling_bases
+    wheels, angle = list(base.wheel_q), base.q + 2
+    start, q = model.neutral(), model.neutral()
+    q[wheels] = 20.0, 35.0
+    roll([base], start, q)
+    assert abs(q[angle]) > np.pi
+    data = compile_whole(model, model.limits, np.zeros(model.nq, bool), 1.0)
+    lower = data.lower.copy()
+    lower[wheels] = least
+    other = on_shorter_arcs(replace(data, lower=lower), start, q)
+    if least < -20.0:
+        assert (other[wheels] < 0.0).all() and abs(other[angle]) < np.pi
+        np.testing.assert_allclose(other[[base.q, base.q + 1]], q[[base.q, base.q + 1]], rtol=0.0, atol=1e-12)
+        assert abs(abs(other[angle] - q[angle]) - 2.0 * np.pi) < 1e-12
+    else:
+        assert (other == q).all()
