@@ -16,7 +16,7 @@
 #endif
 
 /* Raised whenever a struct or a signature changes in any header of this folder; checked by the loader. */
-#define RK_ABI 32
+#define RK_ABI 33
 
 /* The one place of the version: build.py reads it for the wheels and for the library's file name. */
 #define RK_VERSION "0.1.0"

@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import BackendError
 from ..model.tree import Tree
 
-ABI = 32  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 33  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.

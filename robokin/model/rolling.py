@@ -22,6 +22,9 @@ from .joint import Joint
 from .joint_types import plane_basis
 from .model_limits import JointSlot
 
+BESIDE = 1e-9  # [m] nearer than that a base is at its place
+BACKWARDS = 1e-6  # [rad] by how much less a base turns that drives backwards
+
 
 @dataclass(frozen=True, eq=False)
 class RollingBase:
@@ -62,6 +65,31 @@ class RollingBase:
         distance = along / np.sinc(0.5 * turn / math.pi)
         half = 0.5 * self.separation * turn
         return np.stack((distance - half, distance + half), axis=-1) / self.rolled
+
+    def drive(self, start: Array, goal: Array, lower: float, upper: float) -> tuple[Array, Array] | None:
+        """(2,) [rad] by how much the wheels turn on the first of the arcs that lead from `start` to `goal`, both (3,)
+        x, y, angle, and (2,) on all of them: the base turns in place, drives straight, forwards or backwards, whichever
+        turns it less, and turns in place. None where its angle does not stay in [lower, upper]."""
+        if not lower <= goal[2] <= upper:
+            return None
+        (x, y), away = self.heading(start[2]), self.axle(goal) - self.axle(start)
+        far, last, first, distance = math.sqrt(away @ away), float(goal[2] - start[2]), 0.0, 0.0
+        if far > BESIDE:
+            ahead, least = math.atan2(x * away[1] - y * away[0], x * away[0] + y * away[1]), math.inf
+            for k in range(-2, 3):  # half circles: forwards, and backwards where it is odd
+                turn = ahead + k * math.pi
+                cost = abs(turn) + abs(last - turn) + (BACKWARDS if k % 2 else 0.0)
+                if lower <= start[2] + turn <= upper and cost < least:
+                    least, first, distance = cost, turn, -far if k % 2 else far
+            if least == math.inf:
+                return None
+        turns = abs(first) * far > 0.5 * BESIDE
+        turn, straight = (first, 0.0) if turns else (0.0, distance) if far > BESIDE else (last, 0.0)
+        across = 0.5 * self.separation
+        all_of_it = abs(distance) + across * (abs(first) + abs(last - first))
+        return np.array([straight - across * turn, straight + across * turn]) / self.rolled, all_of_it / abs(
+            self.rolled
+        )
 
     def axle(self, base: Array) -> Array:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""

@@ -115,3 +115,15 @@ class FrameDescent(Descent):
             if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
                 moved[iq : iq + motion.nq] = moved[iq : iq + motion.nq].any()
         return np.where(moved, found, start)
+
+    def go(self, at: Iterate, on: int, steps: int) -> bool:
+        """Descend on the first `on` levels, the last of velocities; whether they are met. A base that stands has no
+        motion across the line that its wheels point along, and is kept from moving on by what it is askew to that: so
+        from one step on that weighs the levels, too."""
+        if self.run(at.q, on, steps) or not self.rows.data.bases:
+            return bool(self.best.met[:on].all())
+        straight = self.best
+        if self.run(self.step(at, as_one=True), on, steps):
+            return True
+        self.best = straight if self.is_better(straight, self.best) else self.best
+        return False

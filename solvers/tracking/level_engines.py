@@ -75,11 +75,11 @@ class LevelEngines:
     ) -> tuple[TrackOutcome, Array]:
         """With a posture as the last level, whose goal the state has not."""
         nv, nq = self._nv, self._nq
-        state = np.concatenate((state[: -2 - nv], state[:nq], [np.inf, np.inf], state[-2 - nv :]))
+        state = np.concatenate((state[: -2 - nv], state[:nq], [np.inf, np.inf, 0.0], state[-2 - nv :]))
         state[-2] += state[-2] > 0.0
         aims = [[*own, q] for own, q in zip(wanted, near, strict=True)]
         outcome, end = self._with_posture.run(aims, np.append(shares, 1.0), remaining, state, None)
-        end = np.concatenate((end[: -4 - nv - nq], end[-2 - nv :]))
+        end = np.concatenate((end[: -5 - nv - nq], end[-2 - nv :]))
         end[-2] = max(end[-2] - 1.0, 0.0)
         return replace(outcome, residuals=outcome.residuals[:, :-1]), end
 
@@ -149,7 +149,7 @@ class LevelEngines:
         """The state of those levels alone."""
         if len(own_levels) == self._count:
             return state
-        kept, first = state[self._nq : -2 - self._nv].reshape(self._count, self._nq + 2), self._count - state[-2]
+        kept, first = state[self._nq : -2 - self._nv].reshape(self._count, self._nq + 3), self._count - state[-2]
         part = np.concatenate((state[: self._nq], kept[own_levels].ravel(), state[-2 - self._nv :]))
         part[-2] = sum(level >= first for level in own_levels)
         return part
@@ -161,13 +161,13 @@ class LevelEngines:
         nq, step, late = self._nq, state[-2 - self._nv : -2], int(state[-2])
         lost = float(self._count - own_levels[-late]) if late else 0.0
         whole = state_at(state[:nq], self._count, step, lost, state[-1])
-        kept = state[nq : -2 - self._nv].reshape(len(own_levels), nq + 2)
-        whole[nq : -2 - self._nv].reshape(self._count, nq + 2)[own_levels] = kept
+        kept = state[nq : -2 - self._nv].reshape(len(own_levels), nq + 3)
+        whole[nq : -2 - self._nv].reshape(self._count, nq + 3)[own_levels] = kept
         return whole
 
 
 def state_at(q: Array, levels: int, step: Array, late: float, patience: float = np.inf) -> Array:
     """The state at q (nq,), reached by step (nv,), where so many levels have their goal; late: how many of them are
     lost.   patience: see `ReferenceTracking`."""
-    goal = np.concatenate((q, [np.inf, np.inf]))
+    goal = np.concatenate((q, [np.inf, np.inf, 0.0]))
     return np.concatenate((q, *[goal] * levels, step, [late, patience]))

@@ -19,7 +19,7 @@ from ..tasks.influence import Remaining
 from ..tasks.native import same_target
 from ..velocity.task_levels import TaskLevels
 from .data import TrackOutcome
-from .reference import ReferenceTracking
+from .reference.tracking import ReferenceTracking
 
 
 class LevelTracking(ReferenceTracking):

@@ -72,7 +72,7 @@ class NativeTracking:
         nq, nv = data.tree.nq, data.tree.nv
         self._reference = ctypes.byref(self._track)
         self._work = np.empty(library.rk_track_workspace(self._reference))
-        self._state = np.zeros(2 * nq + nv + 4)
+        self._state = np.zeros(2 * nq + nv + 5)
         self._room = tuple(pointer(array) for array in (self._state, self._work))
         self._single = _TrackCall(1, len(tasks), data)
         self._last: bytes | None = None  # the last targets

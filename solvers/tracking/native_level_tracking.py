@@ -44,7 +44,7 @@ class NativeLevelTracking:
         self._reference = ctypes.byref(self._track)
         self._struct: StackStruct | None = None
         self._last: tuple[Sequence[Any], Array, Array] | None = None
-        self._state = np.zeros(model.nq + len(levels.groups) * (model.nq + 2) + model.nv + 2)
+        self._state = np.zeros(model.nq + len(levels.groups) * (model.nq + 3) + model.nv + 2)
 
     @property
     def state(self) -> Array:

@@ -15,7 +15,7 @@ from ..ik.tip_ik import TipIK
 from ..limits.viability import StepLimits
 from .data import TrackOutcome
 from .native import NativeTracking
-from .reference import ReferenceTracking
+from .reference.tracking import ReferenceTracking
 from .result import EMPTY
 
 
@@ -34,20 +34,20 @@ class SupportTracking:
     @property
     def state(self) -> Array:
         nq, support, data = self.problem.model.nq, self._engine.state, self.problem.data
-        state = np.concatenate((self._q, self._q, support[2 * data.tree.nq :][:2], self._coasting, support[-2:]))
+        state = np.concatenate((self._q, self._q, support[2 * data.tree.nq :][:3], self._coasting, support[-2:]))
         state[nq + data.q_index] = support[data.tree.nq : 2 * data.tree.nq]
         if not self._is_empty:
-            state[2 * nq + 2 + self._columns] = support[2 * data.tree.nq + 2 : -2]
+            state[2 * nq + 3 + self._columns] = support[2 * data.tree.nq + 3 : -2]
         return state
 
     @state.setter
     def state(self, state: Array) -> None:
         nq, at = self.problem.model.nq, self.problem.data.q_index
-        self._q, step = state[:nq].copy(), state[2 * nq + 2 : -2]
+        self._q, step = state[:nq].copy(), state[2 * nq + 3 : -2]
         self._coasting = np.where(self._free, step, 0.0)  # the last step of what no task moves
         self._coasts = bool(self._coasting.any())
         self._engine.state = np.concatenate(
-            (state[at], state[nq + at], state[2 * nq :][:2], step[self._columns], state[-2:])
+            (state[at], state[nq + at], state[2 * nq :][:3], step[self._columns], state[-2:])
         )
 
     def note(self, targets: Any) -> None:

@@ -1,7 +1,12 @@
 /* Rolling without slip, twin of RollingBase in robokin/model/rolling.py, which explains it. */
 #include "limits/rolling.h"
 
+#include "math/rk_math.h"
 #include "math/rk_trig.h"
+
+static const double PI = 3.14159265358979323846;
+static const double BESIDE = 1e-9; /* [m] */
+static const double BACKWARDS = 1e-6; /* [rad] */
 
 static void turned_by(const double vector[2], double angle, double out[2]) {
   double s, c;
@@ -63,6 +68,34 @@ void rk_roll_jacobian(const rk_base *base, const double start[3], const double t
     for (int wheel = 0; wheel < 2; wheel++) M[2 * k + wheel] = by_distance * (0.5 * base->rolled[wheel]) + by_turn * turns[wheel];
   }
   M[4] = turns[0], M[5] = turns[1];
+}
+
+int rk_drive(const rk_base *base, const double start[3], const double goal[3], double lower, double upper, double turned[2],
+             double whole[2]) {
+  double heading[2], before[2], after[2], away[2], first = 0.0, distance = 0.0;
+  turned_by(base->forward, start[2], heading);
+  turned_by(base->centre, start[2], before);
+  turned_by(base->centre, goal[2], after);
+  for (int k = 0; k < 2; k++) away[k] = goal[k] + after[k] - start[k] - before[k];
+  const double far = rk_sqrt(away[0] * away[0] + away[1] * away[1]), last = goal[2] - start[2];
+  if (goal[2] < lower || goal[2] > upper) return 0;
+  if (far > BESIDE) {
+    const double ahead = rk_atan2(heading[0] * away[1] - heading[1] * away[0], heading[0] * away[0] + heading[1] * away[1]);
+    double least = __builtin_inf();
+    for (int k = -2; k <= 2; k++) { /* half circles: forwards, and backwards where it is odd */
+      const double turn = ahead + k * PI, angle = start[2] + turn, cost = __builtin_fabs(turn) + __builtin_fabs(last - turn) + (k % 2 ? BACKWARDS : 0.0);
+      if (angle < lower || angle > upper || !(cost < least)) continue;
+      least = cost, first = turn, distance = k % 2 ? -far : far;
+    }
+    if (!(least < __builtin_inf())) return 0;
+  }
+  const int turns = __builtin_fabs(first) * far > 0.5 * BESIDE;
+  const double turn = turns ? first : far > BESIDE ? 0.0 : last, straight = turns ? 0.0 : distance;
+  const double across = 0.5 * base->separation, all = across * (__builtin_fabs(first) + __builtin_fabs(last - first));
+  turned[0] = (straight - across * turn) / base->rolled[0];
+  turned[1] = (straight + across * turn) / base->rolled[1];
+  for (int i = 0; i < 2; i++) whole[i] = __builtin_fabs((__builtin_fabs(distance) + all) / base->rolled[i]);
+  return 1;
 }
 
 void rk_roll_bases(const rk_ik *ik, const double *start, double *q) {

@@ -1,5 +1,6 @@
-/* How long a robot goes on where targets stand still: as long as it gains something. Twin of `_next_patience` and `_is_nearest` in
-   solvers/tracking/reference.py. */
+/* How long a robot goes on where targets stand still: as long as it gains something. Twin of `Progress` in
+   solvers/tracking/reference/patience.py. */
+#include "limits/rolling.h"
 #include "math/rk_math.h"
 #include "track/tracking.h"
 
@@ -21,7 +22,16 @@ static double frames_to_goal(const rk_tracking *t, int32_t level) {
   const rk_track *track = t->track;
   const rk_model *m = track->ik->model;
   double most = 0.0;
-  rk_difference(m, 1, t->frame.last, rk_last_goal(t, level), t->pace);
+  const double *goal = rk_last_goal(t, level);
+  rk_difference(m, 1, t->frame.last, goal, t->pace);
+  for (int32_t b = 0; rk_progress_of(t, level)->by_arcs && b < track->ik->n_bases; b++) {
+    const rk_base *base = track->ik->bases + b;
+    double turned[2], whole[2];
+    const int32_t angle = base->q + 2;
+    if (!rk_drive(base, t->frame.last + base->q, goal + base->q, m->lower[angle], m->upper[angle], turned, whole)) continue;
+    for (int i = 0; i < 2; i++) t->pace[base->wheel_v[i]] = __builtin_copysign(whole[i], turned[i]);
+    for (int i = 0; i < 3; i++) t->pace[base->v + i] = 0.0;
+  }
   for (int32_t k = 0; k < m->nv; k++) {
     const double step = t->pace[k] < 0.0 ? -t->frame.step[k] : t->frame.step[k];
     if (track->largest[k] > 0.0)
@@ -42,7 +52,7 @@ double rk_tracking_patience(const rk_tracking *t, double patience, int32_t met) 
   double nearer = 0.0;
   if (!(patience > 0.0)) return patience - 1.0;
   for (int32_t k = met; k < t->search.levels; k++) {
-    double *least = &rk_least(t, k)->time;
+    double *least = &rk_progress_of(t, k)->time;
     const double left = frames_to_goal(t, k);
     nearer = rk_max(nearer, *least - left);
     *least = rk_min(*least, left);
@@ -59,10 +69,10 @@ static double missed_by(const rk_search *s, int32_t level) {
 int rk_tracking_is_nearest(const rk_tracking *t) {
   const rk_search *s = &t->search;
   for (int32_t k = 0; k < s->levels; k++) {
-    const double error = missed_by(s, k), least = rk_least(t, k)->error;
+    const double error = missed_by(s, k), least = rk_progress_of(t, k)->error;
     if (error > least * (1.0 + BETTER)) return 0;
     if (!(error < least * (1.0 - BETTER))) continue;
-    for (; k < s->levels; k++) rk_least(t, k)->error = missed_by(s, k);
+    for (; k < s->levels; k++) rk_progress_of(t, k)->error = missed_by(s, k);
     return 1;
   }
   return 0;

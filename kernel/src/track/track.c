@@ -1,4 +1,4 @@
-/* Tracking, twin of solvers/tracking/reference.py, which explains it; viability bounds as in solvers/limits/viability.py. */
+/* Tracking, twin of solvers/tracking/reference/tracking.py, which explains it; viability bounds as in solvers/limits/viability.py. */
 #include "robokin_track.h"
 
 #include "criteria/criteria.h"
@@ -29,6 +29,7 @@ static int advance(const rk_tracking *t, const double *q, int32_t met) {
     const double *goal = k < met ? q : t->goals + k * m->nq;
     stays = stays && rk_is_near(goal, rk_last_goal(t, k), m->nq);
     rk_copy(rk_last_goal(t, k), goal, m->nq);
+    rk_progress_of(t, k)->by_arcs = k >= met && k >= t->by_arcs;
   }
   return stays;
 }
@@ -82,7 +83,10 @@ static int have_one_goal(const rk_tracking *t) {
 /* The goal of all levels is where the robot is. */
 static void stay_here(const rk_tracking *t) {
   const int64_t nq = t->track->ik->model->nq;
-  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(rk_last_goal(t, k), t->frame.last, nq);
+  for (int64_t k = 0; k < t->search.levels; k++) {
+    rk_copy(rk_last_goal(t, k), t->frame.last, nq);
+    rk_progress_of(t, k)->by_arcs = 0.0;
+  }
 }
 
 /* Whether all levels have one goal, and what they have there where the robot is. */
@@ -120,7 +124,11 @@ static int settle(rk_tracking *t, double patience) {
   brake(t);
   rk_copy(t->q, t->pulled, nq);
   const double *rest = fewer < levels && rk_tracking_is_as_good(t, levels - fewer) ? t->q : fewer == levels ? rk_last_goal(t, 0) : 0;
-  for (int64_t k = 0; k < levels && rest; k++) rk_copy(rk_last_goal(t, k), rest, nq);
+  const double by_arcs = fewer == levels ? rk_progress_of(t, 0)->by_arcs : 0.0;
+  for (int64_t k = 0; k < levels && rest; k++) {
+    rk_copy(rk_last_goal(t, k), rest, nq);
+    rk_progress_of(t, k)->by_arcs = by_arcs;
+  }
   return rest != 0;
 }
 
@@ -133,6 +141,7 @@ static int32_t go_to_rest(rk_tracking *t, int *reached) {
   rk_tracking_return_to_goal(t, t->search.levels - 1);
   rk_copy(goal, t->frame.moved, nq);
   for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->goals + k * nq, goal, nq);
+  t->by_arcs = rk_progress_of(t, t->search.levels - 1)->by_arcs ? 0 : t->search.levels;
   rk_tracking_look(t, t->goals);
   *reached = rk_tracking_is_reached(t, t->search.levels - 1);
   rk_copy(t->q, t->pulled, nq);
@@ -170,7 +179,7 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
     *patience = rk_tracking_patience(t, *patience, met_before);
   } else {
     *patience = __builtin_inf();
-    for (int32_t k = 0; k < s->levels; k++) rk_least(t, k)->error = rk_least(t, k)->time = __builtin_inf();
+    for (int32_t k = 0; k < s->levels; k++) rk_progress_of(t, k)->error = rk_progress_of(t, k)->time = __builtin_inf();
   }
   rk_tracking_find_preference(t, t->frame.last);
   const rk_preference preference = s->preference;
@@ -197,6 +206,8 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
       rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
       rk_copy(t->q, s->best_q, m->nq);
       for (int64_t k = 0; k < s->levels; k++) rk_copy(t->goals + k * m->nq, rk_last_goal(t, k), m->nq);
+      t->by_arcs = 0;
+      while (t->by_arcs < s->levels && !rk_progress_of(t, t->by_arcs)->by_arcs) t->by_arcs++;
       advance(t, t->q, is_led && *late != 0.0 ? 0 : s->levels);
       t->placed = s->is_kept;
       return *late == 0.0 ? RK_IK_CONVERGED : missed(s);
@@ -268,7 +279,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
     for (int64_t k = 0; k < nv; k++) t.none[k] = 0.0;
   }
-  t.frame.last = state, t.kept = state + nq, t.frame.step = t.kept + levels * (nq + 2);
+  t.frame.last = state, t.kept = state + nq, t.frame.step = t.kept + levels * (nq + 3);
   t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
   t.box.model = &t.box_model;
   t.search.rolled_from = t.frame.last;

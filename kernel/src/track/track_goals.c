@@ -1,5 +1,5 @@
 /* The goals of a frame, one of each level: where it would be if it had the time. Twin of `Frame.goals` in
-   solvers/tracking/frame_reference.py. */
+   solvers/tracking/reference/goals.py. */
 #include "limits/rolling.h"
 #include "track/tracking.h"
 
@@ -24,10 +24,28 @@ static int unbend(rk_tracking *t) {
   return 0;
 }
 
+/* Wheels of q on the first of the arcs to where their bases are in q, turned by half a circle at most. 0 where limits do not let
+   them. */
+static int take_first_arc(const rk_tracking *t, double *q) {
+  const rk_ik *ik = t->track->ik;
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    double turned[2], whole[2];
+    const int32_t angle = base->q + 2;
+    while (q[angle] > t->frame.last[angle] + PI) q[angle] -= 2.0 * PI;
+    while (q[angle] < t->frame.last[angle] - PI) q[angle] += 2.0 * PI;
+    if (!rk_drive(base, t->frame.last + base->q, q + base->q, ik->model->lower[angle], ik->model->upper[angle], turned, whole))
+      return 0;
+    for (int i = 0; i < 2; i++) q[base->wheel_q[i]] = t->frame.last[base->wheel_q[i]] + turned[i];
+  }
+  return 1;
+}
+
 void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level) {
   const rk_ik *ik = t->track->ik;
   double *moved = t->frame.moved;
   rk_copy(moved, rk_last_goal(t, level), ik->model->nq);
+  if (rk_progress_of(t, level)->by_arcs && take_first_arc(t, moved)) return;
   for (int32_t k = 0; k < ik->n_bases; k++) {
     const rk_base *base = ik->bases + k;
     double turned[2];
@@ -170,6 +188,28 @@ static void shorten_arcs(rk_tracking *t) {
   if (!(after <= before * (1.0 + TIED))) rk_tracking_look(t, found);
 }
 
+/* The last level that counts, with bases that stand anywhere: several arcs lead there. Kept when it is met, as are those above. */
+static int drive(rk_tracking *t) {
+  rk_search *s = &t->search;
+  const rk_ik *ik = t->track->ik;
+  const int32_t nq = ik->model->nq, level = s->on - 1;
+  double *found = t->pulled, *last = t->frame.last;
+  rk_copy(found, s->best_q, nq);
+  s->rolled_from = 0;
+  int met = rk_tracking_descend(t, level ? t->goals + (int64_t)(level - 1) * nq : last, RK_GOAL_STEPS, 0);
+  if (met) {
+    rk_copy(t->straight, s->best_q, nq);
+    if ((met = take_first_arc(t, t->straight))) {
+      rk_tracking_look(t, t->straight);
+      met = rk_are_all(s->best_level_met, s->on);
+    }
+  }
+  s->rolled_from = met ? 0 : last;
+  if (met) t->by_arcs = level;
+  else rk_tracking_look(t, found);
+  return met;
+}
+
 int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
   const rk_ik *ik = t->track->ik;
   const int32_t nq = ik->model->nq;
@@ -177,6 +217,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
   const int was_same = is_same;
   int32_t possible = 0;
   s->preference.H = 0;
+  t->by_arcs = s->levels;
   for (s->on = 1; s->on <= s->levels; s->on++) {
     const int32_t k = s->on - 1;
     const int is_velocity = rk_is_velocity(s, k);
@@ -185,6 +226,14 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
     rk_tracking_return_to_goal(t, k);
     rk_tracking_look(t, t->frame.moved);
     const double before = s->level_error[k];
+    if (is_same && possible == k && s->level_met[k] && rk_progress_of(t, k)->by_arcs) { /* on its arcs */
+      possible = s->on;
+      if (k < t->by_arcs) t->by_arcs = k;
+      s->rolled_from = 0;
+      rk_copy(t->goals + (int64_t)k * nq, t->frame.moved, nq);
+      rk_copy(rk_last_goal(t, k), t->frame.moved, nq);
+      continue;
+    }
     if (is_same) {
       if (!s->level_met[k]) least = before * (1.0 - TIED);
       rk_copy(t->q, t->frame.moved, nq); /* a nudge overwrites it */
@@ -202,13 +251,16 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
     met = met || ((k > 0 || !is_found) && rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED)) ||
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
           (k > 0 && possible == k && !is_velocity && s->best_level_error[k] <= NEAR && (meet_as_one(t) || unbend(t)));
-    shorten_arcs(t);
+    if (s->rolled_from) shorten_arcs(t);
+    if (!met && was_same && possible == k && s->rolled_from && ik->n_bases && !is_velocity) met = drive(t);
+    if (k > t->by_arcs) take_first_arc(t, s->best_q);
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) rk_tracking_look(t, t->q);
-    if (was_same && !is_same) rk_least(t, k)->time = __builtin_inf(); /* on its way to another goal */
+    if (was_same && !is_same) rk_progress_of(t, k)->time = __builtin_inf(); /* on its way to another goal */
     rk_copy(t->goals + (int64_t)k * nq, s->best_q, nq);
   }
   s->on = s->levels;
+  s->rolled_from = t->frame.last;
   return possible;
 }

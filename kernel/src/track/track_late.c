@@ -1,5 +1,5 @@
 /* Frames that are too fast: level by level, each from what those above have. Twin of `Frame.hurried` and what it stands on in
-   solvers/tracking/frame_reference.py. */
+   solvers/tracking/reference/frame.py. */
 #include "track/tracking.h"
 
 #include "math/rk_math.h"

@@ -18,7 +18,7 @@ typedef struct rk_tracking {
   rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
   rk_ik box;
   rk_frame_bounds frame;     /* with the state's last configuration and step */
-  double *kept;              /* [levels][nq + 2] of the state: the goal of each, its least error and its least time */
+  double *kept;              /* [levels][nq + 3] of the state: the goal of each, and its rk_progress */
   double *pace;              /* [nv] of a goal */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
@@ -26,20 +26,22 @@ typedef struct rk_tracking {
   double *x, *direction, *gradient, *change; /* [nv] of the step of criteria */
   double *pulled, *straight; /* [nq] */
   int32_t *busy;             /* [nv] of the search: columns of levels that are late */
+  int32_t by_arcs;           /* bases get to the goals of levels from this one on by several arcs */
   int placed;                /* the tips are placed at the last configuration */
 } rk_tracking;
 
 static inline double *rk_last_goal(const rk_tracking *t, int64_t level) {
-  return t->kept + level * (t->track->ik->model->nq + 2);
+  return t->kept + level * (t->track->ik->model->nq + 3);
 }
 
-/* What a level missed at the nearest, and the fewest frames that were left to its goal, since targets stand still. */
-typedef struct rk_least_values {
-  double error, time;
-} rk_least_values;
+/* What a level missed at the nearest, and the fewest frames that were left to its goal, since targets stand still. by_arcs: 1
+   where bases get to that by several arcs. */
+typedef struct rk_progress {
+  double error, time, by_arcs;
+} rk_progress;
 
-static inline rk_least_values *rk_least(const rk_tracking *t, int64_t level) {
-  return (rk_least_values *)(rk_last_goal(t, level) + t->track->ik->model->nq);
+static inline rk_progress *rk_progress_of(const rk_tracking *t, int64_t level) {
+  return (rk_progress *)(rk_last_goal(t, level) + t->track->ik->model->nq);
 }
 
 static inline int rk_is_zero(const double *a, int64_t count) {
@@ -110,7 +112,8 @@ void rk_tracking_look(rk_tracking *t, const double *q);
    among these obstacles, which searching on would only creep away from. */
 int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found);
 
-/* frame.moved = the last goal of a level, with the bases where its wheels take them from where they are. */
+/* frame.moved = the last goal of a level, with the bases where its wheels take them from where they are; with wheels on the first
+   of several arcs to it. */
 void rk_tracking_return_to_goal(const rk_tracking *t, int32_t level);
 
 /* Whether the goal of a level is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */

@@ -25,7 +25,7 @@ from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, t
 from robokin_addon.solvers.tracking.avoidance.native_safe_stop import NativeSafeStop
 from robokin_addon.solvers.tracking.avoidance.safe_stop import SafeStop
 from robokin_addon.solvers.tracking.data import COLLIDED, LATE
-from robokin_addon.solvers.tracking.frame_reference import Frame
+from robokin_addon.solvers.tracking.reference.frame import Frame
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels

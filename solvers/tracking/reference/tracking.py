@@ -23,37 +23,34 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.backend import reference
-from ..descent.data import IKData
-from ..descent.descent import Iterate, LevelRows
-from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from ..descent.frame_bounds import FrameBounds
-from ..descent.level_rows import Preference
-from ..descent.steps import reachable, roll
-from ..descent.tip_rows import TipRows
-from ..limits.viability import StepLimits, braking_distance, frames_to_stand
-from ..tasks import FrameTask
-from ..tasks.native import same_target
-from .data import LATE, TrackOutcome, refuse_targets
-from .frame_reference import AT_GOAL, FRAME_STEPS, Frame
+from ....robokin.arrays import Array
+from ....robokin.backend import reference
+from ...descent.data import IKData
+from ...descent.descent import Iterate, LevelRows
+from ...descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from ...descent.frame_bounds import FrameBounds
+from ...descent.level_rows import Preference
+from ...descent.steps import on_first_arcs, reachable, roll
+from ...descent.tip_rows import TipRows
+from ...limits.viability import StepLimits, braking_distance
+from ...tasks import FrameTask
+from ...tasks.native import same_target
+from ..data import LATE, TrackOutcome, refuse_targets
+from .frame import AT_GOAL, FRAME_STEPS, Frame
+from .patience import Progress
 
 NEARLY = 1e-3  # relative: what is as fast as may be
-IDLY = 8.0  # frames in which a robot may gain nothing
-AGAIN = 2.0  # times as long as joints need may a robot move to a goal, and stop and turn back
 SHORTLY = 24.0  # frames after which one level less is kept
-BETTER = 1e-3  # relative: an error is less that is so by more
 SLOWLY = 24.0  # of the time that is left to criteria: in which the joints that they move brake
 
 
 class ReferenceTracking:
     """Tracks targets frame by frame, each call from where the last one ended. All in coordinates of the support.
 
-    state: (nq + levels (nq + 2) + nv + 2,) to be set first: q, inside the limits; of each level the goal, where q would
-    be in time, and since targets stand still its least error, and the fewest frames that were left to the goal;
-    the step that led to q; how many levels are late, from the first on that was not met and is not of
-    velocities; and the patience: in how many frames the robot comes to rest where targets stand still, unless it gains
-    something.
+    state: (nq + levels (nq + 3) + nv + 2,) to be set first: q, inside the limits; of each level the goal, where q would
+    be in time, and its `Progress`; the step that led to q; how many levels are late, from the first on that was not met
+    and is not of velocities; and the patience: in how many frames the robot comes to rest where targets stand still,
+    unless it gains something.
     keeps_clear: links keep apart, which is the first level: what is in the way is named, and not who is late.
     """
 
@@ -67,7 +64,8 @@ class ReferenceTracking:
 
     @property
     def state(self) -> Array:
-        levels = np.column_stack((np.array(self.goals).reshape(self._levels, len(self.q)), self._errors, self._times))
+        goals = np.array(self.goals).reshape(self._levels, len(self.q))
+        levels = np.column_stack((goals, self.progress.kept))
         return np.concatenate((self.q, levels.ravel(), self.step, [float(self._late), self._patience]))
 
     @state.setter
@@ -75,8 +73,8 @@ class ReferenceTracking:
         nq, nv = self.data.tree.nq, self.data.tree.nv
         self.q, self.step = state[:nq].copy(), state[-2 - nv : -2].copy()
         self._late, self._patience = int(state[-2]), float(state[-1])
-        levels = state[nq : -2 - nv].reshape(self._levels, nq + 2).copy()
-        self.goals, self._errors, self._times = list(levels[:, :nq]), levels[:, nq], levels[:, nq + 1]
+        levels = state[nq : -2 - nv].reshape(self._levels, nq + 3).copy()
+        self.goals, self.progress = list(levels[:, :nq]), Progress.of(levels[:, nq:])
 
     def note(self, targets: Any) -> None:
         """Targets that the place where it stands was found for; None: not known."""
@@ -132,9 +130,10 @@ class ReferenceTracking:
         met_before = levels - self._late
         unbraked = met_before if self.limits.braked else levels
         if is_still:
-            self._patience = self._next_patience(met_before)
+            self._patience = self.progress.patience(self._patience, self, met_before)
         else:
-            self._patience, self._errors[:], self._times[:] = np.inf, np.inf, np.inf
+            self._patience = np.inf
+            self.progress.forget()
         preference = self.preference(targets, self.q)
         # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
         # it can.
@@ -147,7 +146,8 @@ class ReferenceTracking:
         # here.
         stands = is_still and preference is not None and self._has_goal(here)
         stays = stands and self._patience > longest
-        self.goals = [self.q] * levels if stands and not stays else self.goals
+        if stands and not stays:
+            self._stay_here()
         rests = not stays and self._patience <= (0.0 if self._late else longest) and self._settles(here)
         if stays or (not rests and most == levels):
             here.inside.rows.preference = None if stays else preference
@@ -158,7 +158,9 @@ class ReferenceTracking:
                 else:
                     at = here.preferred(here.inside.best, True) if stays else here.inside.best
                 late = levels - _leading(at.met)
-                self._advance(at.q, self.goals if is_led and late else [at.q] * levels, late)
+                goes_on = is_led and late > 0
+                by_arcs = self.progress.are_by_arcs & goes_on
+                self._advance(at.q, self.goals if goes_on else [at.q] * levels, late, by_arcs)
                 return self._missed(targets) if late else CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
@@ -168,12 +170,14 @@ class ReferenceTracking:
             self.goals[-1] = self.goal_start(-1)
             goals = [self.goals[-1]] * levels
             q, is_reached = self.followed(-1, goals[-1])
+            by_arcs = np.full(levels, self.progress.are_by_arcs[-1])
             possible = _leading(here.inside.look(goals[-1]).met)
         if not (rests := rests or is_reached):
             is_found = is_firm and not here.inside.rows.changes and met_before == 0 and not self.data.bases
-            goals, possible, kept = here.goals(is_same, is_found)
+            goals, possible, kept = here.goals.find(is_same, is_found)
+            by_arcs = np.arange(levels) >= here.goals.by_arcs
             if is_same:  # the others are on their way to another goal
-                self._times[kept:] = np.inf
+                self.progress.times[kept:] = np.inf
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
@@ -185,7 +189,7 @@ class ReferenceTracking:
         at_goal = levels if is_reached else 0 if rests else in_time
         if not is_met and here.inside.rows.adds_up:
             at = here.refined(at, found)
-        if is_still and not rests and self._is_nearest(np.where(at.met | are_velocities, 0.0, at.errors)):
+        if is_still and not rests and self.progress.is_nearest(np.where(at.met | are_velocities, 0.0, at.errors)):
             self._patience = np.inf
         is_late = not is_met and possible > found
         is_beyond = not is_met and not is_late and here.goes_on(at, found, goals[found])
@@ -203,7 +207,8 @@ class ReferenceTracking:
                 is_late = bool(fastest.any()) or is_late
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-        stays = self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time)
+        by_arcs[:at_goal] = False
+        stays = self._advance(at.q, [at.q] * at_goal + goals[at_goal:], levels - in_time, by_arcs)
         self._patience = min(self._patience, 0.0 if stays and is_still else np.inf)
         code = CONVERGED if is_met else LATE if is_late else self._missed(targets)
         return code, at.residuals, here.iterations, behind
@@ -227,7 +232,7 @@ class ReferenceTracking:
         if is_as_good:
             at = here.preferred(at, True)
         else:
-            self.goals = [self.q] * len(self.goals)
+            self._stay_here()
         if not is_as_good or self._turns_back(at.q, here.inside.rows.scale):
             self._patience = spent - 0.5 * remaining
         return at
@@ -240,32 +245,6 @@ class ReferenceTracking:
 
     def _missed(self, targets: Any) -> int:
         return NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
-
-    def _next_patience(self, met: int) -> float:
-        """The patience in a still frame: a frame costs one, and what it brings a level nearer to its goal than
-        ever gives some back. met: levels that were so, from the first on."""
-        fewer, nearer = self._patience - 1.0, 0.0
-        if not self._patience > 0.0:
-            return fewer
-        for level, goal in enumerate(self.goals[met:], met):
-            gap = reference.difference(self.data.tree, self.q, goal)
-            step = np.where(gap < 0.0, -self.step, self.step)
-            frames = frames_to_stand(abs(gap), step, self.limits.max_step, self.limits.max_step_change)
-            nearer = max(nearer, self._times[level] - frames)
-            self._times[level] = min(self._times[level], frames)
-        moves = self.step != 0.0
-        stop = (abs(self.step[moves]) / self.limits.max_step_change[moves]).max(initial=0.0)
-        longest = IDLY + AGAIN * float(stop)
-        return max(fewer, min(fewer + AGAIN * nearer, longest)) if fewer < np.inf else longest
-
-    def _is_nearest(self, errors: Array) -> bool:
-        """Whether levels are nearer than ever since targets stand still: the first one that is not as near as then is
-        nearer. errors: (levels,)"""
-        changed = np.flatnonzero((errors < self._errors * (1.0 - BETTER)) | (errors > self._errors * (1.0 + BETTER)))
-        if not len(changed) or errors[changed[0]] > self._errors[changed[0]]:
-            return False
-        self._errors[changed[0] :] = errors[changed[0] :]
-        return True
 
     def _settles(self, here: Frame) -> bool:
         """Targets have stood still for so long that the robot comes to rest: where it stops when it brakes, once all
@@ -280,7 +259,13 @@ class ReferenceTracking:
         ):
             return False
         self.goals = [rest] * levels
+        self.progress.are_by_arcs[:] = fewer == levels and self.progress.are_by_arcs[0]
         return True
+
+    def _stay_here(self) -> None:
+        """The goal of all levels is where the robot is."""
+        self.goals = [self.q] * len(self.goals)
+        self.progress.are_by_arcs[:] = False
 
     def _braked(self) -> Array:
         """(nq,) where the robot stops when every joint brakes."""
@@ -311,17 +296,22 @@ class ReferenceTracking:
         return backwards | ((most >= hi) & (hi < limits.upper - position - AT_GOAL))
 
     def goal_start(self, level: int) -> Array:
-        """The last goal of a level, with the bases where its wheels take them from where they are."""
+        """The last goal of a level, with the bases where its wheels take them from where they are; with wheels on the
+        first of several arcs to it."""
         goal = self.goals[level].copy()
+        there = on_first_arcs(self.data, self.q, goal) if self.progress.are_by_arcs[level] else None
+        if there is not None:
+            self.goals[level] = there
+            return there
         roll(self.data.bases, self.q, goal)
         return goal
 
-    def _advance(self, q: Array, goals: list[Array], late: int) -> bool:
+    def _advance(self, q: Array, goals: list[Array], late: int, by_arcs: Array) -> bool:
         """Whether the frame before would have led there, too: the robot stood, stands, and has the same goals."""
         pairs = [(self.step, 0.0), (q, self.q), *zip(goals, self.goals, strict=True)]
         stays = all((abs(new - old) <= AT_GOAL).all() for new, old in pairs)
         self.step = reference.difference(self.data.tree, self.q, q)
-        self.q, self.goals, self._late = q, goals, late
+        self.q, self.goals, self._late, self.progress.are_by_arcs = q, goals, late, by_arcs
         return stays
 
 

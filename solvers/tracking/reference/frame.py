@@ -1,53 +1,28 @@
-"""One frame of a motion in NumPy: the goals of its levels, and what of them can be had in time; `reference.py`
-explains it. Twin of kernel/src/track/track_goals.c and track_late.c."""
+"""One frame of a motion in NumPy: what of the goals of its levels can be had in time; `tracking.py` explains it. Twin
+of kernel/src/track/track_late.c."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.model.joint_types import MotionPrimitive
-from ..descent.data import IKData
-from ..descent.descent import Iterate, KeptLevels, LevelRows
-from ..descent.frame_bounds import FrameBounds
-from ..descent.frame_descent import GOAL_STEPS, NEAR, FrameDescent
-from ..descent.implicit_step import implicit_step
-from ..descent.level_rows import Preference
-from ..descent.steps import nudged, on_shorter_arcs
-from ..limits.viability import StepLimits
+from ....robokin.arrays import Array
+from ....robokin.model.joint_types import MotionPrimitive
+from ...descent.descent import Iterate, KeptLevels
+from ...descent.frame_bounds import FrameBounds
+from ...descent.frame_descent import FrameDescent
+from ...descent.implicit_step import implicit_step
+from ...descent.level_rows import Preference
+from .goals import SETTLED, FrameGoals, TrackedRobot
 
 FRAME_STEPS = 10  # steps within a frame, at most
-SETTLING_STEPS = 60  # near a singular pose each step is as good as the one before, and no better
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
-SETTLED = 1e-5  # relative: a goal whose error changes by less is found
-TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 AT_GOAL = 1e-9  # [rad, m]
 IDLE = 1e-9  # of a row: what it hardly depends on
-
-
-class TrackedRobot(Protocol):
-    """What a frame needs to know of a `ReferenceTracking`. q: (nq,).   step: (nv,) to there.   goals: of levels."""
-
-    data: IKData
-    limits: StepLimits
-    keeps_clear: bool
-    q: Array
-    step: Array
-    goals: list[Array]
-
-    @property
-    def bounds(self) -> FrameBounds: ...
-
-    def rows(self, targets: Any, data: IKData) -> LevelRows: ...
-    def goal_start(self, level: int) -> Array: ...
-    def followed(self, level: int, goal: Array) -> tuple[Array, bool]: ...
-    def is_brakeable(self, q: Array, level: int, goal: Array) -> bool: ...
-    def preference(self, targets: Any, q: Array) -> Preference | None: ...
 
 
 class Frame:
@@ -56,81 +31,18 @@ class Frame:
     def __init__(self, tracking: TrackedRobot, targets: Any) -> None:
         self._tracking, self._targets, self._bounds = tracking, targets, tracking.bounds
         self.inside = self._within(self._bounds)
-        self._freely = FrameDescent(tracking.rows(targets, replace(tracking.data, rolled_from=tracking.q)))
+        self.goals = FrameGoals(tracking, targets)
 
     def _within(self, bounds: FrameBounds) -> FrameDescent:
         return FrameDescent(self._tracking.rows(self._targets, bounds.box), bounds.within)
 
     @property
     def iterations(self) -> int:
-        return self.inside.iterations + self._freely.iterations
+        return sum(descent.iterations for descent in (self.inside, *self.goals.descents))
 
     def make_exact(self) -> None:
-        for descent in (self.inside, self._freely):
+        for descent in (self.inside, *self.goals.descents):
             descent.rows.is_exact = True
-
-    def goals(self, is_same: bool, is_found: bool) -> tuple[list[Array], int, int]:
-        """The goals (nq,) of the first levels: configurations that meet them, or come as near as those above allow,
-        without limits on speed. And how many levels are met, and how many have their last goal, from the first on.
-        is_same: the last goals are for these targets, and are only changed for better ones. is_found: the first, of
-        links that are too near, was found among these obstacles and stays: searching on would only creep."""
-        free, tracking = self._freely, self._tracking
-        goals: list[Array] = []
-        possible = kept = 0
-        for on in range(1, free.rows.levels + 1):
-            start, is_velocity = tracking.goal_start(on - 1), bool(free.rows.are_velocities[on - 1])
-            last = free.look(start)
-            free.best = last if on == 1 else free.best
-            met = on == 1 and (last.met[0] if is_found else free.run(start, on, GOAL_STEPS) or free.unbend(start, on))
-            if on > 1 and is_velocity:
-                met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a path leads, and round its corners
-            elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
-                free.best = self._restored(free.best, last, on - 1)
-            free.on = on
-            met = met or ((on > 1 or not is_found) and free.settle(SETTLING_STEPS, SETTLED))
-            if on == 1 and not is_velocity and not tracking.keeps_clear:
-                met = met or free.turn_aside(start) or self._turned_round(last)
-            if on > 1 and possible == on - 1 and not is_velocity and free.best.errors[on - 1] <= NEAR:
-                met = met or free.meet_as_one(on) or free.unbend(start, on)
-            free.best = self._shortened(free.best)
-            is_same = is_same and not _is_better(free.best, last, on - 1)
-            free.best = last if is_same else free.best
-            kept += is_same
-            if met and possible == on - 1:
-                possible = on
-            goals.append(free.best.q)
-        return goals, possible, kept
-
-    def _shortened(self, found: Iterate) -> Iterate:
-        """Bases on the shorter arcs, if the levels that count are as good there: some may see the wheels."""
-        free, q = self._freely, on_shorter_arcs(self._tracking.data, self._tracking.q, found.q)
-        at = found if (q == found.q).all() else free.look(q)
-        return at if at.errors[: free.on].sum() <= found.errors[: free.on].sum() * (1.0 + TIED) else found
-
-    def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
-        """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
-        free, at = self._freely, last
-        free.on, free.kept = levels, KeptLevels(above, levels)
-        for _ in range(GOAL_STEPS):
-            if free.holds(at):
-                break
-            at = free.look(free.step(at))
-        found = at if free.holds(at) else above
-        free.kept = None
-        return found
-
-    def _turned_round(self, last: Iterate) -> bool:
-        """The first level, which comes no nearer than at its last goal: from beside there down to a minimum, as a
-        straight limb that points away turns round only so. Kept when it is notably nearer. Bases that roll cannot be
-        put beside where they are."""
-        free, best = self._freely, self._freely.best
-        if self._tracking.data.bases or _is_better(best, last, 0):
-            return False
-        free.best = free.look(nudged(self._tracking.data, best.q))
-        met = free.settle(SETTLING_STEPS, SETTLED)
-        if not _is_better(free.best, best, 0):
-            free.best = best
-        return met
 
     def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
         """What `_at_once` returns, where the goals of all levels after those are reached in this frame anyway, the last
@@ -185,7 +97,7 @@ class Frame:
 
     def is_as_good(self, at: Iterate, on: int, goal: Array) -> bool:
         """Whether the first `on` levels have there what they have at the goal of the last of them."""
-        return self.inside.rows.holds(KeptLevels(self._freely.look(goal), on), at, STANDING)
+        return self.inside.rows.holds(KeptLevels(self.goals.rolling.look(goal), on), at, STANDING)
 
     def _gone_on(self, at: Iterate, on: int, in_time: bool, busy: Array) -> tuple[Iterate, bool]:
         """With a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is
@@ -193,7 +105,7 @@ class Frame:
         (nv,) bool, who stays."""
         inside = self.inside
         inside.best, inside.on, inside.kept, inside.rows.busy = at, on, None, busy
-        is_met = in_time and bool(at.met[: on - 1].all()) and self._gone(inside, at, on, FRAME_STEPS)
+        is_met = in_time and bool(at.met[: on - 1].all()) and inside.go(at, on, FRAME_STEPS)
         is_met = is_met or inside.settle(FRAME_STEPS, SETTLED)
         inside.rows.busy = None
         return inside.best, in_time and is_met
@@ -203,20 +115,8 @@ class Frame:
         there has other reasons than limits on speed."""
         if not self.inside.rows.are_velocities[level]:
             return False
-        there = self._freely.look(goal)
+        there = self.goals.rolling.look(goal)
         return bool(there.met[:level].all() and there.errors[level] < at.errors[level] * (1.0 - SETTLED))
-
-    def _gone(self, descent: FrameDescent, at: Iterate, on: int, steps: int) -> bool:
-        """Descend on the first `on` levels, the last of velocities; whether they are met. A base that stands has no
-        motion across the line that its wheels point along, and is kept from moving on by what it is askew to that: so
-        from one step on that weighs the levels, too."""
-        if descent.run(at.q, on, steps) or not self._tracking.data.bases:
-            return bool(descent.best.met[:on].all())
-        straight = descent.best
-        if descent.run(descent.step(at, as_one=True), on, steps):
-            return True
-        descent.best = straight if descent.is_better(straight, descent.best) else descent.best
-        return False
 
     def _at_once(self, most: int) -> tuple[int, Iterate]:
         """How many levels, of the first `most`, can be met at once, and where they are."""
@@ -302,7 +202,7 @@ class Frame:
         """Where it is, or one step on without criteria when that is off what all levels have at their goal. And
         whether they have it there."""
         inside, levels = self.inside, self.inside.rows.levels
-        inside.on, inside.kept, inside.rows.preference = levels, KeptLevels(self._freely.look(goal), levels), None
+        inside.on, inside.kept, inside.rows.preference = levels, KeptLevels(self.goals.rolling.look(goal), levels), None
         at = inside.look(inside.within(self._tracking.q))
         at = at if inside.holds(at) else inside.look(inside.step(at))
         return at, inside.rows.holds(inside.kept, at, STANDING)
@@ -330,10 +230,3 @@ class Frame:
         inside.on, inside.kept, inside.rows.preference = count, None, None
         at = inside.look(inside.step(best))
         return at if inside.is_met(at) and at.errors[:count].sum() <= best.errors[:count].sum() else best
-
-
-def _is_better(at: Iterate, last: Iterate, level: int) -> bool:
-    """Whether a level is met that was not, or notably nearer to it."""
-    if at.met[level] or last.met[level]:
-        return not last.met[level]
-    return bool(at.errors[level] < last.errors[level] * (1.0 - TIED))

@@ -1,0 +1,1 @@
+"""Tracking in NumPy, the readable twin of the kernel's."""
