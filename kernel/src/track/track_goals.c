@@ -188,7 +188,8 @@ static void shorten_arcs(rk_tracking *t) {
   if (!(after <= before * (1.0 + TIED))) rk_tracking_look(t, found);
 }
 
-/* The last level that counts, with bases that stand anywhere: several arcs lead there. Kept when it is met, as are those above. */
+/* The first level but that of links that keep apart, with bases that stand anywhere: several arcs lead there. Kept when it is
+   met. Levels below would have to keep it on all of them. */
 static int drive(rk_tracking *t) {
   rk_search *s = &t->search;
   const rk_ik *ik = t->track->ik;
@@ -252,7 +253,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
           (k > 0 && possible == k && !is_velocity && s->best_level_error[k] <= NEAR && (meet_as_one(t) || unbend(t)));
     if (s->rolled_from) shorten_arcs(t);
-    if (!met && was_same && possible == k && s->rolled_from && ik->n_bases && !is_velocity) met = drive(t);
+    if (!met && was_same && possible == k && k == rk_keeps_clear(t) && ik->n_bases && !is_velocity) met = drive(t);
     if (k > t->by_arcs) take_first_arc(t, s->best_q);
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));

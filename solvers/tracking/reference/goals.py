@@ -87,7 +87,8 @@ class FrameGoals:
                 met = met or free.meet_as_one(on) or free.unbend(start, on)
             if free is self.rolling:
                 free.best = self._shortened(free.best)
-                met = met or (was_same and is_next and not is_velocity and self._drives(on, goals))
+                drives = was_same and is_next and not is_velocity and on == 1 + tracking.keeps_clear
+                met = met or (drives and self._drives(on, goals))
             free = self._free  # from now on of bases that stand anywhere, if it drives
             is_same = is_same and not _is_better(free.best, last, on - 1)
             q = last.q if is_same else free.best.q
@@ -100,7 +101,8 @@ class FrameGoals:
         return goals, possible, kept
 
     def _drives(self, on: int, goals: list[Array]) -> bool:
-        """Whether the first `on` levels are met with bases that stand anywhere: several arcs lead there."""
+        """Whether the first level but that of links that keep apart is met with bases that stand anywhere: several arcs
+        lead there. Levels below would have to keep it on all of them."""
         data, anywhere, here = self._tracking.data, self._anywhere, self._tracking.q
         if anywhere is None or not anywhere.run(goals[-1] if goals else here, on, GOAL_STEPS):
             return False
