@@ -216,10 +216,13 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
   t->placed = 0;
   s->is_exact = 1;
   const int is_same = is_still && *late != 0.0;
-  /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
+  /* What stands at its goal, for the same targets, stays there: searching on would only creep. Whether several arcs lead a base
+     on is not known before targets have stood still once. */
   int reached = 0;
   int32_t possible = 0;
-  if (rests || (is_same && rk_is_equal(t->frame.last, rk_last_goal(t, s->levels - 1), m->nq))) possible = go_to_rest(t, &reached);
+  const int is_looked_for = ik->n_bases == 0 || rk_progress_of(t, 0)->error < __builtin_inf();
+  if (rests || (is_same && is_looked_for && rk_is_equal(t->frame.last, rk_last_goal(t, s->levels - 1), m->nq)))
+    possible = go_to_rest(t, &reached);
   if (!(rests = rests || reached)) {
     possible = rk_tracking_find_goals(t, is_same, still & 2 && met_before == 0 && rk_keeps_clear(t) && ik->n_bases == 0);
     /* all of them may have been tried above, though maybe not exactly, or not without criteria */

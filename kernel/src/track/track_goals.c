@@ -197,7 +197,7 @@ static int drive(rk_tracking *t) {
   double *found = t->pulled, *last = t->frame.last;
   rk_copy(found, s->best_q, nq);
   s->rolled_from = 0;
-  int met = rk_tracking_descend(t, level ? t->goals + (int64_t)(level - 1) * nq : last, RK_GOAL_STEPS, 0);
+  int met = rk_tracking_descend(t, last, RK_GOAL_STEPS, 0) || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED);
   if (met) {
     rk_copy(t->straight, s->best_q, nq);
     if ((met = take_first_arc(t, t->straight))) {

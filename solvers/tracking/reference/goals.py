@@ -88,7 +88,7 @@ class FrameGoals:
             if free is self.rolling:
                 free.best = self._shortened(free.best)
                 drives = was_same and is_next and not is_velocity and on == 1 + tracking.keeps_clear
-                met = met or (drives and self._drives(on, goals))
+                met = met or (drives and self._drives(on))
             free = self._free  # from now on of bases that stand anywhere, if it drives
             is_same = is_same and not _is_better(free.best, last, on - 1)
             q = last.q if is_same else free.best.q
@@ -100,11 +100,11 @@ class FrameGoals:
             goals.append(q)
         return goals, possible, kept
 
-    def _drives(self, on: int, goals: list[Array]) -> bool:
+    def _drives(self, on: int) -> bool:
         """Whether the first level but that of links that keep apart is met with bases that stand anywhere: several arcs
         lead there. Levels below would have to keep it on all of them."""
         data, anywhere, here = self._tracking.data, self._anywhere, self._tracking.q
-        if anywhere is None or not anywhere.run(goals[-1] if goals else here, on, GOAL_STEPS):
+        if anywhere is None or not (anywhere.run(here, on, GOAL_STEPS) or anywhere.settle(SETTLING_STEPS, SETTLED)):
             return False
         if (q := on_first_arcs(data, here, anywhere.best.q)) is None:
             return False

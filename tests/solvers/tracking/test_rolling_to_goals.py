@@ -6,23 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, random_configuration
-from robokin_addon.robokin.arrays import Array
+from robokin_addon.robokin import forward_kinematics, library_robot, random_configuration
 from robokin_addon.solvers import PoseTask, PositionTask, track
 from robokin_addon.solvers.descent.data import compile_whole
 from robokin_addon.solvers.descent.steps import on_shorter_arcs, roll
 from robokin_addon.solvers.tracking.result import TrackResult
-from support.engine.robots import engine_robot
 from support.engine.stacks import engine_stack
+from support.rolling import HANDS, reversals, rolling_robot
 
 DT = 1.0 / 24.0
-HANDS = {"mobile_arm": "tool", "tiago": "arm_7_link"}
 REACHED = 1e-3  # [m]
-
-
-def rolling_robot(name: str) -> tuple[RobotModel, Array, str]:
-    model = engine_robot("tiago") if name == "tiago" else library_robot(name)
-    return model, model.limits.middle(model.neutral()), HANDS[name]
 
 
 def jump(name: str, move: tuple[float, float], frames: int, backend: str = "auto") -> TrackResult:
@@ -31,12 +24,6 @@ def jump(name: str, move: tuple[float, float], frames: int, backend: str = "auto
     place = forward_kinematics(model, q)[tip][:3, 3]
     targets = [[place]] + [[place + np.array([*move, 0.0])]] * frames
     return track(model, [PositionTask(tip, place)], targets, q, DT, backend=backend)
-
-
-def reversals(found: TrackResult) -> int:
-    """How often the joint that does so the most turns back from one frame to the next."""
-    steps = np.diff(found.q, axis=0)
-    return int((steps[1:] * steps[:-1] < -1e-8).sum(axis=0).max())
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.8, 1.6, 2.4, 3.1, -0.8, -1.6, -2.4])
