@@ -75,9 +75,9 @@ class RollingBase:
         (x, y), away = self.heading(start[2]), self.axle(goal) - self.axle(start)
         far, last, first, distance = math.sqrt(away @ away), float(goal[2] - start[2]), 0.0, 0.0
         if far > BESIDE:
-            ahead, least = math.atan2(x * away[1] - y * away[0], x * away[0] + y * away[1]), math.inf
+            towards, least = math.atan2(x * away[1] - y * away[0], x * away[0] + y * away[1]), math.inf
             for k in range(-2, 3):  # half circles: forwards, and backwards where it is odd
-                turn = ahead + k * math.pi
+                turn = towards + k * math.pi
                 cost = abs(turn) + abs(last - turn) + (BACKWARDS if k % 2 else 0.0)
                 if lower <= start[2] + turn <= upper and cost < least:
                     least, first, distance = cost, turn, -far if k % 2 else far

@@ -164,8 +164,8 @@ class ReferenceTracking:
                 return self._missed(targets) if late else CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
-        # What stands at its goal, for the same targets, stays there: searching on would only creep. Whether several arcs
-        # lead a base on is not known before targets have stood still once.
+        # What stands at its goal, for the same targets, stays there: searching on would only creep. Whether several
+        # arcs lead a base on is not known before targets have stood still once.
         is_same, is_reached = is_still and self._late > 0, False
         is_looked_for = not self.data.bases or self.progress.errors[0] < np.inf
         if rests or (is_same and is_looked_for and (self.q == self.goals[-1]).all()):

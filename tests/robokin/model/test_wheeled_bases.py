@@ -86,6 +86,32 @@ def test_rolling_is_the_integral_of_the_rows(heading):
 # -- finding wheels ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("limits", [(-math.inf, math.inf), (-4.0, 4.0)])
+@pytest.mark.parametrize("heading", [0.0, 2.0])
+def test_a_base_drives_to_any_place_on_three_arcs(heading, limits):
+    """It turns, drives straight, and turns, within limits of its angle: by rolling each of the arcs to its end."""
+    base, rng = platform(centre=(0.15, -0.05), heading=heading, flipped=True).rolling_bases[0], np.random.default_rng(3)
+    for _ in range(40):
+        start, goal = (rng.uniform((-3.0, -3.0, -4.0), (3.0, 3.0, 4.0)) for _ in range(2))
+        here, turned, remaining = start, np.zeros(2), []
+        for _ in range(3):
+            first, whole = base.drive(here, goal, *limits)
+            remaining.append(whole)
+            here, turned = base.roll(here, first), turned + abs(first)
+            assert limits[0] <= here[2] <= limits[1]
+        np.testing.assert_allclose(here, goal, atol=1e-9)
+        np.testing.assert_allclose(remaining[0], turned, atol=1e-8)
+        assert (np.diff(remaining, axis=0) < 1e-12).all()
+
+
+def test_a_base_that_may_not_turn_so_far_does_not_drive():
+    base = platform().rolling_bases[0]
+    beside = np.array([0.0, 1.0, 0.0])
+    assert base.drive(np.zeros(3), beside, -1.5, 1.5) is None
+    assert base.drive(np.zeros(3), beside, -1.6, 1.5) is not None  # backwards
+    assert base.drive(np.zeros(3), np.array([1.0, 0.0, 2.0]), -1.5, 1.5) is None
+
+
 def test_wheels_of_a_real_robot_are_found():
     model = load_urdf(robot("tiago"), root="wheeled")
     drive = model.drive
