@@ -91,6 +91,13 @@ class RollingBase:
             self.rolled
         )
 
+    def calmed(self, turned: Array, most: float) -> Array:
+        """(2,) [rad] of the wheels, with which the base drives as far as with `turned` (2,), and turns by `most` [rad]
+        at most."""
+        distance, turn = self._distance_and_turn(turned)
+        across = 0.5 * self.separation * min(max(float(turn), -most), most)
+        return np.array([distance - across, distance + across]) / self.rolled
+
     def axle(self, base: Array) -> Array:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""
         return base[..., :2] + _turned(self.centre, base[..., 2])

@@ -16,6 +16,9 @@ from ..limits.viability import StepLimits, braking_step
 from .data import IKData
 from .steps import roll
 
+ALIKE = 0.5  # of a turn: what is as much
+UNSEEN = 1e-4  # [rad]
+
 
 @dataclass(frozen=True, eq=False)
 class FrameBounds:
@@ -23,6 +26,8 @@ class FrameBounds:
 
     The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: at such a
     position bound it stops, whatever its acceleration limit.
+
+    calm: [rad] by how much bases turn, at most; 0: by as much as their wheels let them.
     """
 
     data: IKData
@@ -31,6 +36,7 @@ class FrameBounds:
     step: Array
     lo: Array
     hi: Array
+    calm: float = 0.0
 
     @classmethod
     def of(cls, data: IKData, limits: StepLimits, last: Array, step: Array) -> FrameBounds:
@@ -76,6 +82,17 @@ class FrameBounds:
                 step[wheels] = np.minimum(np.maximum(share * remaining, self.lo[wheels]), self.hi[wheels])
         return self.within(reference.integrate(self.data.tree, self.last, step))
 
+    def swing(self, q: Array) -> float:
+        """[rad] the turn of a base that gets to q, where it turns back by about as much as it turned in the frame
+        before; else 0."""
+        most = 0.0
+        for base in self.data.bases:
+            turn, before = abs(q[base.q + 2] - self.last[base.q + 2]), abs(self.step[base.v + 2])
+            turns_back = (q[base.q + 2] - self.last[base.q + 2]) * self.step[base.v + 2] < 0.0
+            if turns_back and turn > UNSEEN and ALIKE * before < turn < before / ALIKE:
+                most = max(most, turn)
+        return most
+
     def brakeable(self, before: Array, goal: Array, q: Array) -> FrameBounds:
         """So that no joint comes nearer to a goal, which was at `before`, than it can brake on its way there, or by a
         speed that one frame brakes; but as fast as to q (nq,) it may. Else one that has no limits drags others along,
@@ -114,11 +131,14 @@ class FrameBounds:
         for base in data.bases:
             own, at = slice(base.v, base.v + 3), slice(base.q, base.q + 3)
             wheel_q, wheel_v = list(base.wheel_q), list(base.wheel_v)
+            turned = q[wheel_q] - last[wheel_q]
+            if self.calm > 0.0:
+                turned = np.minimum(np.maximum(base.calmed(turned, self.calm), self.lo[wheel_v]), self.hi[wheel_v])
             turned = base_within(
                 base,
                 last[at],
                 self.step[wheel_v],
-                q[wheel_q] - last[wheel_q],
+                turned,
                 limits.max_step_change[wheel_v],
                 data.lower[at],
                 data.upper[at],

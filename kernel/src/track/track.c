@@ -6,6 +6,7 @@
 #include "track/tracking.h"
 
 static const double SHORTLY = 24.0; /* frames after which one level less is kept */
+static const double CALM = 0.75;  /* of a turn back: after it the base has its heading in the next frame */
 static const double MOST = 1e9;  /* frames */
 static const double SLOWLY = 24.0; /* of the time that is left to criteria: in which the joints that they move brake */
 
@@ -161,6 +162,19 @@ static void be_led(rk_tracking *t, double *patience) {
   if (!is_as_good || turns_back(t)) *patience = spent - 0.5 * left;
 }
 
+/* A base that meets its target exactly in each frame may swing to and fro for ever. Where the best configuration would turn it
+   back by about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a target
+   that goes straight on. Whether it is so. */
+static int be_calm(rk_tracking *t) {
+  const double swing = rk_frame_bounds_swing(&t->frame, t->search.best_q);
+  if (!(swing > 0.0)) return 0;
+  t->frame.calm = CALM * swing;
+  t->placed = 0;
+  rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
+  t->frame.calm = 0.0;
+  return 1;
+}
+
 static int32_t frame(rk_tracking *t, int still, double *late, double *patience, double *residuals, int8_t *behind) {
   const rk_track *track = t->track;
   const rk_ik *ik = track->ik;
@@ -202,7 +216,9 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
     if (is_led) be_led(t, patience);
     if (is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
       if (stays && !is_led) rk_tracking_prefer(t, 1);
-      *late = s->levels - met_levels(s);
+      const int is_calm = !is_led && be_calm(t);
+      const int32_t missing = s->levels - met_levels(s);
+      *late = is_calm ? 0 : missing;
       rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
       rk_copy(t->q, s->best_q, m->nq);
       for (int64_t k = 0; k < s->levels; k++) rk_copy(t->goals + k * m->nq, rk_last_goal(t, k), m->nq);
@@ -210,7 +226,11 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
       while (t->by_arcs < s->levels && !rk_progress_of(t, t->by_arcs)->by_arcs) t->by_arcs++;
       advance(t, t->q, is_led && *late != 0.0 ? 0 : s->levels);
       t->placed = s->is_kept;
-      return *late == 0.0 ? RK_IK_CONVERGED : missed(s);
+      if (missing == 0) return RK_IK_CONVERGED;
+      if (!is_calm) return missed(s);
+      for (int32_t k = 0; k < ik->n_bases; k++)
+        for (int i = 0; i < 2; i++) behind[ik->bases[k].wheel_v[i]] = 1;
+      return RK_TRACK_LATE;
     }
   }
   t->placed = 0;
@@ -230,6 +250,10 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
   }
   rk_tracking_look(t, t->q);
+  if (reached && !rests && be_calm(t)) {
+    rk_copy(t->q, s->best_q, m->nq);
+    reached = 0;
+  }
   if (reached && preference.H && *patience > longest) {
     s->preference = preference;
     rk_tracking_prefer(t, is_still);

@@ -22,6 +22,7 @@ FRAME_STEPS = 10  # steps within a frame, at most
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 AT_GOAL = 1e-9  # [rad, m]
+CALM = 0.75  # of a turn back: after it the base has its heading in the next frame
 IDLE = 1e-9  # of a row: what it hardly depends on
 
 
@@ -192,6 +193,19 @@ class Frame:
                 break
         self.inside.iterations += pulling.iterations
         return at if pulling.holds(at) else start
+
+    def calmed(self, at: Iterate) -> Iterate | None:
+        """A base that meets its target exactly in each frame may swing to and fro for ever. Where it would turn back by
+        about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a
+        target that goes straight on. None where it would not."""
+        swing = self._bounds.swing(at.q)
+        if not swing > 0.0:
+            return None
+        calm = self._within(replace(self._bounds, calm=CALM * swing))
+        calm.rows.is_exact, calm.rows.preference = self.inside.rows.is_exact, self.inside.rows.preference
+        calm.run(self._tracking.q, calm.rows.levels, FRAME_STEPS)
+        self.inside.iterations += calm.iterations
+        return calm.best
 
     def slow_down(self, frames: float) -> None:
         """No joint is faster in this frame than it brakes in so many."""

@@ -157,7 +157,14 @@ class ReferenceTracking:
                     at = self._led(here)
                 else:
                     at = here.preferred(here.inside.best, True) if stays else here.inside.best
+                calm = None if is_led else here.calmed(at)
+                at = at if calm is None else calm
                 late = levels - _leading(at.met)
+                if calm is not None and late:
+                    for base in self.data.bases:
+                        behind[list(base.wheel_v)] = 1
+                    self._advance(at.q, [at.q] * levels, 0, np.zeros(levels, bool))
+                    return LATE, at.residuals, here.iterations, behind
                 goes_on = is_led and late > 0
                 by_arcs = self.progress.are_by_arcs & goes_on
                 self._advance(at.q, self.goals if goes_on else [at.q] * levels, late, by_arcs)
@@ -183,6 +190,8 @@ class ReferenceTracking:
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
+        if is_reached and not rests and (calm := here.calmed(at)) is not None:
+            at, is_reached = calm, False
         if is_reached and preference is not None and self._patience > longest:
             at = here.preferred(at, is_still)
         found = _leading(at.met)

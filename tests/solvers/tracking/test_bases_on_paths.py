@@ -1,0 +1,71 @@
+"""A base that is led along a path by a point on its axle turns into it, and does not swing to and fro."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
+from robokin_addon.robokin.arrays import Array
+from robokin_addon.solvers import PositionTask, Status, track
+from robokin_addon.solvers.tracking.result import TrackResult
+from support.robots import robot
+from support.rolling import BASES, rolling_robot
+
+DT = 1.0 / 24.0
+NAMES = [*BASES, "ur5"]
+SEEN = 2e-3  # [rad] of a wheel
+
+
+def based_robot(name: str) -> tuple[RobotModel, Array, str]:
+    """With wheels that have limits on both rates, on speed, and none."""
+    if name in BASES:
+        model, q, _ = rolling_robot(name)
+        return model, q, BASES[name]
+    model = load_urdf(robot("ur5_robot"), root="wheeled")
+    return model, model.limits.middle(model.neutral()), model.moving_joints[0].child
+
+
+def led(name: str, move: tuple[float, float], frames: int, backend: str = "auto") -> TrackResult:
+    """The base's place goes straight, by x, y [m], slowly at first and at last, and stands still."""
+    model, q, base = based_robot(name)
+    here = forward_kinematics(model, q)[base][:3, 3]
+    shares = np.linspace(0.0, 1.0, frames)
+    path = [[here + np.array([*move, 0.0]) * share] for share in shares**2 * (3.0 - 2.0 * shares)]
+    return track(model, [PositionTask(base, here)], path + path[-1:] * 40, q, DT, backend=backend)
+
+
+def turns_back(found: TrackResult) -> Array:
+    """(frames - 2,) bool, whether a wheel turns back by what can be seen."""
+    (base,) = found.problem.model.rolling_bases
+    steps = np.diff(found.q[:, list(base.wheel_q)], axis=0)
+    least = np.minimum(abs(steps[1:]), abs(steps[:-1]))
+    return ((steps[1:] * steps[:-1] < 0.0) & (least > SEEN)).any(axis=1)
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.2, 1.6, 2.2, -0.8, -2.6])
+@pytest.mark.parametrize("name", NAMES)
+def test_it_turns_into_a_straight_path(name: str, angle: float) -> None:
+    found = led(name, (1.2 * np.cos(angle), 1.2 * np.sin(angle)), 100)
+    swings = turns_back(found)
+    assert found.converged[-1]
+    assert swings.sum() <= 14
+    assert swings[40:].sum() <= 3, "it still swings on its way"
+    if name != "mobile_arm":  # which is not fast enough
+        assert found.residuals[40:].max() < 1e-3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_frames_in_which_it_is_calm_name_the_wheels(name: str) -> None:
+    found = led(name, (0.4, 0.9), 100)
+    (base,) = found.problem.model.rolling_bases
+    missed = np.flatnonzero(~found.converged)
+    assert len(missed) and all(found.status[frame] == Status.LIMIT for frame in missed)
+    behind = np.flatnonzero(found.behind[missed].any(axis=0))
+    assert set(behind) <= set(base.wheel_v)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_backends_are_as_calm(name: str) -> None:
+    native, numpy = (led(name, (0.3, -0.7), 40, backend) for backend in ("native", "numpy"))
+    assert abs(native.q - numpy.q).max() < 1e-7
+    assert native.status == numpy.status
