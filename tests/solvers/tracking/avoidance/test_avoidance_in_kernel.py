@@ -86,6 +86,27 @@ def test_rows_are_those_of_a_step_that_knows_of_none_before() -> None:
         np.testing.assert_array_equal(found.lower, alone.lower)
 
 
+@pytest.mark.parametrize("count", [2, 40])
+def test_rows_at_places_that_were_seen_before_are_those_of_a_step_that_knows_of_none(count: int) -> None:
+    """To the last bit, where links or obstacles alone are elsewhere too."""
+    rng = np.random.default_rng(3)
+    collisions, q, _ = random_scene(rng, count)
+    model = collisions.model
+    levels = TaskLevels(model, [ClearanceTask(collisions, 0.05)])
+    obstacles = np.array([[obstacle.placement for obstacle in collisions.obstacles]] * 2)
+    obstacles[1, :, :3, 3] += 0.01
+    places = [model.limits.clamp(q + size * rng.normal(size=model.nv)) for size in (0.0, 0.01, 0.3)]
+    kept, seen = KernelRows(levels), set()
+    for _ in range(60):
+        aims = levels.checked_targets([obstacles[rng.integers(2)]])
+        state = levels.state(places[rng.integers(3)], aims, 1.0)
+        found, alone = (rows.at(state, aims).levels[0] for rows in (kept, KernelRows(levels)))
+        np.testing.assert_array_equal(found.J, alone.J)
+        np.testing.assert_array_equal(found.lower, alone.lower)
+        seen.add(found.lower.tobytes())
+    assert len(seen) == 6
+
+
 def test_what_moves_both_of_a_pair_moves_them_not_apart() -> None:
     """Exactly: a joint that rounding seems to move belongs to what a step solves."""
     fixed = clothed(library_robot("humanoid"), 0.03)
