@@ -28,8 +28,8 @@ _ROUNDING = 1e-9  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a step leads to. q: (nq,) its end.   find_kept: finds `kept`.   blocked: the two that come nearest, where they
-    come too near before the robot stands; `pair` is their number."""
+    """What a step leads to. q: (nq,) its end.   find_kept: finds `kept`.   blocked: the two that come nearest, where
+    they come too near before the robot stands; `pair` is their number."""
 
     q: Array
     find_kept: Callable[[], Array]
