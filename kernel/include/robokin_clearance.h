@@ -28,9 +28,9 @@ RK_API int64_t rk_look_workspace(const struct rk_track *track, const rk_clearanc
 /* The robot goes a step[nv] from q[nq] and brakes from then on as hard as it may, until it stands: looks half-way and at
    the end of each frame, at most `longest` of them. The track's model is the whole robot.
    obstacles[n_shapes - n_links][12]. needed[n_pairs]: what each pair is to keep.
-   end[nq]: where the step leads. kept[n_pairs]: the distances there, those above `within` as that. Of RK_LOOK_BLOCKED
-   and RK_LOOK_FAILED: which pair, and its distance where it is farthest below what it is to keep. Returns an
-   rk_look_code. */
+   end[nq]: where the step leads. Of RK_LOOK_FREE, kept[n_pairs]: the distances there, those above `within` as that. Of
+   RK_LOOK_BLOCKED and RK_LOOK_FAILED: which pair, and its distance where it is farthest below what it is to keep.
+   Returns an rk_look_code. */
 RK_API int32_t rk_look_ahead(const struct rk_track *track, const rk_clearance *clearance, const double *obstacles,
                              const double *q, const double *step, const double *needed, int32_t longest, double *work,
                              double *end, double *kept, int32_t *pair, double *distance);

@@ -19,6 +19,9 @@ def run_chunks(work: Callable[[int, int], object], count: int, chunk: int, threa
     `threads`: how many may work at once, the caller's included; None: one per processor. Results cannot depend on it
     when `work` handles each item by itself. May be nested. The first exception of `work` is raised.
     """
+    if 0 < count <= chunk:
+        work(0, count)
+        return
     starts = list(range(0, count, chunk))
     helpers = min(threads or thread_count(), len(starts)) - 1
     starts.reverse()

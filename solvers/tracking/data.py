@@ -38,6 +38,17 @@ class TrackOutcome:
             np.zeros((frames, nv), np.int8),
         )
 
+    def first(self, count: int) -> TrackOutcome:
+        return TrackOutcome(*(each[:count] for each in self._arrays))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TrackOutcome]) -> TrackOutcome:
+        return cls(*map(np.concatenate, zip(*(each._arrays for each in parts), strict=True)))
+
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
+        return self.codes, self.q, self.residuals, self.iterations, self.behind
+
 
 def sets_of(targets: object, tasks: int) -> list[list[Any]]:
     """The targets of so many tasks, frame by frame. Raises TaskError."""

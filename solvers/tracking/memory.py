@@ -22,10 +22,13 @@ class MotionMemory:
     without: Mapping[Task | None, Array] = field(default_factory=dict)
     targets: Mapping[Task, Any] = field(default_factory=dict)
 
-    def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> MotionMemory:
+    def begun(self, tasks: Sequence[Task], shares: Array, here: Callable[[], State]) -> MotionMemory:
         """The memory, with tasks that count from now on beginning here."""
-        shared = zip(tasks, shares, strict=True)
-        return replace(self, origins={task: self.origins.get(task, here) for task, share in shared if share})
+        counting = [task for task, share in zip(tasks, shares.tolist(), strict=True) if share]
+        if len(counting) == len(self.origins) and all(task in self.origins for task in counting):
+            return self
+        state = here()
+        return replace(self, origins={task: self.origins.get(task, state) for task in counting})
 
     def resolved(self, tasks: Sequence[Task], targets: Sequence[Any]) -> list[Any]:
         """Targets of the next frame, resolved from the start and advanced from the frame before."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,7 @@ class NativeLevelTracking:
         done = [self._run_alike(frames, shares, remaining)]
         while (count := sum(len(each.codes) for each in done)) < len(frames):
             done.append(self._run_alike(frames[count:], shares, remaining))
-        return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
+        return done[0] if len(done) == 1 else TrackOutcome.joined(done)
 
     def _run_alike(
         self,
@@ -83,17 +82,17 @@ class NativeLevelTracking:
                 self._struct = stack.struct
                 self._track.problem.stack = ctypes.addressof(stack.struct)
                 self._work = np.zeros(self._workspace(self._reference))
+                self._room = pointer(self._state), pointer(self._work)
             results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
             still = self._still(frames[:count], targets, rows)
-            arrays = (targets, rows, still, self._state, self._work, *results)
-            pointers = (pointer(array) for array in arrays)
-            self._run(self._reference, ctypes.c_int64(count), *pointers)
+            aims = (pointer(array) for array in (targets, rows, still))
+            self._run(self._reference, ctypes.c_int64(count), *aims, *self._room, *map(pointer, results))
             if stack.is_done():
                 break
             self._state[:] = before
         outcome.residuals[:] = outcome.residuals[:, stack.order]
         self._keep(frames[count - 1], targets[-1:], rows[-1])
-        return TrackOutcome(*(each[:count] for each in astuple(outcome))) if count < len(frames) else outcome
+        return outcome.first(count) if count < len(frames) else outcome
 
     def note(self, targets: Sequence[Any] | None) -> None:
         if targets is None:
@@ -107,6 +106,8 @@ class NativeLevelTracking:
 
     def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
         """(frames,) int8, 1 where the targets are those of the frame before, plus 2 where obstacles are."""
+        if self._last is None and len(frames) == 1:
+            return np.zeros(1, np.int8)
         targets, by_content = self._stack.step.compared(targets)
         last, here = self._last, (frames[0], targets[0], rows[0])
         is_known = last is not None and last[1].shape == here[1].shape and len(last[2]) == len(here[2])

@@ -207,7 +207,9 @@ def short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
 def judge_reach(codes: Array, search: TipIK | LevelIK, targets: Sequence[Sequence[Any]], missed: Array) -> None:
     """Frames that are not met become OUT_OF_REACH where a target that they miss is. codes: (F,).   targets: of each
     frame, of the tasks that ask for a pose.   missed: (F, those tasks) bool."""
-    for frame in np.flatnonzero((codes == NOT_CONVERGED) & missed[:, search.bounded].any(axis=1)).tolist():
+    for frame, code in enumerate(codes.tolist()):
+        if code != NOT_CONVERGED or not missed[frame, search.bounded].any():
+            continue
         if search.excess(targets[frame], missed[frame]).any():
             codes[frame] = OUT_OF_REACH
 

@@ -324,7 +324,7 @@ class Tracker:
             outcome, self._noted = self._run_plain(targets), targets[-1]
             return self._result(before, targets, outcome, outcome.residuals, [], requested)
         requested, aside, shares = self._without(requested, down_to)
-        memory = self.memory.begun(self.tasks, requested, self.levels.state(self.q, targets[0], self.dt))
+        memory = self.memory.begun(self.tasks, requested, lambda: self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
         noted = self._noted if self._state is self._given else None
         remaining, without, count = self._engines.remaining(wanted[0], shares, self._state, memory.without, noted)

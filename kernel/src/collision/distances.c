@@ -50,7 +50,8 @@ static double distance(const rk_pair *p, double enough, rk_difference_point *poi
     value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
     if (value - low <= TOLERANCE * p->size && value - low < 0.5 * value) return low;
   }
-  low = -rk_shortest_way_out(p, n, points);
+  low = -rk_shortest_way_out(p, -enough, n, points);
+  if (low > enough) return low;
   value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
   if (low <= RK_TOUCHING * p->size || value - low <= TOLERANCE * p->size) return low;
   return __builtin_inf();

@@ -12,10 +12,12 @@
 static const double COMES = 0.06, SLACK = 0.25, ROUNDING = 1e-7;
 static const double HALF_ROOT = 0.7072; /* a little more than the root of a half */
 
+static int64_t seen_size(const rk_clearance *c) { return 1 + 12 * (int64_t)c->n_shapes + 11 * (int64_t)c->rows; }
+
 rk_nearest_pairs rk_nearest_pairs_lay_out(const rk_clearance *c, rk_arena *arena) {
   const int64_t pairs = c->n_pairs, shapes = c->n_shapes;
   rk_nearest_pairs s;
-  s.known = rk_take(arena, 2);
+  s.known = rk_take(arena, 3), s.seen = rk_take(arena, RK_SEEN * seen_size(c));
   s.before.placements = rk_take(arena, 12 * shapes), s.before.centres = rk_take(arena, 3 * shapes);
   s.least = rk_take(arena, pairs), s.pair = rk_take_integers(arena, pairs);
   s.moved = rk_take(arena, shapes), s.bounds = rk_take(arena, pairs), s.normal = rk_take(arena, 3 * pairs);
@@ -141,9 +143,37 @@ static void find_all(const rk_clearance *c, const rk_places *places, rk_nearest_
   rk_copy(s->before.centres, places->centres, 3 * (int64_t)c->n_shapes);
 }
 
+/* Finds again what was found at these places; returns how many, or -1. */
+static int32_t find_seen(const rk_clearance *c, const rk_places *places, const rk_nearest_pairs *s, double *found,
+                         int32_t *which) {
+  const int64_t size = 12 * (int64_t)c->n_shapes;
+  for (int i = 0; i < RK_SEEN; i++) {
+    const double *own = s->seen + i * seen_size(c), *then = own + 1 + size;
+    if (own[0] == 0.0 || !rk_is_equal(own + 1, places->placements, size)) continue;
+    const int32_t kept = (int32_t)own[0] - 1;
+    rk_copy(found, then, 10 * (int64_t)kept);
+    for (int32_t row = 0; row < kept; row++) which[row] = (int32_t)then[10 * (int64_t)c->rows + row];
+    return kept;
+  }
+  return -1;
+}
+
+static void keep_seen(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, const nearest *out) {
+  const int64_t size = 12 * (int64_t)c->n_shapes;
+  double *own = s->seen + (int64_t)s->known[2] * seen_size(c), *then = own + 1 + size;
+  own[0] = 1.0 + out->kept;
+  rk_copy(own + 1, places->placements, size);
+  rk_copy(then, out->found, 10 * (int64_t)out->kept);
+  for (int32_t row = 0; row < out->kept; row++) then[10 * (int64_t)c->rows + row] = out->which[row];
+  s->known[2] = s->known[2] + 1.0 < RK_SEEN ? s->known[2] + 1.0 : 0.0;
+}
+
 int32_t rk_nearest_pairs_find(const rk_clearance *c, const rk_places *places, rk_nearest_pairs *s, double *found,
                               int32_t *which, int32_t *failed) {
   nearest out = {.within = c->within, .found = found, .which = which};
+  *failed = 0;
+  const int32_t again = find_seen(c, places, s, found, which);
+  if (again >= 0) return again;
   const int knows = s->known[0] > 0.0 && is_near(c, places, s);
   const int32_t last = (int32_t)s->known[1];
   for (int32_t i = 0; i < last; i++) measure(c, places, s, s->last[i], &out), s->is_measured[s->last[i]] = 1;
@@ -152,5 +182,6 @@ int32_t rk_nearest_pairs_find(const rk_clearance *c, const rk_places *places, rk
   for (int32_t i = 0; i < out.kept; i++) s->last[i] = which[i];
   s->known[1] = out.kept;
   *failed = out.failed;
+  if (!out.failed) keep_seen(c, places, s, &out);
   return out.kept;
 }

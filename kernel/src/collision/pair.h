@@ -109,7 +109,8 @@ double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_poi
    proven. */
 int rk_expand(const rk_pair *p, double n[3]);
 
-/* Unit n along which B has the shortest way out of A, for two that meet; its length. */
-double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *deepest);
+/* Unit n along which B has the shortest way out of A, for two that meet; its length. One that is shown to be less than
+   `enough` is not looked for: at most what is returned, and n shows it. */
+double rk_shortest_way_out(const rk_pair *p, double enough, double n[3], rk_difference_point *deepest);
 
 #endif

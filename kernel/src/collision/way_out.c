@@ -164,7 +164,7 @@ double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_poi
   return found;
 }
 
-double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *deepest) {
+double rk_shortest_way_out(const rk_pair *p, double enough, double n[3], rk_difference_point *deepest) {
   starts found = {.count = 0, .most = p->a->disc > 0.0 || p->b->disc > 0.0 ? STARTS : 1};
   const int crossings = p->a->n_edges * p->b->n_edges;
   if (found.most == 1 && crossings > MANY && rk_expand(p, n)) {
@@ -174,6 +174,10 @@ double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *d
     consider_normals(p, p->a, p->Ta, &found);
     consider_normals(p, p->b, p->Tb, &found);
     consider_edges(p, &found);
+  }
+  if (found.count > 0 && found.reach[0] < enough) {
+    rk_copy(n, found.n[0], 3);
+    return found.reach[0];
   }
   double least = __builtin_inf();
   for (int i = 0; i < found.count; i++) {

@@ -96,7 +96,7 @@ int32_t rk_look_ahead(const rk_track *track, const rk_clearance *clearance, cons
       rk_place_links(clearance, s.nodes, &s.places);
       for (int32_t i = 0; i < clearance->n_pairs; i++) {
         /* Where another pair is too near, one counts only where it comes nearer: how deep it is takes longest to find. */
-        int counts = code == RK_LOOK_FREE || (frame == 0 && !half);
+        int counts = code == RK_LOOK_FREE;
         const double most = counts ? clearance->within : rk_min(clearance->within, needed[i] + worst);
         double own[10], radii, value = most;
         const double square = rk_pair_centres(clearance, &s.places, i, &radii), reach = value + radii;

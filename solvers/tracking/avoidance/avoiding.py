@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ....robokin.arrays import Array
-from ....robokin.backend import get_backend
 from ....robokin.collision.model import Near
 from ....robokin.model.robot import RobotModel
 from ...criteria import Criterion
@@ -19,17 +18,16 @@ from ...descent.engine import CONVERGED, OUT_OF_REACH
 from ...results import Diagnosis
 from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
+from ...tasks.protocols import HistoryTask
 from ..data import COLLIDED, LATE, TrackOutcome
-from ..level_engines import state_at
-from ..memory import MotionMemory
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import CHUNK, Tracker
+from .leading import LeadingTracker, go_on
 from .moving import HALFWAY, HORIZON, coming, passed
 from .native_safe_stop import safe_stop
 from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
-SAME = 1e-14  # [rad, m] of a step
 AT_ONCE = 7  # frames that are followed with the clearance at once, before one is tried without it again
 
 
@@ -45,7 +43,7 @@ def tracker_of(
     return kind(model, tasks, dt, backend, criteria)
 
 
-class AvoidingTracker(Tracker):
+class AvoidingTracker(LeadingTracker):
     """A `Tracker` whose tasks have a clearance.
 
     A frame is followed without it first. Where the robot could not stop any more before it is too near to something, it
@@ -63,7 +61,7 @@ class AvoidingTracker(Tracker):
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
     _pressed: int | None  # the pair that the robot presses on, by its number
-    _why: Near  # what was in the way when it began to
+    _why: Near | None  # what was in the way when it began to
     _obstacles: Array | None  # where they were in the last frame
     _collision: Diagnosis | None  # the collision that the robot has not caught up with
     _remaining: int  # so many frames are followed with the clearance at once
@@ -89,7 +87,7 @@ class AvoidingTracker(Tracker):
         return Tracker(self.model, tasks, self.dt, self.backend, self.criteria)
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = self._pressed = self._collision = self._obstacles = None
+        self._kept = self._pressed = self._why = self._collision = self._obstacles = None
         self._remaining = 0
         if self._free.is_plain != self._begins_plain:  # levels since the last motion, which have another rounding
             self._free = self._without_clearance()
@@ -120,64 +118,82 @@ class AvoidingTracker(Tracker):
             count = self._chunk
             if self._pressed is not None:
                 count = 1 if self._collision or later[first] is not None else self._remaining
-            own = slice(first, first + count)
-            found = self._frames(targets[own], later[own]) if count > 1 else None
-            parts.append(self._frame(targets[first], later[first], None) if found is None else found)
-            first += len(parts[-1].codes)
+            is_alone = count == 1 and (self._pressed is not None or self._collision or later[first] is not None)
+            found = [] if is_alone else self._frames(targets[first:], later[first:], count)
+            parts += found or [self._frame(targets[first], later[first], None)]
+            first += sum(map(len, found)) or 1
         return joined(parts)
 
-    def _frames(self, targets: Sequence[Sequence[Any]], later: Sequence[Array | None]) -> TrackResult | None:
-        """The first of these frames that are free without the clearance, or with it while the robot is beside what
-        blocked it; the same as one by one. None: the first one may not be. later: see `coming`."""
-        pressed, remaining = self._pressed, self._remaining
+    def _frames(
+        self, targets: Sequence[Sequence[Any]], later: Sequence[Array | None], most: int, met: Look | None = None
+    ) -> list[TrackResult]:
+        """The first of these frames, at most so many, that are free without the clearance, and then some with it; or
+        with it while the robot is beside what blocked it. The same as one by one. Empty: the first one may not be.
+        later: see `coming`.   met: what blocks the first one without the clearance."""
+        pressed, remaining, why = self._pressed, self._remaining, self._why
+        if met is not None:
+            pressed, remaining, why = met.pair, most, met.blocked
         if self._kept is None or not self._own[self.at] or (pressed is None and self._stop.nearest(self._kept)):
             self._chunk = 1
-            return None
+            return []
         before, tracker = self.v, self._free if pressed is None else self._near
         self._lead(tracker)
         which = self._others if pressed is None else [*self._others, self.at]
-        mark, aims = tracker.mark(), [[own[i] for i in which] for own in targets]
+        mark, aims = tracker.mark(), [[own[i] for i in which] for own in targets[:most]]
         found = self._follow_with(tracker, aims)
-        places = np.concatenate((self.q[None], found.q))
-        steps = get_backend(self.backend).difference(self.model.tree, places[:-1], places[1:])
-        outcome = TrackOutcome.empty(len(targets), len(self.tasks), self.model.nq, self.model.nv)
+        outcome = TrackOutcome.empty(len(aims), len(self.tasks), self.model.nq, self.model.nv)
         outcome.q[:], outcome.iterations[:], outcome.behind[:] = found.q, found.iterations, found.behind
-        residuals = np.zeros((len(targets), len(self.tasks), 2))
+        residuals = np.zeros((len(aims), len(self.tasks), 2))
         residuals[:, which] = found.residuals
-        remarks = list(found.remarks or [""] * len(targets))
-        collisions = [self._collision]
-        kept, was, count = self._kept, self._obstacles, 0
-        for q, step, wanted, then in zip(places, steps, targets, later, strict=False):
-            code, obstacles = int(found.codes[count]), wanted[self.at]
-            if pressed is not None and (
-                then is not None or self._is_released(code, found.residuals[count, :-1], collisions[-1])
-            ):
+        remarks = list(found.remarks or [""] * len(aims))
+        collisions, blocked = [self._collision], None
+        q, kept, was, count = self.q, self._kept, self._obstacles, 0
+        moved = np.zeros(self.model.nv)
+        for there, wanted, then in zip(found.q, targets, later, strict=False):
+            code, obstacles, step = int(found.codes[count]), wanted[self.at], self._step(q, there)
+            if pressed is not None and then is not None:
                 break
-            look = self._stop.look_around(q, step, kept, passed(was, obstacles, HALFWAY), obstacles, then)
+            is_beside = pressed is not None and (met is None or count > 0)
+            if is_beside and self._is_released(code, found.residuals[count, :-1], collisions[-1]):
+                break
+            halfway = passed(was, obstacles, HALFWAY)
+            look = self._stop.look_around(q, step, kept, halfway, obstacles, then)
             if look.blocked is not None:
+                if pressed is None and then is None and halfway is None and collisions[-1] is None:
+                    blocked = look
                 break
             outcome.codes[count], collision = self._verdict(
-                code, residuals[count], self._own, look, None if pressed is None else self._why, collisions[-1]
+                code, residuals[count], self._own, look, None if pressed is None else why, collisions[-1]
             )
             collisions.append(collision)
-            kept, was, count = look.kept, obstacles, count + 1
+            q, moved, kept, was, count = there, step, look.kept, obstacles, count + 1
             if pressed is not None:
                 remaining -= 1
                 if not (remaining and self._stays_beside(pressed, int(outcome.codes[count - 1]), kept)):
                     pressed = None
                     break
-        self._chunk = min(2 * self._chunk, CHUNK) if count == len(targets) and tracker is self._free else 1
-        if count < len(targets):
+        is_whole = count == len(aims)
+        self._chunk = min(2 * self._chunk, CHUNK) if is_whole and tracker is self._free else 1
+        memory = tracker.memory
+        if not is_whole:
             tracker.go_back(mark)
-            if not count:
-                return None
-            self._follow_with(tracker, aims[:count])
-            outcome = TrackOutcome(*(each[:count] for each in astuple(outcome)))
-        _go_on(self, outcome.q[-1], steps[count - 1], tracker.memory)
-        self._kept, self._collision, self._obstacles = kept, collisions[-1], was
-        self._pressed, self._remaining = pressed, 0 if pressed is None else remaining
-        result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
-        return replace(result, collisions=collisions[1:])
+            if count and (blocked is None or any(isinstance(task, HistoryTask) for task in self.tasks)):
+                self._follow_with(tracker, aims[:count])
+                blocked, memory = None, tracker.memory
+            outcome = outcome.first(count)
+        parts: list[TrackResult] = []
+        if count:
+            go_on(self, q, moved, memory)
+            self._kept, self._collision, self._obstacles, self._why = kept, collisions[-1], was, why
+            self._pressed, self._remaining = pressed, 0 if pressed is None else remaining
+            result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
+            parts.append(replace(result, collisions=collisions[1:]))
+        if blocked is not None:
+            beside = self._frames(targets[count:], later[count:], 1 + AT_ONCE, blocked)
+            if count and not beside:
+                self._follow_with(tracker, aims[:count])
+            parts += beside
+        return parts
 
     def _frame(
         self,
@@ -239,7 +255,7 @@ class AvoidingTracker(Tracker):
             residuals[0, self._others] = found.residuals[0, : len(others)]
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
-        _go_on(self, there, self._step(q, there), memory)
+        go_on(self, there, self._step(q, there), memory)
         self._kept, self._collision, self._obstacles = look.kept, collision, obstacles
         self._pressed, self._remaining = None, 0
         if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept):
@@ -288,41 +304,3 @@ class AvoidingTracker(Tracker):
     def _stays_beside(self, pair: int, code: int, kept: Array) -> bool:
         """Whether a frame ends where its clearance keeps a pair apart, and misses no task for another reason."""
         return bool(kept[pair] < self._stop.reach) and code in (CONVERGED, COLLIDED)
-
-    def _led(
-        self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, down_to: float, around: Array | None
-    ) -> TrackResult:
-        """A frame of another tracker from where this one stands."""
-        self._lead(tracker)
-        return self._follow_with(tracker, [aims], shares, down_to, around)
-
-    def _follow_with(
-        self,
-        tracker: Tracker,
-        frames: Sequence[Sequence[Any]],
-        shares: Array | None = None,
-        down_to: float = math.inf,
-        near: Array | None = None,
-    ) -> TrackResult:
-        if shares is not None or tracker._is_aside(down_to).any():
-            tracker.let_fade()
-        checked = tracker.check_targets(frames) if tracker.is_plain else frames
-        return tracker.run(checked, None if shares is None else [shares], down_to, near)
-
-    def _lead(self, tracker: Tracker) -> None:
-        """Another tracker is to stand where this one does."""
-        nq, nv, q, step = self.model.nq, self.model.nv, self.q, self._state[-2 - self.model.nv : -2]
-        if (q != tracker.q).any() or abs(step - tracker._state[-2 - nv : -2]).max(initial=0.0) > SAME:
-            without = {  # of as many levels as that tracker has
-                task: state_at(state[:nq], tracker._count, state[-2 - nv : -2], 0.0)
-                for task, state in self.memory.without.items()
-            }
-            _go_on(tracker, q, step, replace(self.memory, without=without))
-
-    def _step(self, q: Array, there: Array) -> Array:
-        return get_backend(self.backend).difference(self.model.tree, q, there)
-
-
-def _go_on(tracker: Tracker, q: Array, step: Array, memory: MotionMemory) -> None:
-    """A tracker goes on from where a frame of another one ended: q (nq,), after a step (nv,)."""
-    tracker.go_back((state_at(q, tracker._count, step, 0.0), q, None, memory))

@@ -57,9 +57,13 @@ class NativeSafeStop(SafeStop):
         code = self._look(*self._before, pointer(self._obstacles), *self._after)
         if code == _FAILED:
             raise self.task.collisions.not_found(self._pair.value)
-        pair = self._pair.value if code == _BLOCKED else None
-        near = None if pair is None else self.task.collisions.near(pair, self._distance.value)
-        return Look(self._end.copy(), self._kept.copy(), near, pair)
+        end = self._end.copy()
+        if code != _BLOCKED:
+            kept = self._kept.copy()
+            return Look(end, lambda: kept, None, None)
+        pair = self._pair.value  # how deep others are takes long to find, and seldom counts
+        near = self.task.collisions.near(pair, self._distance.value)
+        return Look(end, lambda: self.kept(end[None], obstacles)[0], near, pair)
 
 
 def safe_stop(model: RobotModel, task: ClearanceTask, limits: StepLimits, backend: str, reach: float) -> SafeStop:

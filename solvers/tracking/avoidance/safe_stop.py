@@ -7,7 +7,9 @@ collision states: Fraichard and Asama 2004).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -26,13 +28,18 @@ _ROUNDING = 1e-9  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a step leads to. q: (nq,) its end.   kept: (pairs,) [m] what each pair has there, `SafeStop.reach` at most.
-    blocked: the two that come nearest, where they come too near before the robot stands; `pair` is their number."""
+    """What a step leads to. q: (nq,) its end.   find_kept: finds `kept`.   blocked: the two that come nearest, where
+    they come too near before the robot stands; `pair` is their number."""
 
     q: Array
-    kept: Array
+    find_kept: Callable[[], Array]
     blocked: Near | None
     pair: int | None
+
+    @cached_property
+    def kept(self) -> Array:
+        """(pairs,) [m] what each pair has at the end, `SafeStop.reach` at most."""
+        return self.find_kept()
 
     @property
     def room(self) -> float:
@@ -69,9 +76,9 @@ class SafeStop:
         kept = self.kept(places, obstacles)
         over = kept - self.needed(before)
         if not over.size or over.min() >= -_ROUNDING:
-            return Look(places[1], kept[1], None, None)
+            return Look(places[1], lambda: kept[1], None, None)
         sample, pair = (int(i) for i in np.unravel_index(int(over.argmin()), over.shape))
-        return Look(places[1], kept[1], self.task.collisions.near(pair, kept[sample, pair]), pair)
+        return Look(places[1], lambda: kept[1], self.task.collisions.near(pair, kept[sample, pair]), pair)
 
     def _look_halfway(self, look: Look, q: Array, step: Array, before: Array, obstacles: Array) -> Look:
         """A look that is free, or blocked half-way of the step, where the obstacles are there."""

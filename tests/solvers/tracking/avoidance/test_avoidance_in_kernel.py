@@ -1,4 +1,4 @@
-"""What the kernel says of links that keep apart is what its NumPy twin says; frames in pieces are those at once."""
+"""What the kernel says of links that keep apart is what its NumPy twin says; and what is followed at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.collision import Box, CollisionModel, Obstacle, Sphere
 from robokin_addon.robokin.spatial import so3
-from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Tracker, track, velocity_step
+from robokin_addon.solvers import ClearanceTask, PositionTask, Tracker, track, velocity_step
 from robokin_addon.solvers.descent.engine import CONVERGED
 from robokin_addon.solvers.limits.viability import StepLimits
 from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
@@ -31,7 +31,7 @@ from robokin_addon.solvers.velocity.kernel_rows import KernelRows
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.few import rest_slow
 from support.problems.limits import with_rates
-from support.problems.obstructed import GANTRY, around_a_post, at, clothed, random_scene
+from support.problems.obstructed import GANTRY, at, clothed, random_scene
 
 BALL = '<link name="slide"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>'
 ALONG = GANTRY.replace("0 1 0", "1 0 0").replace('<link name="slide"/>', BALL)  # the hand slides along its slide
@@ -84,6 +84,27 @@ def test_rows_are_those_of_a_step_that_knows_of_none_before() -> None:
         found, alone = (rows.at(state, aims).levels[0] for rows in (kept, KernelRows(levels)))
         np.testing.assert_array_equal(found.J, alone.J)
         np.testing.assert_array_equal(found.lower, alone.lower)
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_rows_at_places_that_were_seen_before_are_those_of_a_step_that_knows_of_none(count: int) -> None:
+    """To the last bit, where links or obstacles alone are elsewhere too."""
+    rng = np.random.default_rng(3)
+    collisions, q, _ = random_scene(rng, count)
+    model = collisions.model
+    levels = TaskLevels(model, [ClearanceTask(collisions, 0.05)])
+    obstacles = np.array([[obstacle.placement for obstacle in collisions.obstacles]] * 2)
+    obstacles[1, :, :3, 3] += 0.01
+    places = [model.limits.clamp(q + size * rng.normal(size=model.nv)) for size in (0.0, 0.01, 0.3)]
+    kept, seen = KernelRows(levels), set()
+    for _ in range(60):
+        aims = levels.checked_targets([obstacles[rng.integers(2)]])
+        state = levels.state(places[rng.integers(3)], aims, 1.0)
+        found, alone = (rows.at(state, aims).levels[0] for rows in (kept, KernelRows(levels)))
+        np.testing.assert_array_equal(found.J, alone.J)
+        np.testing.assert_array_equal(found.lower, alone.lower)
+        seen.add(found.lower.tobytes())
+    assert len(seen) == 6
 
 
 def test_what_moves_both_of_a_pair_moves_them_not_apart() -> None:
@@ -197,28 +218,6 @@ def test_looks_ahead_are_those_of_the_twin(name: str) -> None:
             blocked += 1
             assert ours.blocked.distance == pytest.approx(twin.blocked.distance, abs=1e-9)
     assert blocked
-
-
-def test_frames_in_pieces_are_those_at_once() -> None:
-    """Frames that are free are followed together; which together must not be seen."""
-    collisions, q0, q1 = around_a_post()
-    arm = collisions.model
-    a, b = (forward_kinematics(arm, q)["l2"][:3, 3] for q in (q0, q1))
-    line = [a + 0.5 * (1.0 - np.cos(k / 6.0)) * (b - a) for k in range(60)]
-
-    def tracker() -> Tracker:
-        made = tracker_of(arm, [PositionTask("l2", a), PinTask("l0", priority=2), ClearanceTask(collisions)])
-        made.start([line[0], None, None], q0)
-        return made
-
-    targets = [[point, None, None] for point in line]
-    whole = tracker()
-    whole = whole.run(whole.check_targets(targets))
-    pieces = tracker()
-    single = [pieces.step(each) for each in targets]
-    np.testing.assert_array_equal(whole.q, [each.q for each in single])
-    np.testing.assert_array_equal(whole.residuals, [each.residual_array for each in single])
-    assert 7 in whole.codes and 0 in whole.codes
 
 
 def counted_free_frames(tracker: AvoidingTracker) -> list[int]:
@@ -347,6 +346,37 @@ def test_frames_beside_an_obstacle_are_followed_together_as_one_by_one() -> None
     tracker, targets = beside_the_wall(model)
     one_by_one = [tracker.run([each]).q for each in targets]
     np.testing.assert_array_equal(np.concatenate(one_by_one), together.q)
+
+
+@pytest.mark.parametrize("frames", [81, 91, 95])
+def test_a_frame_that_is_blocked_is_followed_without_the_clearance_once(frames: int) -> None:
+    """Wherever that is among those that were followed with it."""
+    model, near = read_urdf_text(ALONG), list[int]()
+    tracker, _ = beside_the_wall(model)
+    targets = tracker.check_targets([[[x, 0.0, 0.0], None] for x in np.linspace(0.0, 1.2, frames)])
+    tracker.stand(np.zeros(model.nq))
+    free = counted_free_frames(tracker)
+    watch(tracker._near, lambda found: near.append(len(found)))
+    together = tracker.run(targets)
+    chunks = [1, 2, 4, 8, 16, 16, 16]
+    assert together.converged.all() and free == [*chunks, *[1] * (len(free) - len(chunks))]
+    assert sum(near) > 30 and near[:-1] == [8] * (len(near) - 1)
+    assert len(free) - len(chunks) in (len(near) - 1, len(near))
+    tracker.stand(np.zeros(model.nq))
+    one_by_one = [tracker.run([each]).q for each in targets]
+    np.testing.assert_array_equal(np.concatenate(one_by_one), together.q)
+
+
+def test_a_frame_that_presses_is_followed_with_the_clearance_once() -> None:
+    """From the first on, which is seen by what leads into the wall without it."""
+    gantry, near = read_urdf_text(GANTRY), list[int]()
+    wall = Obstacle("wall", Box((0.1, 3.0, 3.0)), at(0.5))
+    tracker = tracker_of(gantry, [PositionTask("hand", [0.0, 0.0, 0.0]), ClearanceTask(CollisionModel(gantry, [wall]))])
+    assert isinstance(tracker, AvoidingTracker)
+    tracker.stand(np.zeros(2))
+    watch(tracker._near, lambda found: near.append(len(found)))
+    found = tracker.run(tracker.check_targets([[[x, 0.0, 0.0], None] for x in np.linspace(0.0, 1.2, 60)]))
+    assert sum(near) == (found.codes == COLLIDED).sum() > 30
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
