@@ -10,7 +10,7 @@ import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.errors import ConfigurationError, UnknownNameError
-from ...robokin.model.robot import RobotModel
+from ...robokin.model.robot import RobotModel, checked_model
 
 KINDS = ("velocity", "acceleration", "jerk")
 
@@ -40,8 +40,9 @@ class MotionLimits:
         both. Absent velocities are π rad/s and 1 m/s; accelerations those that reach the velocity in 0.25 s; jerks
         those that reach the acceleration in 0.1 s.
 
-        Raises ConfigurationError, UnknownNameError.
+        Raises ConfigurationError, UnknownNameError, ModelError for what is no robot.
         """
+        model = checked_model(model)
         if isinstance(limits, MotionLimits):
             if len(limits.rows) != model.nv:
                 raise ConfigurationError(f"limits of {len(limits.rows)} degrees of freedom, not of {model.nv}")
