@@ -74,6 +74,14 @@ class MotionLimits:
             _of_models[model] = result
         return result
 
+    def no_less_than(self, velocity: Array, acceleration: Array) -> MotionLimits:
+        """The limits of a motion that has these (nv,): what is assumed stays above them."""
+        rows = self.rows.copy()
+        for column, (kind, own) in enumerate((("velocity", velocity), ("acceleration", acceleration))):
+            is_assumed = self.assumed.get(kind, False)
+            rows[:, column] = np.where(is_assumed, np.maximum(rows[:, column], own), rows[:, column])
+        return MotionLimits(rows[:, 0], rows[:, 1], rows[:, 2], rows=rows, assumed=self.assumed)
+
     def slower(self, share: float) -> MotionLimits:
         """The limits of the same motion with its speeds times `share`: accelerations go with its square, jerks with
         its cube."""
