@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, frozen_array, frozen_placement
+from ..arrays import Array, frozen_array, frozen_placement, shown
 from ..backend import get_backend
 from ..configuration import random_configuration
 from ..errors import ConfigurationError, ModelError, UnknownNameError
 from ..model.geometry import Mesh
-from ..model.robot import RobotModel
+from ..model.robot import RobotModel, checked_model
 from ..model.tree import ROOT
 from ..spatial import se3
 from .core import core
@@ -87,7 +88,7 @@ class CollisionModel:
         disabled: Iterable[tuple[str, str]] = (),
         hull: MeshPoints | None = None,
     ) -> None:
-        self.model, self.obstacles = model, tuple(obstacles)
+        self.model, self.obstacles = checked_model(model), _checked_obstacles(obstacles)
         self._avoidable: CollisionModel | None = None
         self.placed: list[tuple[int, Array]] = []
         self.left_out: list[str] = []
@@ -105,7 +106,7 @@ class CollisionModel:
         self.cores = tuple(core(shape) for shape in (*shapes, *(obstacle.shape for obstacle in self.obstacles)))
         names = [obstacle.name for obstacle in self.obstacles]
         self.names, known = (*(model.link_names[i] for i, _ in self.placed), *names), {*model.link_names, *names}
-        off = {frozenset(pair) for pair in disabled}
+        off = {frozenset(pair) for pair in _checked_pairs(disabled)}
         for name in {name for pair in off for name in pair} - known:
             raise UnknownNameError("link or obstacle", name, sorted(known))
         self.pairs = self._pairs(off)
@@ -295,3 +296,23 @@ class CollisionModel:
 def _middles(T: Array) -> Array:
     """(n - 1, 4, 4) half-way between each of n placements and the next."""
     return T[:-1] @ se3.exp(0.5 * se3.log(se3.inverse(T[:-1]) @ T[1:]))
+
+
+def _checked_obstacles(obstacles: object) -> tuple[Obstacle, ...]:
+    if not isinstance(obstacles, Iterable):
+        raise ModelError(f"obstacles must be a list of Obstacle, not {shown(obstacles)}")
+    found = tuple(obstacles)
+    for each in found:
+        if not isinstance(each, Obstacle):
+            raise ModelError(f"obstacles must be a list of Obstacle; {shown(each)} is none")
+    return found
+
+
+def _checked_pairs(disabled: object) -> list[tuple[str, str]]:
+    is_one = isinstance(disabled, str) or not isinstance(disabled, Iterable)
+    pairs: list[Any] = [disabled] if is_one else list(disabled)  # type: ignore[call-overload]
+    for pair in pairs:
+        is_pair = isinstance(pair, Collection) and not isinstance(pair, str) and len(pair) == 2
+        if not is_pair or not all(isinstance(name, str) for name in pair):
+            raise ModelError(f"disabled must be pairs of names of links or obstacles, not {shown(pair)}")
+    return pairs

@@ -37,13 +37,15 @@ OUTSIDE = "is outside its position limits; Smooth brings it inside"
 @dataclass(frozen=True, eq=False)
 class RetimeResult:
     """first, last: frames in which the motion begins and ends. before: [s] it took. result: what it became.
-    rows: first and last frame, kind and joint of the limit that keeps it from being faster there."""
+    rows: first and last frame, kind and joint of the limit that keeps it from being faster there.   is_as_animated: it
+    is no faster than it was."""
 
     first: int
     last: int
     before: float
     result: Retimed
     rows: tuple[tuple[int, int, str, str], ...] = ()
+    is_as_animated: bool = False
 
     def summary(self) -> str:
         """One line."""
@@ -53,7 +55,8 @@ class RetimeResult:
             notes.append(f"the first limit that binds is the {limit.kind} of {limit.joint}")
         assumed = [kind for kind in ("velocity", "acceleration") if kind in self.result.limits.assumed]
         if assumed:
-            notes.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
+            taken = "usual ones" + (", or what the animation has," if self.is_as_animated else "")
+            notes.append(f"some joints have no limit on {' and '.join(assumed)}: {taken} were assumed")
         return "; ".join(notes)
 
 
@@ -106,7 +109,8 @@ def retime_steps(
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, keyed, first, kept)
-    return RetimeResult(first, end, shown.duration, found, tuple(_rows(found, first, end, step)))
+    rows = tuple(_rows(found, first, end, step))
+    return RetimeResult(first, end, shown.duration, found, rows, mode == "AS_ANIMATED")
 
 
 def retime_limits(

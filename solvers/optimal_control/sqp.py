@@ -109,7 +109,10 @@ def optimise(
             search = _line_search(here, *found, passed, constraints, cost, last)
             for moved in search:  # noqa: B007 - the last one counts
                 yield now
-            if moved is not None or here.kkt(newest) <= SOLVED:
+            is_solved = here.kkt(newest) <= SOLVED
+            if is_solved and moved is not None and here.largest_residual <= HELD and moved[0].value >= here.value:
+                moved = None  # what rounding makes of no step at all may cost more than where it is
+            if moved is not None or is_solved:
                 z, eased = newest, here.linearised.eased(newest, eased)
                 break
         if moved is None:

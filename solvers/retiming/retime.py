@@ -28,6 +28,7 @@ STILL = 1e-9  # [rad, m] samples nearer than this are one
 FINE = 16  # places in each interval of an animation at which its speed is taken
 NEAR = 0.003  # relative: what a timing that keeps an animation's time may be off its speeds
 PASSED = 1e-6  # relative: by how much a limit may be passed
+ROOM = 1.5  # times what an animation has: what a joint without a limit may have, to keep its time
 
 
 def retime_steps(
@@ -51,7 +52,8 @@ def retime_steps(
     duration: [s] in place of the fastest: the whole is slowed down evenly.
     as_animated: no faster than a Motion is, by a monotone curve through its samples that begins and ends at rest
     (Fritsch and Carlson 1980), nor than the means of the intervals beside a sample say. Where that curve breaks no
-    limit, the motion takes as long as before. Pauses are not kept.
+    limit, the motion takes as long as before: of a joint without a limit what it has as it is animated is assumed,
+    where that is more than usual. Pauses are not kept.
 
     The robot rests at corners; with a limit on the jerk also where accelerations would jump, at a position limit that
     the path follows. Limits hold between the places of the grid too. Where they are lines in the acceleration along the
@@ -77,6 +79,7 @@ def retime_steps(
         solved = yield from _Solved.steps(curve, bound, None, backend)
     else:
         total, (animated, strict) = times.sum(), _animated(curve.knots, times)
+        bound = replace(bound, motion=bound.motion.no_less_than(*_largest(curve, animated)))
         solved = yield from scaled(_Solved.steps(curve, bound, strict, backend), 0.0, 0.5)
         if solved.timing.duration < total + times.max():  # it may break no limit, and then keeps its time
             animated[1] *= (1.0 + NEAR) ** 2
@@ -211,6 +214,17 @@ def _animated(knots: Array, times: Array) -> tuple[Array, Array]:
     beside = np.concatenate((means[:1], 0.5 * (means[1:] + means[:-1]), means[-1:]))
     most = np.interp(places, knots, beside**2)
     return np.array((places, squares)), np.array((places, np.minimum(squares, most)))
+
+
+def _largest(curve: Path, animated: Array) -> tuple[Array, Array]:
+    """(nv,) velocities and accelerations that a joint may have which no limit holds: some more than it has as it is
+    animated. animated: as `_animated` gives it."""
+    places, x = animated
+    x = np.concatenate(([0.0], x[1:-1], [0.0]))  # from rest to rest
+    _, first, second, _ = curve.at(np.clip(np.searchsorted(curve.knots, places) - 1, 0, len(curve.knots) - 2), places)
+    u = np.divide(0.5 * np.diff(x), np.diff(places), out=np.zeros(len(x) - 1), where=np.diff(places) > 0.0)[:, None]
+    ends = [abs(first[own] * u + second[own] * x[own, None]).max(axis=0) for own in (slice(None, -1), slice(1, None))]
+    return ROOM * (abs(first) * np.sqrt(x)[:, None]).max(axis=0), ROOM * np.maximum(*ends)
 
 
 def _moved(q: Array) -> Array:

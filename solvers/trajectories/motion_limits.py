@@ -10,7 +10,7 @@ import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.errors import ConfigurationError, UnknownNameError
-from ...robokin.model.robot import RobotModel
+from ...robokin.model.robot import RobotModel, checked_model
 
 KINDS = ("velocity", "acceleration", "jerk")
 
@@ -40,8 +40,9 @@ class MotionLimits:
         both. Absent velocities are π rad/s and 1 m/s; accelerations those that reach the velocity in 0.25 s; jerks
         those that reach the acceleration in 0.1 s.
 
-        Raises ConfigurationError, UnknownNameError.
+        Raises ConfigurationError, UnknownNameError, ModelError for what is no robot.
         """
+        model = checked_model(model)
         if isinstance(limits, MotionLimits):
             if len(limits.rows) != model.nv:
                 raise ConfigurationError(f"limits of {len(limits.rows)} degrees of freedom, not of {model.nv}")
@@ -72,6 +73,14 @@ class MotionLimits:
         if limits is None:
             _of_models[model] = result
         return result
+
+    def no_less_than(self, velocity: Array, acceleration: Array) -> MotionLimits:
+        """The limits of a motion that has these (nv,): what is assumed stays above them."""
+        rows = self.rows.copy()
+        for column, (kind, own) in enumerate((("velocity", velocity), ("acceleration", acceleration))):
+            is_assumed = self.assumed.get(kind, False)
+            rows[:, column] = np.where(is_assumed, np.maximum(rows[:, column], own), rows[:, column])
+        return MotionLimits(rows[:, 0], rows[:, 1], rows[:, 2], rows=rows, assumed=self.assumed)
 
     def slower(self, share: float) -> MotionLimits:
         """The limits of the same motion with its speeds times `share`: accelerations go with its square, jerks with

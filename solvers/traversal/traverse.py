@@ -11,7 +11,7 @@ import numpy as np
 
 from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
-from ...robokin.model.robot import RobotModel
+from ...robokin.model.robot import RobotModel, solvable_model
 from ..motion.motion import Motion
 from ..progress import at_once, scaled
 from ..tasks import PoseTask
@@ -72,7 +72,7 @@ def traverse_steps(
     that move.
     """
     targets = _checked(task, poses, dt, past, position, orientation)
-    if not model.nv:
+    if not solvable_model(model).nv:
         raise TaskError(f"{task.name}: {model.name!r} has no joints that move")
     accelerations = {"acceleration": _within_a_frame(model, dt)}
     limits = MotionLimits.of(model, accelerations)

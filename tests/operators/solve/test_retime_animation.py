@@ -40,6 +40,14 @@ def animated(scene, robot):
     return robot
 
 
+def limited(robot) -> None:
+    """The accelerations that are usual are limits."""
+    model = robot_model(robot)
+    for joint, own in zip(model.moving_joints, MotionLimits.of(model).acceleration, strict=True):
+        bone = robot.data.bones[joint.name].robokin
+        bone.use_acceleration, bone.acceleration = True, own
+
+
 def seen(robot, last):
     return finish(sample_motion(bpy.context.scene, robot, range(1, last + 1), binding(robot)))
 
@@ -73,6 +81,7 @@ def test_the_fastest_keeps_way_and_limits_and_rests_to_the_end_of_the_range(anim
 
 
 def test_as_animated_is_nowhere_faster_and_goes_on_after_the_range(scene, animated, capfd):
+    limited(animated)
     scene.frame_end, before = LAST, seen(animated, LAST)
     animated.robokin.solver.retime_mode = "AS_ANIMATED"
     assert called(bpy.ops.robokin.retime, animated) == {"FINISHED"}
@@ -81,6 +90,16 @@ def test_as_animated_is_nowhere_faster_and_goes_on_after_the_range(scene, animat
     assert keeps_limits(after) and off_the_way(before, after) < 1e-3
     assert (abs(after.v).max(axis=0) <= abs(before.v).max(axis=0) * (1.0 + 1e-3) + 1e-5).all()
     assert abs(after.q[LAST - 1] - before.q[-1]).max() > 1e-3 > abs(after.q[-1] - before.q[-1]).max()
+
+
+def test_as_animated_keeps_the_time_of_what_breaks_no_limit(animated, capfd):
+    before = seen(animated, LAST)
+    assert check_motion(before).ok and not keeps_limits(before)  # which are usual, but not the robot's
+    assert called(bpy.ops.robokin.retime, animated, mode="AS_ANIMATED") == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert f"frames 1 to {LAST}: 1.625 s, before 1.625 s" in said and "usual ones, or what the animation has," in said
+    after = seen(animated, LAST)
+    assert check_motion(after).ok and off_the_way(before, after) < 1e-3
 
 
 def test_jerk_tool_speed_and_power_are_limited_and_what_binds_is_shown(animated):
@@ -149,6 +168,7 @@ def test_what_cannot_be_retimed_is_refused_and_stays(scene, animated):
         assert snapshot(scene, animated) == before
         return said
 
+    limited(animated)
     q = read_configuration(animated)
     write_curves(animated, [LAST + 1], q[None], False, binding(animated))
     assert "over the keys from frame 41 on" in refused()

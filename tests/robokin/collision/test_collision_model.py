@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, UnknownNameError, read_urdf_text
+from robokin_addon.robokin import ModelError, RobotModel, UnknownNameError, read_urdf_text
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.solvers import Motion, check_motion
 from support.problems.obstructed import planar_arm
@@ -27,6 +27,27 @@ def test_a_folded_arm_meets_itself() -> None:
     assert CollisionModel(model, disabled=[("l3", "l0"), ("l1", "l3"), ("l2", "l0")]).is_empty
     with pytest.raises(UnknownNameError, match="l9"):
         CollisionModel(model, disabled=[("l9", "l0")])
+
+
+@pytest.mark.parametrize(
+    ("obstacles", "disabled", "said"),
+    [
+        ([Sphere(0.1)], (), r"Obstacle; Sphere\(radius=0.1\) is none"),
+        (Obstacle("ball", Sphere(0.1)), (), "obstacles must be a list of Obstacle"),
+        ((), ["l1"], "pairs of names of links or obstacles, not 'l1'"),
+        ((), [("l1",)], "pairs of names"),
+        ((), [("l1", 2)], "pairs of names"),
+        ((), 5, "pairs of names of links or obstacles, not 5"),
+    ],
+)
+def test_what_are_no_obstacles_and_no_pairs_is_named(obstacles: object, disabled: object, said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        CollisionModel(planar_arm(), obstacles, disabled)
+
+
+def test_a_path_of_a_file_is_no_robot() -> None:
+    with pytest.raises(ModelError, match=r"a RobotModel is needed, .* not 'arm.urdf'"):
+        CollisionModel("arm.urdf")
 
 
 def test_joints_over_links_without_shapes_connect_neighbours() -> None:

@@ -228,6 +228,19 @@ def test_the_tool_takes_a_shorter_path():
     assert_inside(found)
 
 
+def test_a_path_that_its_task_leaves_as_long_as_it_is_counts_as_optimal():
+    """Rounding makes it longer or shorter by the last digit."""
+    model, rng = library_robot("panda"), np.random.default_rng(0)
+    middle = model.limits.middle(model.neutral())
+    for _ in range(10):
+        start, turn = middle + rng.uniform(-0.4, 0.4, 7), rng.uniform(-0.3, 0.3, 7)
+        way = [forward_kinematics(model, start + share * turn)["tool"][:3, 3] for share in np.linspace(0, 1, 12)]
+        found = optimize_motion(
+            model, [PositionTask("tool", way[0])], [[each] for each in way], start, DT, "path_length"
+        )
+        assert not found.converged.all() or found.is_optimal, found.note
+
+
 def test_criteria_are_integrated_over_the_motion():
     model, q, tasks = panda()
     targets = circle(model, tasks[0].link, q, 16, radius=0.03)

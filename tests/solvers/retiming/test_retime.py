@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
-from robokin_addon.solvers import Motion, Retimed, check_motion, retime
+from robokin_addon.solvers import Motion, MotionLimits, Retimed, check_motion, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
 from robokin_addon.solvers.retiming import path_speed
 from robokin_addon.solvers.retiming.path import Path
@@ -312,6 +312,22 @@ def test_from_rest_to_rest_a_legal_animation_stays_as_it_is(limits, steps) -> No
         assert found.duration == 4.0 and {each.kind for each in found.bindings} == {"animation"}
         off, largest = abs(found.sample(4.0 * u)[0] - q), abs(np.diff(q, axis=0)).max(axis=0)
         assert (off.max(axis=0) < 0.03 * largest).all()  # it was up to two steps ahead
+
+
+@pytest.mark.parametrize(("name", "root"), [("solo12", "floating"), ("panda", "fixed"), ("ur10_robot", "fixed")])
+def test_as_animated_no_limit_that_is_not_there_slows_it(name: str, root: str) -> None:
+    """Neither robot has limits on accelerations, the floating base has none on speeds either."""
+    model, rng = load_urdf(robot(name), root=root), np.random.default_rng(1)
+    middle = clamp(model, model.limits.middle(model.neutral()))
+    pace, start, t = rng.uniform(2.0, 9.0, model.nv), rng.uniform(0.0, 6.0, model.nv), np.arange(60) / 30.0
+    size = np.minimum(0.8 * model.velocity, 4.0) / pace
+    q = [clamp(model, integrate(model, middle, size * (np.sin(pace * each + start) - np.sin(start)))) for each in t]
+    animated = Motion.of(model, t, np.array(q))
+    assert (abs(animated.v) <= model.velocity).all()
+    assert (abs(animated.a) > 1.2 * MotionLimits.of(model).acceleration).any()
+    assert retime(model, animated, as_animated=True).duration == pytest.approx(t[-1], rel=1e-9)
+    held = {"velocity": 0.5 * abs(animated.v).max()}
+    assert retime(model, animated, held, as_animated=True).duration > 1.1 * t[-1]  # those that are there do
 
 
 def test_efforts_are_limited_where_gravity_is_given() -> None:

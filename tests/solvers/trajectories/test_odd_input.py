@@ -138,3 +138,15 @@ def test_nothing_binds_the_moves_of_a_robot_without_joints():
     model = RobotModel("rock", [Link("stone"), Link("top")], [Joint("glue", "fixed", "stone", "top")])
     done = run_moves(model, [Move("there", joints={}, wait=1.0)], [])
     assert binding_labels(done, np.array([0.0, 0.5])) == [None, None]
+
+
+def test_what_is_no_robot_is_named(panda):
+    _, q = panda
+    pose = np.eye(4)
+    for call in (
+        lambda: run_moves("panda.urdf", [Move("there", joints={"joint_1": 0.1})], q),
+        lambda: MotionLimits.of(None),
+        lambda: traverse("panda.urdf", PoseTask("tool", pose), [pose], q),
+    ):
+        with pytest.raises(RobokinError, match="a RobotModel is needed"):
+            call()
