@@ -28,6 +28,8 @@ from .native_safe_stop import safe_stop
 from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
+AT_REST = 1e-9  # [rad, m] of a step
+SLACK, FINEST = 0.1, 1e-4  # of the margin, and [m] at least: by how much nearer what is too near at first may come
 AT_ONCE = 7  # frames that are followed with the clearance at once, before one is tried without it again
 
 
@@ -60,6 +62,8 @@ class AvoidingTracker(LeadingTracker):
     """
 
     _kept: Array | None  # (pairs,) of the last frame: `SafeStop.kept`
+    _allowed: Array  # (pairs,) of those that are nearer than the margin from the start on: what they may have
+    _is_out: bool  # what is too near from the start on is as far out as it gets
     _pressed: int | None  # the pair that the robot presses on, by its number
     _why: Near | None  # what was in the way when it began to
     _obstacles: Array | None  # where they were in the last frame
@@ -79,6 +83,7 @@ class AvoidingTracker(LeadingTracker):
         self._alone = Tracker(self.model, [wider], self.dt, self.backend)
         reach = clearance.margin + 2.0 * SPARE * self.levels.length  # of what the rows hold apart
         self._stop = safe_stop(self.model, clearance, self.limits, self.backend, reach)
+        self._slack = max(SLACK * clearance.margin, FINEST)
         self._chunk = 1  # frames that are followed together before they are looked at
 
     def _without_clearance(self, *more: Task) -> Tracker:
@@ -88,7 +93,7 @@ class AvoidingTracker(LeadingTracker):
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         self._kept = self._pressed = self._why = self._collision = self._obstacles = None
-        self._remaining = 0
+        self._remaining, self._is_out = 0, False
         if self._free.is_plain != self._begins_plain:  # levels since the last motion, which have another rounding
             self._free = self._without_clearance()
         super()._stand(q, velocity, late)
@@ -147,7 +152,7 @@ class AvoidingTracker(LeadingTracker):
         residuals[:, which] = found.residuals
         remarks = list(found.remarks or [""] * len(aims))
         collisions, blocked = [self._collision], None
-        q, kept, was, count = self.q, self._kept, self._obstacles, 0
+        q, kept, was, count = self.q, np.minimum(self._kept, self._allowed), self._obstacles, 0
         moved = np.zeros(self.model.nv)
         for there, wanted, then in zip(found.q, targets, later, strict=False):
             code, obstacles, step = int(found.codes[count]), wanted[self.at], self._step(q, there)
@@ -184,7 +189,8 @@ class AvoidingTracker(LeadingTracker):
         parts: list[TrackResult] = []
         if count:
             go_on(self, q, moved, memory)
-            self._kept, self._collision, self._obstacles, self._why = kept, collisions[-1], was, why
+            self._keep(kept)
+            self._collision, self._obstacles, self._why = collisions[-1], was, why
             self._pressed, self._remaining = pressed, 0 if pressed is None else remaining
             result = self._result(before, targets[:count], outcome, residuals[:count], remarks[:count], self._own)
             parts.append(replace(result, collisions=collisions[1:]))
@@ -207,7 +213,8 @@ class AvoidingTracker(LeadingTracker):
         q, before = self.q, self.v
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
-        kept, pressed, remaining = self._kept, self._pressed, self._remaining - 1
+            self._allowed = np.where(self._kept < self._clearance.margin, self._kept - self._slack, np.inf)
+        kept, pressed, remaining = np.minimum(self._kept, self._allowed), self._pressed, self._remaining - 1
         if later is not None:
             pressed = None  # what is coming is seen by the free frame
         halfway = passed(self._obstacles, obstacles, HALFWAY)
@@ -215,18 +222,19 @@ class AvoidingTracker(LeadingTracker):
         influence = None if (own == self._free._own).all() else own
         with_clearance = [*others, obstacles], None if influence is None else np.append(own, 1.0), down_to, around
         near = None if pressed is None else self._led(self._near, *with_clearance)
-        tracker = self._free if near is None else self._near
+        tracker, tried = self._free if near is None else self._near, list[tuple[Look, TrackResult, Tracker]]()
         if near is None or self._is_released(int(near.codes[0]), near.residuals[0, :-1], self._collision, own):
             found = self._led(self._free, others, influence, down_to, around)
             look = self._stop.look_around(q, self._step(q, found.q[0]), kept, halfway, obstacles, later)
             memory, pressed, remaining = self._free.memory, look.pair, AT_ONCE
-            why = look.blocked or self._stop.nearest(kept)
+            if look.blocked is None:
+                tried.append((look, found, self._free))  # what is too near need not hold up what brings it no nearer
+            why = look.blocked or (None if self._is_out else self._stop.nearest(self._kept))
         else:
             why = self._why
         if why is not None:
             places = [obstacles, *([] if halfway is None else [halfway])]
             places = places if near is not None or later is None else [later, *places]
-            tried = []
             for where, tracker in product(places, (self._near, self._alone)):
                 if tracker is self._near:
                     if near is None or where is not obstacles:
@@ -241,8 +249,11 @@ class AvoidingTracker(LeadingTracker):
                 tried.append((look, found, tracker))
                 if look.blocked is None:
                     break
-            look, found, tracker = max(tried, key=lambda each: each[0].room)
-            memory = self._near.memory
+            if tried[0][2] is self._free and abs(self._step(q, look.q)).max(initial=0.0) <= AT_REST:
+                self._is_out = True
+            order = tried if self._is_out else tried[::-1]
+            look, found, tracker = max(order, key=lambda each: each[0].room)
+            memory = self._free.memory if tracker is self._free else self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         there = found.q[0]
         if look.blocked is not None:
@@ -256,7 +267,8 @@ class AvoidingTracker(LeadingTracker):
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
         go_on(self, there, self._step(q, there), memory)
-        self._kept, self._collision, self._obstacles = look.kept, collision, obstacles
+        self._keep(look.kept)
+        self._collision, self._obstacles = collision, obstacles
         self._pressed, self._remaining = None, 0
         if pressed is not None and remaining and self._stays_beside(pressed, code, look.kept):
             self._pressed, self._remaining = pressed, remaining
@@ -268,6 +280,11 @@ class AvoidingTracker(LeadingTracker):
         aside = self._is_aside(down_to) & (shares > 0.0)
         result = self._result(before, [wanted], outcome, residuals, [remark], shares, aside)
         return replace(result, collisions=[collision])
+
+    def _keep(self, kept: Array) -> None:
+        """What pairs have after a frame; those that come out of the margin stay outside."""
+        self._kept, self._is_out = kept, self._is_out and bool((kept < self._clearance.margin).any())
+        self._allowed[kept >= self._clearance.margin] = np.inf
 
     def _is_moving(self, pair: int | None, now: Array, later: Array) -> bool:
         """Whether one of a pair, by its number, is an obstacle that is elsewhere later."""
