@@ -25,6 +25,7 @@ from ..tracker import CHUNK, Tracker
 from .leading import LeadingTracker, go_on
 from .moving import HALFWAY, HORIZON, coming, passed
 from .native_safe_stop import safe_stop
+from .rest import Rest
 from .safe_stop import Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
@@ -65,6 +66,7 @@ class AvoidingTracker(LeadingTracker):
     _allowed: Array  # (pairs,) of those that are nearer than the margin from the start on: what they may have
     _is_out: bool  # what is too near from the start on is as far out as it gets
     _pressed: int | None  # the pair that the robot presses on, by its number
+    _held: Near | None  # what was in the way when it was held up last
     _why: Near | None  # what was in the way when it began to
     _obstacles: Array | None  # where they were in the last frame
     _collision: Diagnosis | None  # the collision that the robot has not caught up with
@@ -83,6 +85,7 @@ class AvoidingTracker(LeadingTracker):
         self._alone = Tracker(self.model, [wider], self.dt, self.backend)
         reach = clearance.margin + 2.0 * SPARE * self.levels.length  # of what the rows hold apart
         self._stop = safe_stop(self.model, clearance, self.limits, self.backend, reach)
+        self._rest = Rest(self.levels.state(self.model.neutral(), self.levels.targets, self.dt).scale)
         self._slack = max(SLACK * clearance.margin, FINEST)
         self._chunk = 1  # frames that are followed together before they are looked at
 
@@ -92,8 +95,9 @@ class AvoidingTracker(LeadingTracker):
         return Tracker(self.model, tasks, self.dt, self.backend, self.criteria)
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = self._pressed = self._why = self._collision = self._obstacles = None
+        self._kept = self._pressed = self._held = self._why = self._collision = self._obstacles = None
         self._remaining, self._is_out = 0, False
+        self._rest.forget()
         if self._free.is_plain != self._begins_plain:  # levels since the last motion, which have another rounding
             self._free = self._without_clearance()
         super()._stand(q, velocity, late)
@@ -231,8 +235,11 @@ class AvoidingTracker(LeadingTracker):
                 tried.append((look, found, self._free))  # what is too near need not hold up what brings it no nearer
             why = look.blocked or (None if self._is_out else self._stop.nearest(self._kept))
         else:
-            why = self._why
-        if why is not None:
+            found, memory, why = near, self._near.memory, self._why
+        if rests := self._rest.is_due(wanted):
+            why = why or self._held
+        elif why is not None:
+            self._held = why
             places = [obstacles, *([] if halfway is None else [halfway])]
             places = places if near is not None or later is None else [later, *places]
             for where, tracker in product(places, (self._near, self._alone)):
@@ -256,8 +263,9 @@ class AvoidingTracker(LeadingTracker):
             memory = self._free.memory if tracker is self._free else self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
         there = found.q[0]
-        if look.blocked is not None:
-            look = self._stop.slower(q, before * self.dt, self._step(q, there), kept, halfway, obstacles)
+        if rests or look.blocked is not None:
+            step = self.limits.coasting(q, before * self.dt) if rests else self._step(q, there)
+            look = self._stop.slower(q, before * self.dt, step, kept, halfway, obstacles)
             there, tracker = self.model.limits.clamp(look.q), self._alone
         if tracker is self._alone:
             followed = (shares > 0.0) & (np.arange(len(shares)) != self.at)
@@ -266,6 +274,7 @@ class AvoidingTracker(LeadingTracker):
             residuals[0, self._others] = found.residuals[0, : len(others)]
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
+        self._rest.note(before * self.dt, self._step(q, there), (residuals[0] / self.tolerance)[shares > 0.0])
         go_on(self, there, self._step(q, there), memory)
         self._keep(look.kept)
         self._collision, self._obstacles = collision, obstacles
