@@ -66,7 +66,7 @@ class AvoidingTracker(LeadingTracker):
     _allowed: Array  # (pairs,) of those that are nearer than the margin from the start on: what they may have
     _is_out: bool  # what is too near from the start on is as far out as it gets
     _pressed: int | None  # the pair that the robot presses on, by its number
-    _held: Near | None  # what was in the way when it was held up last
+    _last_why: Near | None  # what was in the way when it was held up last
     _why: Near | None  # what was in the way when it began to
     _obstacles: Array | None  # where they were in the last frame
     _collision: Diagnosis | None  # the collision that the robot has not caught up with
@@ -95,7 +95,7 @@ class AvoidingTracker(LeadingTracker):
         return Tracker(self.model, tasks, self.dt, self.backend, self.criteria)
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = self._pressed = self._held = self._why = self._collision = self._obstacles = None
+        self._kept = self._pressed = self._last_why = self._why = self._collision = self._obstacles = None
         self._remaining, self._is_out = 0, False
         self._rest.forget()
         if self._free.is_plain != self._begins_plain:  # levels since the last motion, which have another rounding
@@ -237,9 +237,9 @@ class AvoidingTracker(LeadingTracker):
         else:
             found, memory, why = near, self._near.memory, self._why
         if rests := self._rest.is_due(wanted):
-            why = why or self._held
+            why = why or self._last_why
         elif why is not None:
-            self._held = why
+            self._last_why = why
             places = [obstacles, *([] if halfway is None else [halfway])]
             places = places if near is not None or later is None else [later, *places]
             for where, tracker in product(places, (self._near, self._alone)):
