@@ -156,6 +156,23 @@ def test_what_is_far_is_not_looked_for(backend: str) -> None:
     assert seen == {FOUND, FAR}
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_how_deep_a_pair_is_is_not_looked_for_where_it_is_not_as_deep_as_asked(backend: str) -> None:
+    rng, seen = np.random.default_rng(8), set()
+    for k in range(6 if backend == "numpy" else 100):
+        a, Ta, b, Tb = random_pair(rng)
+        a = Cylinder(*rng.uniform(0.1, 1.0, 2)) if k % 2 else a
+        Tb[:3, 3] = Ta[:3, :3] @ core(a).centre + Ta[:3, 3] - Tb[:3, :3] @ core(b).centre
+        Tb[:3, 3] += 0.05 * core(a).bound * rng.normal(size=3)
+        whole = distance(a, Ta, b, Tb).value
+        within = whole * rng.uniform(0.8, 1.2)
+        out, status = distances((core(a), core(b)), np.stack((Ta, Tb))[None], np.array([[0, 1]]), within, backend)
+        seen.add(int(status[0, 0]))
+        assert status == (FAR if whole > within else FOUND)
+        assert within <= out[0, 0, 0] <= whole + 1e-9 if status == FAR else out[0, 0, 0] == pytest.approx(whole)
+    assert seen == {FOUND, FAR}
+
+
 def depth_of_hulls(a: np.ndarray, b: np.ndarray) -> float:
     """Depth of two hulls of few points, by all the planes through three points of their difference."""
     M = (a[:, None] - b[None]).reshape(-1, 3)
