@@ -27,6 +27,7 @@ from .data import IKData
 
 DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
 NUDGE, ASIDE = 0.03, 0.8  # radians or L
+LITTLE = 0.5  # of the room below: where there is less above, a limb bends down
 
 
 def linearise(
@@ -131,12 +132,14 @@ def integrate(data: IKData, q: Array, x: Array) -> Array:
 
 
 def nudged(data: IKData, q: Array) -> Array:
-    """(nq,) beside q: limbs that stand straight at their target bend to one side, whatever rounding says."""
+    """(nq,) beside q: limbs that stand straight at their target bend to one side, whatever rounding says; an elbow to
+    the side to which it can."""
     there = q.copy()
     for k, i in enumerate(data.coordinate.tolist()):
         if i >= 0:
             aside = NUDGE / math.sqrt(data.damping[k])
-            there[i] += aside if q[i] + aside <= data.upper[i] else -aside
+            above, below = data.upper[i] - q[i], q[i] - data.lower[i]
+            there[i] += -aside if above < aside or above < LITTLE * below else aside
     for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
         if motion == MotionPrimitive.BALL:
             there[iq : iq + 4] = quaternion.turned(there[iq : iq + 4], np.full(3, NUDGE))

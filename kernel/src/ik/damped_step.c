@@ -10,6 +10,7 @@
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 static const double NUDGE = 0.03, ASIDE = 0.8; /* radians or L */
+static const double LITTLE = 0.5;              /* of the room below: where there is less above, a limb bends down */
 
 /* J[count][6], the weighted columns of one task, after rk_search_measure(); we[6]: its weighted error. */
 static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
@@ -218,7 +219,8 @@ void rk_search_nudge(const rk_search *s, const double *from) {
     const int32_t i = s->ik->coordinate[k];
     if (i < 0) continue;
     const double aside = NUDGE / rk_sqrt(s->ik->damping[k]);
-    s->q[i] += from[i] + aside <= m->upper[i] ? aside : -aside;
+    const double above = m->upper[i] - from[i], below = from[i] - m->lower[i];
+    s->q[i] += above < aside || above < LITTLE * below ? -aside : aside;
   }
   for (int32_t node = 0; node < m->n_nodes; node++) {
     const double aside[3] = {NUDGE, NUDGE, NUDGE};

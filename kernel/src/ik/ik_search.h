@@ -79,7 +79,8 @@ void rk_search_step(rk_search *s, double E);
 double rk_search_damping(double E);
 void rk_search_damped_step(rk_search *s, double damping);
 
-/* Puts q beside a configuration: limbs that stand straight at their target bend to one side, whatever rounding says. */
+/* Puts q beside a configuration: limbs that stand straight at their target bend to one side, whatever rounding says; an elbow
+   to the side to which it can. */
 void rk_search_nudge(const rk_search *s, const double *from);
 
 /* Puts q away from a configuration: every coordinate by as much, this way or that as is drawn, each time for another number.

@@ -151,3 +151,27 @@ def test_no_limits_means_at_once():
     targets = np.repeat(circle(model, "tool0", q, 2, radius=0.2), 2, axis=0)
     result = track(model, ur5()[2], targets, q)
     assert result.converged.all()
+
+
+def elbow_arm(lower: float, upper: float) -> RobotModel:
+    """A shoulder of three axes, an upper arm and a forearm that hang straight down at zero."""
+    down = np.eye(4)
+    down[2, 3] = -0.35
+    axes = {"swing": [0, 1, 0], "lift": [1, 0, 0], "twist": [0, 0, 1]}
+    links, joints = [Link("base")], []
+    for name, axis in axes.items():
+        joints.append(Joint(name, "revolute", links[-1].name, name, axis=axis, lower=-2.5, upper=2.5, velocity=3.0))
+        links.append(Link(name, 1.0))
+    elbow = Joint("elbow", "revolute", "twist", "forearm", down, [0, 1, 0], lower, upper, velocity=3.0)
+    links += [Link("forearm", 1.0), Link("hand")]
+    return RobotModel("arm", links, [*joints, elbow, Joint("wrist", "fixed", "forearm", "hand", down)])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize(("lower", "upper"), [(-2.2, 0.05), (-2.2, 0.4), (-0.4, 2.2), (-2.2, 2.2)])
+def test_a_straight_elbow_bends_to_the_side_on_which_there_is_room(lower: float, upper: float, backend: str) -> None:
+    model, q = elbow_arm(lower, upper), np.array([0.4, -0.3, 0.2, 0.0])
+    hand = forward_kinematics(model, q)["hand"][:3, 3]
+    share = 1.0 - 0.3 * np.linspace(0.0, 1.0, 49) ** 2
+    found = track(model, [PositionTask("hand", hand)], [[hand * each] for each in share], q, backend=backend)
+    assert found.converged.all() and abs(found.q[-1, 3]) > 1.0
