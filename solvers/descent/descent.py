@@ -20,6 +20,7 @@ from .steps import damping_for
 DAMPING_LESS, DAMPING_MORE, DAMPING_LEAST, DAMPING_MOST = 0.3, 4.0, 1e-9, 1e6
 SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
 RESTORING = 2  # steps that bring levels above back to what they are to keep
+IDLE = 1e-9  # of a row: what it hardly depends on
 WELL_MET = 1e-18  # error of levels that no step need lessen: 1e-9 radians or L
 
 
@@ -56,6 +57,10 @@ class LevelRows(Protocol):
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, kept: KeptLevels | None) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
         error.   as_one: they are weighed against each other.   kept: these keep their residuals."""
+
+    def needed(self, at: Iterate, levels: int) -> list[Array]:
+        """(nv,) bool for each of the first levels, the columns that it needs. Bands that hold need none: levels below
+        keep them."""
 
     def holds(self, kept: KeptLevels, at: Iterate, share: float = ...) -> bool:
         """Whether each task that is kept has its residual of there, up to this share of its tolerance, or is within

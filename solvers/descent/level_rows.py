@@ -18,7 +18,7 @@ from ..tasks.protocols import HistoryTask, VelocityTask
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.task_levels import TaskLevels, stacked, tolerances
 from .data import IKData
-from .descent import Iterate, KeptLevels
+from .descent import IDLE, Iterate, KeptLevels
 from .steps import DAMPING_FLOOR, along_fixed_axes, damping_for, integrate, local_bounds
 
 SPARE = 0.1  # of a tolerance: by how much a residual that is kept may change
@@ -118,6 +118,9 @@ class StackRows:
             g = self._local(q, (wanted.g + wanted.H @ x)[None], B)[0]
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
+
+    def needed(self, at: Iterate, levels: int) -> list[Array]:
+        return [(abs(own.J[~own.holding]) > IDLE).any(axis=0) for own in at.linear[0][:levels]]
 
     def holds(self, kept: KeptLevels, at: Iterate, share: float = SPARE) -> bool:
         pairs = zip(at.linear[1][: kept.levels], kept.at.linear[1], self._tolerances, strict=False)

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..tasks import FrameTask
 from .data import IKData
-from .descent import Iterate, KeptLevels
+from .descent import IDLE, Iterate, KeptLevels
 from .steps import damped_step, damping_for, linearise
 
 
@@ -34,6 +34,9 @@ class TipRows:
         e, J = at.linear
         own = damping_for(float(at.errors[0])) if damping is None else damping
         return damped_step(self.data, at.q, e, J, own, self.is_exact)
+
+    def needed(self, at: Iterate, levels: int) -> list[Array]:
+        return [(abs(at.linear[1]) > IDLE).any(axis=0)]
 
     def holds(self, kept: KeptLevels, at: Iterate, share: float = 0.0) -> bool:
         return True  # there is no level above

@@ -162,17 +162,35 @@ static void be_led(rk_tracking *t, double *patience) {
   if (!is_as_good || turns_back(t)) *patience = spent - 0.5 * left;
 }
 
-/* A base that meets its target exactly in each frame may swing to and fro for ever. Where the best configuration would turn it
-   back by about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a target
-   that goes straight on. Whether it is so. */
-static int be_calm(rk_tracking *t) {
-  const double swing = rk_frame_bounds_swing(&t->frame, t->search.best_q);
-  if (!(swing > 0.0)) return 0;
-  t->frame.calm = CALM * swing;
-  t->placed = 0;
-  rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
-  t->frame.calm = 0.0;
+/* Whether the first level, which was measured, needs nothing but bases and their wheels. */
+static int is_of_bases(const rk_tracking *t) {
+  const rk_ik *ik = t->track->ik;
+  for (int32_t column = 0; column < ik->model->nv; column++) {
+    int is_own = 0;
+    for (int32_t k = 0; k < ik->n_bases; k++) {
+      const rk_base *base = ik->bases + k;
+      is_own |= (column >= base->v && column < base->v + 3) || column == base->wheel_v[0] || column == base->wheel_v[1];
+    }
+    if (!is_own && rk_tracking_needs(t, 0, column)) return 0;
+  }
   return 1;
+}
+
+/* A base that meets its target exactly in each frame may swing to and fro for ever. Where the first level would turn it back by
+   about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a target that
+   goes straight on. The first level alone decides, so that those below take nothing from it. Whether it is so. */
+static int be_calm(rk_tracking *t) {
+  rk_search *s = &t->search;
+  if (t->track->ik->n_bases == 0) return 0;
+  const double *H = s->preference.H;
+  s->preference.H = 0;
+  s->on = 1;
+  if ((rk_tracking_descend(t, t->frame.last, RK_GOAL_STEPS, 1) || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED)) && is_of_bases(t))
+    t->frame.calm = CALM * rk_frame_bounds_swing(&t->frame, s->best_q);
+  s->on = s->levels;
+  s->preference.H = H;
+  t->placed = 0;
+  return t->frame.calm > 0.0;
 }
 
 static int32_t frame(rk_tracking *t, int still, double *late, double *patience, double *residuals, int8_t *behind) {
@@ -214,9 +232,10 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
   if (stays || (!rests && most == s->levels)) {
     const int is_led = stays && *late != 0.0;
     if (is_led) be_led(t, patience);
-    if (is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+    const int is_calm = !stays && be_calm(t), is_met = is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
+    t->frame.calm = 0.0;
+    if (is_met || is_calm) {
       if (stays && !is_led) rk_tracking_prefer(t, 1);
-      const int is_calm = !is_led && be_calm(t);
       const int32_t missing = s->levels - met_levels(s);
       *late = is_calm ? 0 : missing;
       rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
@@ -250,10 +269,6 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
     reached = rk_tracking_hurry(t, most - is_tried, unbraked, is_same && !track->braked);
   }
   rk_tracking_look(t, t->q);
-  if (reached && !rests && be_calm(t)) {
-    rk_copy(t->q, s->best_q, m->nq);
-    reached = 0;
-  }
   if (reached && preference.H && *patience > longest) {
     s->preference = preference;
     rk_tracking_prefer(t, is_still);

@@ -18,9 +18,13 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level) {
   return 1;
 }
 
-/* Whether a level needs a joint; after it was measured. Bands that hold need none: levels below keep them as they are. */
-static int needs(const rk_tracking *t, int32_t level, int32_t column) {
+int rk_tracking_needs(const rk_tracking *t, int32_t level, int32_t column) {
   const rk_ik *ik = t->track->ik;
+  if (!ik->stack) {
+    for (int32_t k = 0; k < ik->task_start[ik->model->n_frames]; k++)
+      if (ik->task_columns[k] == column) return 1;
+    return 0;
+  }
   const rk_step_data *data = ik->stack->data;
   for (int64_t row = data->start[level]; row < data->start[level + 1]; row++) {
     const int holds = data->low[row] < data->high[row] && data->low[row] <= 0.0 && data->high[row] >= 0.0;
@@ -37,8 +41,8 @@ static void claim(rk_tracking *t, int32_t level) {
   int32_t *busy = t->busy;
   for (int32_t own = level; own >= 0; own--) {
     int32_t gives_way = own == level;
-    for (int32_t k = 0; k < m->nv && !gives_way; k++) gives_way = busy[k] && needs(t, own, k);
-    for (int32_t k = 0; k < m->nv && gives_way; k++) busy[k] |= needs(t, own, k);
+    for (int32_t k = 0; k < m->nv && !gives_way; k++) gives_way = busy[k] && rk_tracking_needs(t, own, k);
+    for (int32_t k = 0; k < m->nv && gives_way; k++) busy[k] |= rk_tracking_needs(t, own, k);
   }
   for (int32_t node = 0; node < m->n_nodes; node++) { /* what moves together */
     const int32_t first = m->iv[node], count = m->motion[node] == RK_FREE ? 6 : m->motion[node] == RK_BALL ? 3 : 1;

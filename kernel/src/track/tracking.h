@@ -124,6 +124,9 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level);
    at any speed; may_stand: the targets are those of the frame before, and nothing has to brake. */
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand);
 
+/* Whether a level needs a joint; after it was measured. Bands that hold need none: levels below keep them as they are. */
+int rk_tracking_needs(const rk_tracking *t, int32_t level, int32_t column);
+
 /* Whether the first levels, so many, have at t->q what they have at the goal of the last of them. */
 int rk_tracking_is_as_good(rk_tracking *t, int32_t levels);
 

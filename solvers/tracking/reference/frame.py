@@ -13,17 +13,16 @@ from ....robokin.arrays import Array
 from ....robokin.model.joint_types import MotionPrimitive
 from ...descent.descent import Iterate, KeptLevels
 from ...descent.frame_bounds import FrameBounds
-from ...descent.frame_descent import FrameDescent
+from ...descent.frame_descent import GOAL_STEPS, FrameDescent
 from ...descent.implicit_step import implicit_step
 from ...descent.level_rows import Preference
-from .goals import SETTLED, FrameGoals, TrackedRobot
+from .goals import SETTLED, SETTLING_STEPS, FrameGoals, TrackedRobot
 
 FRAME_STEPS = 10  # steps within a frame, at most
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 AT_GOAL = 1e-9  # [rad, m]
 CALM = 0.75  # of a turn back: after it the base has its heading in the next frame
-IDLE = 1e-9  # of a row: what it hardly depends on
 
 
 class Frame:
@@ -137,8 +136,7 @@ class Frame:
         """(nv,) bool, with those that are busy already. Joints that a level needs, which is late, are its own: levels
         below it wait for them, so that it is there as soon as it would be without those. So are those of a level above
         that has to give way to its motion. Bands that hold need none: levels below keep them."""
-        data = self._tracking.data
-        needs = [(abs(own.J[~own.holding]) > IDLE).any(axis=0) for own in at.linear[0][: level + 1]]
+        data, needs = self._tracking.data, self.inside.rows.needed(at, level + 1)
         busy = busy | needs[level]
         for own in reversed(needs[:level]):
             busy = busy | own if (busy & own).any() else busy
@@ -194,18 +192,22 @@ class Frame:
         self.inside.iterations += pulling.iterations
         return at if pulling.holds(at) else start
 
-    def calmed(self, at: Iterate) -> Iterate | None:
-        """A base that meets its target exactly in each frame may swing to and fro for ever. Where it would turn back by
-        about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a
-        target that goes straight on. None where it would not."""
-        swing = self._bounds.swing(at.q)
-        if not swing > 0.0:
-            return None
-        calm = self._within(replace(self._bounds, calm=CALM * swing))
-        calm.rows.is_exact, calm.rows.preference = self.inside.rows.is_exact, self.inside.rows.preference
-        calm.run(self._tracking.q, calm.rows.levels, FRAME_STEPS)
-        self.inside.iterations += calm.iterations
-        return calm.best
+    def be_calm(self) -> bool:
+        """A base that meets its target exactly in each frame may swing to and fro for ever. Where the first level would
+        turn it back by about as much as it turned in the frame before, it turns a part of that: then one frame on it is
+        in line with a target that goes straight on. The first level alone decides, so that those below take nothing
+        from it. Whether it is so in this frame."""
+        inside, bases = self.inside, self._tracking.data.bases
+        if not bases or not (inside.run(self._tracking.q, 1, GOAL_STEPS) or inside.settle(SETTLING_STEPS, SETTLED)):
+            return False
+        needed = inside.rows.needed(inside.best, 1)[0]
+        needed[[column for base in bases for column in base.columns]] = False
+        swing = 0.0 if needed.any() else self._bounds.swing(inside.best.q)
+        if swing > 0.0:
+            self._bounds = replace(self._bounds, calm=CALM * swing)
+            self.inside = self._within(self._bounds)
+            self.inside.iterations = inside.iterations
+        return swing > 0.0
 
     def slow_down(self, frames: float) -> None:
         """No joint is faster in this frame than it brakes in so many."""

@@ -150,17 +150,15 @@ class ReferenceTracking:
             self._stay_here()
         rests = not stays and self._patience <= (0.0 if self._late else longest) and self._settles(here)
         if stays or (not rests and most == levels):
+            is_led, is_calm = stays and self._late > 0, not stays and here.be_calm()
             here.inside.rows.preference = None if stays else preference
-            is_led = stays and self._late > 0
-            if is_led or here.inside.run(self.q, levels, FRAME_STEPS):
+            if is_led or here.inside.run(self.q, levels, FRAME_STEPS) or is_calm:
                 if is_led:
                     at = self._led(here)
                 else:
                     at = here.preferred(here.inside.best, True) if stays else here.inside.best
-                calm = None if is_led else here.calmed(at)
-                at = at if calm is None else calm
                 late = levels - _leading(at.met)
-                if calm is not None and late:
+                if is_calm and late:
                     for base in self.data.bases:
                         behind[list(base.wheel_v)] = 1
                     self._advance(at.q, [at.q] * levels, 0, np.zeros(levels, bool))
@@ -190,8 +188,6 @@ class ReferenceTracking:
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked, is_same and not self.limits.braked)
         at = here.inside.look(q)
-        if is_reached and not rests and (calm := here.calmed(at)) is not None:
-            at, is_reached = calm, False
         if is_reached and preference is not None and self._patience > longest:
             at = here.preferred(at, is_still)
         found = _leading(at.met)

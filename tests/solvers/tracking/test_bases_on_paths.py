@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 from robokin_addon.robokin.arrays import Array
-from robokin_addon.solvers import PositionTask, Status, track
+from robokin_addon.solvers import PositionTask, PostureTask, Status, track
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.robots import robot
 from support.rolling import BASES, rolling_robot
@@ -25,13 +25,19 @@ def based_robot(name: str) -> tuple[RobotModel, Array, str]:
     return model, model.limits.middle(model.neutral()), model.moving_joints[0].child
 
 
-def led(name: str, move: tuple[float, float], frames: int, backend: str = "auto") -> TrackResult:
-    """The base's place goes straight, by x, y [m], slowly at first and at last, and stands still."""
+def led(name: str, move: tuple[float, float], frames: int, backend: str = "auto", below: float = 0.0) -> TrackResult:
+    """The base's place goes straight, by x, y [m], slowly at first and at last, and stands still. below: the influence
+    of a posture at the second level."""
     model, q, base = based_robot(name)
     here = forward_kinematics(model, q)[base][:3, 3]
     shares = np.linspace(0.0, 1.0, frames)
     path = [[here + np.array([*move, 0.0]) * share] for share in shares**2 * (3.0 - 2.0 * shares)]
-    return track(model, [PositionTask(base, here)], path + path[-1:] * 40, q, DT, backend=backend)
+    tasks = [PositionTask(base, here)]
+    targets = path + path[-1:] * 40
+    if below:
+        tasks.append(PostureTask({"arm_1_joint": 1.0, "torso_lift_joint": 0.1}, priority=2, influence=below))
+        targets = [[*each, tasks[1].target] for each in targets]
+    return track(model, tasks, targets, q, DT, backend=backend)
 
 
 def turns_back(found: TrackResult) -> Array:
@@ -62,6 +68,15 @@ def test_frames_in_which_it_is_calm_name_the_wheels(name: str) -> None:
     assert len(missed) and all(found.status[frame] == Status.LIMIT for frame in missed)
     behind = np.flatnonzero(found.behind[missed].any(axis=0))
     assert set(behind) <= set(base.wheel_v)
+
+
+def test_a_level_below_takes_nothing_from_its_calm() -> None:
+    """That of the wheels, too: what decides is the first level alone."""
+    model, _, _ = based_robot("tiago")
+    (base,) = model.rolling_bases
+    alone, whole = (led("tiago", (-0.5, 0.9), 100, below=share).q for share in (0.0, 1.0))
+    assert abs(alone - whole)[:, 5:].max() > 0.05, "the posture leads nothing"
+    assert abs(alone - whole)[:, base.q : base.q + 3].max() < 2e-3
 
 
 @pytest.mark.parametrize("name", NAMES)
