@@ -24,10 +24,11 @@ RK_API int32_t rk_sizeof_track(void);
 RK_API int64_t rk_track_workspace(const rk_track *track);
 
 /* Follow targets[count][n_frames][16], 4x4 row-major, and of a stack robot_rows[count][n_robot_rows], for `count` frames
-   from `state` on, which is updated: q[nq]; levels[levels][nq + 2], of each its goal, its least error and the fewest frames that
-   were left to the goal, since targets stand still; step[nv]; late (how many levels, from the first on that was not met and is not
-   of velocities); patience (frames after which the robot comes to rest where targets stand still, unless it gains something);
-   all of the support. Two calls give the bits of one over all their frames.
+   from `state` on, which is updated: q[nq]; levels[levels][nq + 3], of each its goal, its least error and the fewest frames that
+   were left to the goal, since targets stand still, and 1 where bases get to that by several arcs; step[nv]; late (how many
+   levels, from the first on that was not met and is not of velocities); patience (frames after which the robot comes to rest
+   where targets stand still, unless it gains something); all of the support. Two calls give the bits of one over all their
+   frames.
    q[count][nq] of the support; residuals[count][tasks][2]; codes[count]; iterations[count]; behind[count][nv]: 1 for
    columns that are not at the goal while late. still[count] (or null): 1 where the targets are those of the frame before, plus
    2 where obstacles are. Ends at a frame with a target that is not a finite rigid placement;

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "robots.h"
 
-enum { NODES = 3, NQ = 9, NV = 8, FRAMES = 400, SINGLE = 2 * NQ + NV + 4 };
+enum { NODES = 3, NQ = 9, NV = 8, FRAMES = 400, SINGLE = 2 * NQ + NV + 5 };
 
 /* A carriage (1 length), on it an arm (1 angle), on it a floating tip; everything has every limit. */
 typedef struct robot {

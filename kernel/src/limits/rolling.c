@@ -83,7 +83,8 @@ int rk_drive(const rk_base *base, const double start[3], const double goal[3], d
     const double towards = rk_atan2(heading[0] * away[1] - heading[1] * away[0], heading[0] * away[0] + heading[1] * away[1]);
     double least = __builtin_inf();
     for (int k = -2; k <= 2; k++) { /* half circles: forwards, and backwards where it is odd */
-      const double turn = towards + k * PI, angle = start[2] + turn, cost = __builtin_fabs(turn) + __builtin_fabs(last - turn) + (k % 2 ? BACKWARDS : 0.0);
+      const double turn = towards + k * PI, angle = start[2] + turn, dearer = k % 2 ? BACKWARDS : 0.0;
+      const double cost = __builtin_fabs(turn) + __builtin_fabs(last - turn) + dearer;
       if (angle < lower || angle > upper || !(cost < least)) continue;
       least = cost, first = turn, distance = k % 2 ? -far : far;
     }

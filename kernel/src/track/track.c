@@ -6,7 +6,6 @@
 #include "track/tracking.h"
 
 static const double SHORTLY = 24.0; /* frames after which one level less is kept */
-static const double CALM = 0.75;  /* of a turn back: after it the base has its heading in the next frame */
 static const double MOST = 1e9;  /* frames */
 static const double SLOWLY = 24.0; /* of the time that is left to criteria: in which the joints that they move brake */
 
@@ -162,37 +161,6 @@ static void be_led(rk_tracking *t, double *patience) {
   if (!is_as_good || turns_back(t)) *patience = spent - 0.5 * left;
 }
 
-/* Whether the first level, which was measured, needs nothing but bases and their wheels. */
-static int is_of_bases(const rk_tracking *t) {
-  const rk_ik *ik = t->track->ik;
-  for (int32_t column = 0; column < ik->model->nv; column++) {
-    int is_own = 0;
-    for (int32_t k = 0; k < ik->n_bases; k++) {
-      const rk_base *base = ik->bases + k;
-      is_own |= (column >= base->v && column < base->v + 3) || column == base->wheel_v[0] || column == base->wheel_v[1];
-    }
-    if (!is_own && rk_tracking_needs(t, 0, column)) return 0;
-  }
-  return 1;
-}
-
-/* A base that meets its target exactly in each frame may swing to and fro for ever. Where the first level would turn it back by
-   about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a target that
-   goes straight on. The first level alone decides, so that those below take nothing from it. Whether it is so. */
-static int be_calm(rk_tracking *t) {
-  rk_search *s = &t->search;
-  if (t->track->ik->n_bases == 0) return 0;
-  const double *H = s->preference.H;
-  s->preference.H = 0;
-  s->on = 1;
-  if ((rk_tracking_descend(t, t->frame.last, RK_GOAL_STEPS, 1) || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED)) && is_of_bases(t))
-    t->frame.calm = CALM * rk_frame_bounds_swing(&t->frame, s->best_q);
-  s->on = s->levels;
-  s->preference.H = H;
-  t->placed = 0;
-  return t->frame.calm > 0.0;
-}
-
 static int32_t frame(rk_tracking *t, int still, double *late, double *patience, double *residuals, int8_t *behind) {
   const rk_track *track = t->track;
   const rk_ik *ik = track->ik;
@@ -232,7 +200,7 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
   if (stays || (!rests && most == s->levels)) {
     const int is_led = stays && *late != 0.0;
     if (is_led) be_led(t, patience);
-    const int is_calm = !stays && be_calm(t), is_met = is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
+    const int is_calm = !stays && rk_tracking_be_calm(t), is_met = is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
     t->frame.calm = 0.0;
     if (is_met || is_calm) {
       if (stays && !is_led) rk_tracking_prefer(t, 1);

@@ -124,6 +124,11 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level);
    at any speed; may_stand: the targets are those of the frame before, and nothing has to brake. */
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked, int may_stand);
 
+/* A base that meets its target exactly in each frame may swing to and fro for ever. Where the first level would turn it back by
+   about as much as it turned in the frame before, it turns a part of that: then one frame on it is in line with a target that
+   goes straight on. The first level alone decides, so that those below take nothing from it. Whether it is so. */
+int rk_tracking_be_calm(rk_tracking *t);
+
 /* Whether a level needs a joint; after it was measured. Bands that hold need none: levels below keep them as they are. */
 int rk_tracking_needs(const rk_tracking *t, int32_t level, int32_t column);
 
