@@ -10,7 +10,7 @@ Source: Siegwart, Nourbakhsh, Scaramuzza, "Introduction to autonomous mobile rob
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from .joint import Joint
 from .joint_types import plane_basis
 from .model_limits import JointSlot
 
-BESIDE = 1e-9  # [m] nearer than that a base is at its place
+BESIDE = 1e-9  # [m, rad] nearer than that a base is at its place, and inside its limits
 BACKWARDS = 1e-6  # [rad] by how much less a base turns that drives backwards
 
 
@@ -66,37 +66,44 @@ class RollingBase:
         half = 0.5 * self.separation * turn
         return np.stack((distance - half, distance + half), axis=-1) / self.rolled
 
-    def drive(self, start: Array, goal: Array, lower: float, upper: float) -> tuple[Array, Array] | None:
-        """(2,) [rad] by how much the wheels turn on the first of the arcs that lead from `start` to `goal`, both (3,)
-        x, y, angle, and (2,) on all of them: the base turns in place, drives straight, forwards or backwards, whichever
-        turns it less, and turns in place. None where its angle does not stay in [lower, upper]."""
-        if not lower <= goal[2] <= upper:
-            return None
-        (x, y), away = self.heading(start[2]), self.axle(goal) - self.axle(start)
-        far, last, first, distance = math.sqrt(away @ away), float(goal[2] - start[2]), 0.0, 0.0
-        if far > BESIDE:
-            towards, least = math.atan2(x * away[1] - y * away[0], x * away[0] + y * away[1]), math.inf
-            for k in range(-2, 3):  # half circles: forwards, and backwards where it is odd
-                turn = towards + k * math.pi
-                cost = abs(turn) + abs(last - turn) + (BACKWARDS if k % 2 else 0.0)
-                if lower <= start[2] + turn <= upper and cost < least:
-                    least, first, distance = cost, turn, -far if k % 2 else far
-            if least == math.inf:
-                return None
-        turns = abs(first) * far > 0.5 * BESIDE
-        turn, straight = (first, 0.0) if turns else (0.0, distance) if far > BESIDE else (last, 0.0)
-        across = 0.5 * self.separation
-        all_of_it = abs(distance) + across * (abs(first) + abs(last - first))
-        return np.array([straight - across * turn, straight + across * turn]) / self.rolled, all_of_it / abs(
-            self.rolled
-        )
+    def drive(self, last: Array, q: Array, lower: Array, upper: Array) -> tuple[Array, Array] | None:
+        """(2,) [rad] by how much the wheels turn on the first of the arcs that lead the base from `last` to `q`, and
+        (2,) on all of them: it turns in place, drives straight, forwards or backwards, whichever turns it less, and
+        turns in place. None where an arc does not end in the position limits. All (nq,)"""
+        at, wheels = slice(self.q, self.q + 3), list(self.wheel_q)
+        start, goal = last[at], q[at]
+        (x, y), away, whole = self.heading(start[2]), self.axle(goal) - self.axle(start), float(goal[2] - start[2])
+        far, towards = math.sqrt(away @ away), math.atan2(x * away[1] - y * away[0], x * away[0] + y * away[1])
+        found, least = None, math.inf
+        for k in range(-2, 3):  # half circles: forwards, and backwards where it is odd
+            turn, distance = (towards + k * math.pi, -far if k % 2 else far) if far > BESIDE else (whole, 0.0)
+            cost = abs(turn) + abs(whole - turn) + (BACKWARDS if k % 2 else 0.0)
+            has_turned = far > BESIDE and abs(turn) * far <= 0.5 * BESIDE
+            arcs = [self._turned_by(*arc) for arc in ((0.0, turn), (distance, 0.0), (0.0, whole - turn))]
+            if cost < least and self._are_inside(start, last[wheels], arcs, lower, upper):
+                found, least = (arcs[has_turned], sum(map(abs, arcs))), cost
+        return found
+
+    def _turned_by(self, distance: float, turn: float) -> Array:
+        """(2,) [rad] of the wheels, on an arc."""
+        across = 0.5 * self.separation * turn
+        return np.array([distance - across, distance + across]) / self.rolled
+
+    def _are_inside(self, place: Array, wheels: Array, arcs: Sequence[Array], lower: Array, upper: Array) -> bool:
+        """Whether each of some arcs (2,), one after another, ends in the position limits (nq,)."""
+        own = [*range(self.q, self.q + 3), *self.wheel_q]
+        for turned in arcs:
+            place, wheels = self.roll(place, turned), wheels + turned
+            there = np.append(place, wheels)
+            if (there < lower[own] - BESIDE).any() or (there > upper[own] + BESIDE).any():
+                return False
+        return True
 
     def calmed(self, turned: Array, most: float) -> Array:
         """(2,) [rad] of the wheels, with which the base drives as far as with `turned` (2,), and turns by `most` [rad]
         at most."""
         distance, turn = self._distance_and_turn(turned)
-        across = 0.5 * self.separation * min(max(float(turn), -most), most)
-        return np.array([distance - across, distance + across]) / self.rolled
+        return self._turned_by(float(distance), min(max(float(turn), -most), most))
 
     def axle(self, base: Array) -> Array:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""

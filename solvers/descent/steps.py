@@ -191,12 +191,13 @@ def on_shorter_arcs(data: IKData, start: Array, q: Array) -> Array:
 
 def on_first_arcs(data: IKData, start: Array, q: Array) -> Array | None:
     """(nq,) q with wheels on the first of the arcs that lead bases from `start` (nq,) to where they are in q, turned by
-    half a circle at most; None where limits do not let them."""
+    half a circle at most where limits let them; None where limits do not let them."""
     there = q.copy()
     for base in data.bases:
-        at, wheels, angle = slice(base.q, base.q + 3), list(base.wheel_q), base.q + 2
-        there[angle] -= math.tau * round((there[angle] - start[angle]) / math.tau)
-        found = base.drive(start[at], there[at], data.lower[angle], data.upper[angle])
+        wheels, angle = list(base.wheel_q), base.q + 2
+        near = there[angle] - math.tau * round((there[angle] - start[angle]) / math.tau)
+        there[angle] = near if data.lower[angle] <= near <= data.upper[angle] else there[angle]
+        found = base.drive(start, there, data.lower, data.upper)
         if found is None:
             return None
         there[wheels] = start[wheels] + found[0]

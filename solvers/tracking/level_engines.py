@@ -26,7 +26,7 @@ Key = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class LevelEngines:
-    """A state is as of an engine (`reference.py`), of all degrees of freedom and all levels."""
+    """A state is as of an engine (`reference/tracking.py`), of all degrees of freedom and all levels."""
 
     def __init__(self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, backend: str) -> None:
         self.levels, self._criteria, self._limits, self._backend = levels, criteria, limits, backend

@@ -105,7 +105,7 @@ class Tracker:
 
     @property
     def _state(self) -> Array:
-        """The state of an engine (`reference.py`), of all degrees of freedom and all levels."""
+        """The state of an engine (`reference/tracking.py`), of all degrees of freedom and all levels."""
         if self._known is None:
             assert self._plain is not None
             self._known = self._plain.state

@@ -5,7 +5,7 @@
 #include "math/rk_trig.h"
 
 static const double PI = 3.14159265358979323846;
-static const double BESIDE = 1e-9; /* [m] */
+static const double BESIDE = 1e-9; /* [m, rad] */
 static const double BACKWARDS = 1e-6; /* [rad] */
 
 static void turned_by(const double vector[2], double angle, double out[2]) {
@@ -70,33 +70,55 @@ void rk_roll_jacobian(const rk_base *base, const double start[3], const double t
   M[4] = turns[0], M[5] = turns[1];
 }
 
-int rk_drive(const rk_base *base, const double start[3], const double goal[3], double lower, double upper, double turned[2],
+static int is_inside(const rk_base *base, const double place[3], const double wheels[2], const double *lower, const double *upper) {
+  int inside = 1;
+  for (int i = 0; i < 3; i++) inside &= place[i] >= lower[base->q + i] - BESIDE && place[i] <= upper[base->q + i] + BESIDE;
+  for (int i = 0; i < 2; i++)
+    inside &= wheels[i] >= lower[base->wheel_q[i]] - BESIDE && wheels[i] <= upper[base->wheel_q[i]] + BESIDE;
+  return inside;
+}
+
+/* How far an arc turns the wheels. */
+static void turn_wheels(const rk_base *base, double distance, double turn, double turned[2]) {
+  turned[0] = (distance - 0.5 * base->separation * turn) / base->rolled[0];
+  turned[1] = (distance + 0.5 * base->separation * turn) / base->rolled[1];
+}
+
+int rk_drive(const rk_base *base, const double *last, const double *q, const double *lower, const double *upper, double turned[2],
              double whole[2]) {
-  double heading[2], before[2], after[2], away[2], first = 0.0, distance = 0.0;
+  const double *start = last + base->q, *goal = q + base->q;
+  double heading[2], before[2], after[2], away[2];
   turned_by(base->forward, start[2], heading);
   turned_by(base->centre, start[2], before);
   turned_by(base->centre, goal[2], after);
   for (int k = 0; k < 2; k++) away[k] = goal[k] + after[k] - start[k] - before[k];
-  const double far = rk_sqrt(away[0] * away[0] + away[1] * away[1]), last = goal[2] - start[2];
-  if (goal[2] < lower || goal[2] > upper) return 0;
-  if (far > BESIDE) {
-    const double towards = rk_atan2(heading[0] * away[1] - heading[1] * away[0], heading[0] * away[0] + heading[1] * away[1]);
-    double least = __builtin_inf();
-    for (int k = -2; k <= 2; k++) { /* half circles: forwards, and backwards where it is odd */
-      const double turn = towards + k * PI, angle = start[2] + turn, dearer = k % 2 ? BACKWARDS : 0.0;
-      const double cost = __builtin_fabs(turn) + __builtin_fabs(last - turn) + dearer;
-      if (angle < lower || angle > upper || !(cost < least)) continue;
-      least = cost, first = turn, distance = k % 2 ? -far : far;
+  const double far = rk_sqrt(away[0] * away[0] + away[1] * away[1]), all = goal[2] - start[2];
+  const double towards = rk_atan2(heading[0] * away[1] - heading[1] * away[0], heading[0] * away[0] + heading[1] * away[1]);
+  double least = __builtin_inf();
+  for (int k = -2; k <= 2; k++) { /* half circles: forwards, and backwards where it is odd */
+    double turn = towards + k * PI, distance = k % 2 ? -far : far, place[3], wheels[2];
+    if (far <= BESIDE) turn = all, distance = 0.0;
+    const double cost = __builtin_fabs(turn) + __builtin_fabs(all - turn) + (k % 2 ? BACKWARDS : 0.0);
+    const double arcs[3][2] = {{0.0, turn}, {distance, 0.0}, {0.0, all - turn}};
+    if (!(cost < least)) continue;
+    int inside = 1, first = __builtin_fabs(turn) * far <= 0.5 * BESIDE; /* it has turned already */
+    double own[2] = {0.0, 0.0};
+    for (int i = 0; i < 3; i++) place[i] = start[i];
+    for (int i = 0; i < 2; i++) wheels[i] = last[base->wheel_q[i]];
+    if (far <= BESIDE) first = 0;
+    for (int arc = 0; arc < 3; arc++) {
+      double step[2];
+      turn_wheels(base, arcs[arc][0], arcs[arc][1], step);
+      rk_roll(base, place, step, place);
+      for (int i = 0; i < 2; i++) wheels[i] += step[i], own[i] += __builtin_fabs(step[i]);
+      inside = inside && is_inside(base, place, wheels, lower, upper);
     }
-    if (!(least < __builtin_inf())) return 0;
+    if (!inside) continue;
+    least = cost;
+    turn_wheels(base, arcs[first][0], arcs[first][1], turned);
+    for (int i = 0; i < 2; i++) whole[i] = own[i];
   }
-  const int turns = __builtin_fabs(first) * far > 0.5 * BESIDE;
-  const double turn = turns ? first : far > BESIDE ? 0.0 : last, straight = turns ? 0.0 : distance;
-  const double across = 0.5 * base->separation, all = across * (__builtin_fabs(first) + __builtin_fabs(last - first));
-  turned[0] = (straight - across * turn) / base->rolled[0];
-  turned[1] = (straight + across * turn) / base->rolled[1];
-  for (int i = 0; i < 2; i++) whole[i] = __builtin_fabs((__builtin_fabs(distance) + all) / base->rolled[i]);
-  return 1;
+  return least < __builtin_inf();
 }
 
 void rk_roll_bases(const rk_ik *ik, const double *start, double *q) {

@@ -11,9 +11,9 @@ void rk_roll(const rk_base *base, const double start[3], const double turned[2],
 void rk_roll_jacobian(const rk_base *base, const double start[3], const double turned[2], double M[6]);
 
 /* turned[2]: by how much the wheels turn on the first of the arcs that lead a base to a place: it turns in place, drives straight,
-   forwards or backwards, whichever turns it less, and turns in place. whole[2]: on all of them. An angle stays in [lower, upper];
-   0 where it does not. */
-int rk_drive(const rk_base *base, const double start[3], const double goal[3], double lower, double upper, double turned[2],
+   forwards or backwards, whichever turns it less, and turns in place. whole[2]: on all of them. last, q, lower, upper: [nq], from
+   where to where, and the position limits, which each arc ends in; 0 where that is not so. */
+int rk_drive(const rk_base *base, const double *last, const double *q, const double *lower, const double *upper, double turned[2],
              double whole[2]);
 
 /* Put the bases in q where their wheels have moved them since `start`, both [nq]. */

@@ -27,8 +27,7 @@ static double frames_to_goal(const rk_tracking *t, int32_t level) {
   for (int32_t b = 0; rk_progress_of(t, level)->by_arcs && b < track->ik->n_bases; b++) {
     const rk_base *base = track->ik->bases + b;
     double turned[2], whole[2];
-    const int32_t angle = base->q + 2;
-    if (!rk_drive(base, t->frame.last + base->q, goal + base->q, m->lower[angle], m->upper[angle], turned, whole)) continue;
+    if (!rk_drive(base, t->frame.last, goal, m->lower, m->upper, turned, whole)) continue;
     for (int i = 0; i < 2; i++) t->pace[base->wheel_v[i]] = __builtin_copysign(whole[i], turned[i]);
     for (int i = 0; i < 3; i++) t->pace[base->v + i] = 0.0;
   }

@@ -30,12 +30,12 @@ static int take_first_arc(const rk_tracking *t, double *q) {
   const rk_ik *ik = t->track->ik;
   for (int32_t k = 0; k < ik->n_bases; k++) {
     const rk_base *base = ik->bases + k;
-    double turned[2], whole[2];
+    double turned[2], whole[2], near = q[base->q + 2];
     const int32_t angle = base->q + 2;
-    while (q[angle] > t->frame.last[angle] + PI) q[angle] -= 2.0 * PI;
-    while (q[angle] < t->frame.last[angle] - PI) q[angle] += 2.0 * PI;
-    if (!rk_drive(base, t->frame.last + base->q, q + base->q, ik->model->lower[angle], ik->model->upper[angle], turned, whole))
-      return 0;
+    while (near > t->frame.last[angle] + PI) near -= 2.0 * PI;
+    while (near < t->frame.last[angle] - PI) near += 2.0 * PI;
+    if (near >= ik->model->lower[angle] && near <= ik->model->upper[angle]) q[angle] = near;
+    if (!rk_drive(base, t->frame.last, q, ik->model->lower, ik->model->upper, turned, whole)) return 0;
     for (int i = 0; i < 2; i++) q[base->wheel_q[i]] = t->frame.last[base->wheel_q[i]] + turned[i];
   }
   return 1;
@@ -253,7 +253,8 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
           (k > 0 && possible == k && !is_velocity && s->best_level_error[k] <= NEAR && (meet_as_one(t) || unbend(t)));
     if (s->rolled_from) shorten_arcs(t);
-    if (!met && was_same && possible == k && k == rk_keeps_clear(t) && ik->n_bases && !is_velocity) met = drive(t);
+    const int is_first = was_same && rk_progress_of(t, 0)->error == __builtin_inf(); /* that targets stand still in */
+    if (!met && is_first && possible == k && k == rk_keeps_clear(t) && ik->n_bases && !is_velocity) met = drive(t);
     if (k > t->by_arcs) take_first_arc(t, s->best_q);
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));

@@ -63,8 +63,7 @@ class Progress:
         """(nv,) from q to the last goal of a level; of wheels that get there by several arcs, by all of these."""
         gap = reference.difference(data.tree, q, goal)
         for base in data.bases if self.are_by_arcs[level] else ():
-            at, angle = slice(base.q, base.q + 3), base.q + 2
-            if found := base.drive(q[at], goal[at], data.lower[angle], data.upper[angle]):
+            if found := base.drive(q, goal, data.lower, data.upper):
                 turned, whole = found
                 gap[list(base.wheel_v)], gap[base.v : base.v + 3] = np.copysign(whole, turned), 0.0
         return gap

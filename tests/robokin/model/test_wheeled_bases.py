@@ -86,30 +86,48 @@ def test_rolling_is_the_integral_of_the_rows(heading):
 # -- finding wheels ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limits", [(-math.inf, math.inf), (-4.0, 4.0)])
+NONE, EVERYWHERE = np.full(8, -math.inf), np.full(8, math.inf)
+
+
+@pytest.mark.parametrize("angles", [math.inf, 5.0])
 @pytest.mark.parametrize("heading", [0.0, 2.0])
-def test_a_base_drives_to_any_place_on_three_arcs(heading, limits):
+def test_a_base_drives_to_any_place_on_three_arcs(heading, angles):
     """It turns, drives straight, and turns, within limits of its angle: by rolling each of the arcs to its end."""
-    base, rng = platform(centre=(0.15, -0.05), heading=heading, flipped=True).rolling_bases[0], np.random.default_rng(3)
+    model, rng = platform(centre=(0.15, -0.05), heading=heading, flipped=True), np.random.default_rng(3)
+    (base,), lower, upper = model.rolling_bases, NONE.copy(), EVERYWHERE.copy()
+    at, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+    lower[base.q + 2], upper[base.q + 2] = -angles, angles
     for _ in range(40):
-        start, goal = (rng.uniform((-3.0, -3.0, -4.0), (3.0, 3.0, 4.0)) for _ in range(2))
-        here, turned, remaining = start, np.zeros(2), []
+        here, goal = np.zeros(8), np.zeros(8)
+        here[at], goal[at] = (rng.uniform((-3.0, -3.0, -4.0), (3.0, 3.0, 4.0)) for _ in range(2))
+        turned, remaining = np.zeros(2), []
         for _ in range(3):
-            first, whole = base.drive(here, goal, *limits)
+            first, whole = base.drive(here, goal, lower, upper)
             remaining.append(whole)
-            here, turned = base.roll(here, first), turned + abs(first)
-            assert limits[0] <= here[2] <= limits[1]
-        np.testing.assert_allclose(here, goal, atol=1e-9)
+            here[at], here[wheels] = base.roll(here[at], first), here[wheels] + first
+            turned += abs(first)
+            assert abs(here[base.q + 2]) <= angles
+        np.testing.assert_allclose(here[at], goal[at], atol=1e-9)
         np.testing.assert_allclose(remaining[0], turned, atol=1e-8)
         assert (np.diff(remaining, axis=0) < 1e-12).all()
 
 
-def test_a_base_that_may_not_turn_so_far_does_not_drive():
-    base = platform().rolling_bases[0]
-    beside = np.array([0.0, 1.0, 0.0])
-    assert base.drive(np.zeros(3), beside, -1.5, 1.5) is None
-    assert base.drive(np.zeros(3), beside, -1.6, 1.5) is not None  # backwards
-    assert base.drive(np.zeros(3), np.array([1.0, 0.0, 2.0]), -1.5, 1.5) is None
+def test_a_base_does_not_drive_beyond_its_limits():
+    """Those of its angle, its place and its wheels, at the end of each arc."""
+    (base,), here, goal = platform().rolling_bases, np.zeros(8), np.zeros(8)
+    y, angle, left = base.q + 1, base.q + 2, base.wheel_q[0]
+    goal[y] = 1.0  # beside it
+    for coordinate, least, drives in (
+        (angle, -1.5, False),
+        (angle, -1.6, True),  # backwards
+        (y, 0.2, False),
+        (left, -3.0, False),
+        (left, -30.0, True),
+    ):
+        lower, upper = NONE.copy(), EVERYWHERE.copy()
+        upper[angle] = 1.5
+        lower[coordinate] = least
+        assert (base.drive(here, goal, lower, upper) is not None) == drives, (coordinate, least)
 
 
 def test_wheels_of_a_real_robot_are_found():
