@@ -66,6 +66,11 @@ class RollingBase:
         half = 0.5 * self.separation * turn
         return np.stack((distance - half, distance + half), axis=-1) / self.rolled
 
+    def turned_by(self, distance: float, turn: float) -> Array:
+        """(2,) [rad] of the wheels, on an arc of that length [m] and turn [rad]."""
+        across = 0.5 * self.separation * turn
+        return np.array([distance - across, distance + across]) / self.rolled
+
     def drive(self, last: Array, q: Array, lower: Array, upper: Array) -> tuple[Array, Array] | None:
         """(2,) [rad] by how much the wheels turn on the first of the arcs that lead the base from `last` to `q`, and
         (2,) on all of them: it turns in place, drives straight, forwards or backwards, whichever turns it less, and
@@ -79,15 +84,10 @@ class RollingBase:
             turn, distance = (towards + k * math.pi, -far if k % 2 else far) if far > BESIDE else (whole, 0.0)
             cost = abs(turn) + abs(whole - turn) + (BACKWARDS if k % 2 else 0.0)
             has_turned = far > BESIDE and abs(turn) * far <= 0.5 * BESIDE
-            arcs = [self._turned_by(*arc) for arc in ((0.0, turn), (distance, 0.0), (0.0, whole - turn))]
+            arcs = [self.turned_by(*arc) for arc in ((0.0, turn), (distance, 0.0), (0.0, whole - turn))]
             if cost < least and self._are_inside(start, last[wheels], arcs, lower, upper):
                 found, least = (arcs[has_turned], sum(map(abs, arcs))), cost
         return found
-
-    def _turned_by(self, distance: float, turn: float) -> Array:
-        """(2,) [rad] of the wheels, on an arc."""
-        across = 0.5 * self.separation * turn
-        return np.array([distance - across, distance + across]) / self.rolled
 
     def _are_inside(self, place: Array, wheels: Array, arcs: Sequence[Array], lower: Array, upper: Array) -> bool:
         """Whether each of some arcs (2,), one after another, ends in the position limits (nq,)."""
@@ -103,7 +103,7 @@ class RollingBase:
         """(2,) [rad] of the wheels, with which the base drives as far as with `turned` (2,), and turns by `most` [rad]
         at most."""
         distance, turn = self._distance_and_turn(turned)
-        return self._turned_by(float(distance), min(max(float(turn), -most), most))
+        return self.turned_by(float(distance), min(max(float(turn), -most), most))
 
     def axle(self, base: Array) -> Array:
         """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""

@@ -11,6 +11,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.rolling import RollingBase
 from ..limits.coupled import ball_within, base_within
 from ..limits.viability import StepLimits, braking_step
 from .data import IKData
@@ -27,7 +28,7 @@ class FrameBounds:
     The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: at such a
     position bound it stops, whatever its acceleration limit.
 
-    calm: [rad] by how much bases turn, at most; 0: by as much as their wheels let them.
+    calm: a base, and by how much it turns at most [rad].
     """
 
     data: IKData
@@ -36,7 +37,7 @@ class FrameBounds:
     step: Array
     lo: Array
     hi: Array
-    calm: float = 0.0
+    calm: tuple[RollingBase, float] | None = None
 
     @classmethod
     def of(cls, data: IKData, limits: StepLimits, last: Array, step: Array) -> FrameBounds:
@@ -82,16 +83,12 @@ class FrameBounds:
                 step[wheels] = np.minimum(np.maximum(share * remaining, self.lo[wheels]), self.hi[wheels])
         return self.within(reference.integrate(self.data.tree, self.last, step))
 
-    def swing(self, q: Array) -> float:
+    def swing(self, base: RollingBase, q: Array) -> float:
         """[rad] the turn of a base that gets to q, where it turns back by about as much as it turned in the frame
         before; else 0."""
-        most = 0.0
-        for base in self.data.bases:
-            turn, before = abs(q[base.q + 2] - self.last[base.q + 2]), abs(self.step[base.v + 2])
-            turns_back = (q[base.q + 2] - self.last[base.q + 2]) * self.step[base.v + 2] < 0.0
-            if turns_back and turn > UNSEEN and ALIKE * before < turn < before / ALIKE:
-                most = max(most, turn)
-        return most
+        turn, before = float(q[base.q + 2] - self.last[base.q + 2]), float(self.step[base.v + 2])
+        turns_back = turn * before < 0.0 and ALIKE * abs(before) < abs(turn) < abs(before) / ALIKE
+        return abs(turn) if turns_back and abs(turn) > UNSEEN else 0.0
 
     def brakeable(self, before: Array, goal: Array, q: Array) -> FrameBounds:
         """So that no joint comes nearer to a goal, which was at `before`, than it can brake on its way there, or by a
@@ -132,8 +129,8 @@ class FrameBounds:
             own, at = slice(base.v, base.v + 3), slice(base.q, base.q + 3)
             wheel_q, wheel_v = list(base.wheel_q), list(base.wheel_v)
             turned = q[wheel_q] - last[wheel_q]
-            if self.calm > 0.0:
-                turned = np.minimum(np.maximum(base.calmed(turned, self.calm), self.lo[wheel_v]), self.hi[wheel_v])
+            if self.calm and self.calm[0] is base:
+                turned = np.minimum(np.maximum(base.calmed(turned, self.calm[1]), self.lo[wheel_v]), self.hi[wheel_v])
             turned = base_within(
                 base,
                 last[at],

@@ -78,8 +78,7 @@ static int is_inside(const rk_base *base, const double place[3], const double wh
   return inside;
 }
 
-/* How far an arc turns the wheels. */
-static void turn_wheels(const rk_base *base, double distance, double turn, double turned[2]) {
+void rk_turn_wheels(const rk_base *base, double distance, double turn, double turned[2]) {
   turned[0] = (distance - 0.5 * base->separation * turn) / base->rolled[0];
   turned[1] = (distance + 0.5 * base->separation * turn) / base->rolled[1];
 }
@@ -108,14 +107,14 @@ int rk_drive(const rk_base *base, const double *last, const double *q, const dou
     if (far <= BESIDE) first = 0;
     for (int arc = 0; arc < 3; arc++) {
       double step[2];
-      turn_wheels(base, arcs[arc][0], arcs[arc][1], step);
+      rk_turn_wheels(base, arcs[arc][0], arcs[arc][1], step);
       rk_roll(base, place, step, place);
       for (int i = 0; i < 2; i++) wheels[i] += step[i], own[i] += __builtin_fabs(step[i]);
       inside = inside && is_inside(base, place, wheels, lower, upper);
     }
     if (!inside) continue;
     least = cost;
-    turn_wheels(base, arcs[first][0], arcs[first][1], turned);
+    rk_turn_wheels(base, arcs[first][0], arcs[first][1], turned);
     for (int i = 0; i < 2; i++) whole[i] = own[i];
   }
   return least < __builtin_inf();

@@ -10,6 +10,9 @@ void rk_roll(const rk_base *base, const double start[3], const double turned[2],
 /* M[3][2], its derivative by `turned`. */
 void rk_roll_jacobian(const rk_base *base, const double start[3], const double turned[2], double M[6]);
 
+/* turned[2]: by how much the wheels turn on an arc of that length [m] and turn [rad]. */
+void rk_turn_wheels(const rk_base *base, double distance, double turn, double turned[2]);
+
 /* turned[2]: by how much the wheels turn on the first of the arcs that lead a base to a place: it turns in place, drives straight,
    forwards or backwards, whichever turns it less, and turns in place. whole[2]: on all of them. last, q, lower, upper: [nq], from
    where to where, and the position limits, which each arc ends in; 0 where that is not so. */

@@ -57,19 +57,14 @@ static int is_limited(const double *values, int count) {
   return 0;
 }
 
-double rk_frame_bounds_swing(const rk_frame_bounds *f, const double *q) {
-  double most = 0.0;
-  for (int32_t b = 0; b < f->track->ik->n_bases; b++) {
-    const rk_base *base = f->track->ik->bases + b;
-    const double turn = q[base->q + 2] - f->last[base->q + 2], share = -turn / f->step[base->v + 2];
-    if (share > ALIKE && share < 1.0 / ALIKE && __builtin_fabs(turn) > UNSEEN) most = rk_max(most, __builtin_fabs(turn));
-  }
-  return most;
+double rk_frame_bounds_swing(const rk_frame_bounds *f, const rk_base *base, const double *q) {
+  const double turn = q[base->q + 2] - f->last[base->q + 2], share = -turn / f->step[base->v + 2], size = __builtin_fabs(turn);
+  return share > ALIKE && share < 1.0 / ALIKE && size > UNSEEN ? size : 0.0;
 }
 
 static void calm(const rk_frame_bounds *f, const rk_base *base, double turned[2]) {
   const double across = 0.5 * base->separation, first = base->rolled[0] * turned[0], second = base->rolled[1] * turned[1];
-  const double distance = 0.5 * (first + second), turn = rk_clamp((second - first) / base->separation, -f->calm, f->calm);
+  const double distance = 0.5 * (first + second), turn = rk_clamp((second - first) / base->separation, -f->calm_turn, f->calm_turn);
   for (int i = 0; i < 2; i++) {
     const int32_t k = base->wheel_v[i];
     turned[i] = rk_clamp((distance + (i ? across : -across) * turn) / base->rolled[i], f->lo[k], f->hi[k]);
@@ -94,7 +89,7 @@ static void couple(const rk_frame_bounds *f, double *q) {
       previous[wheel] = f->step[base->wheel_v[wheel]];
       change[wheel] = track->change[base->wheel_v[wheel]];
     }
-    if (f->calm > 0.0) calm(f, base, turned);
+    if (f->calm == base) calm(f, base, turned);
     rk_base_within(base, f->last + base->q, previous, change, ik->model->lower + base->q, ik->model->upper + base->q,
                    track->largest + base->v, turned);
     for (int wheel = 0; wheel < 2; wheel++)

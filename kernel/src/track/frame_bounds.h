@@ -7,7 +7,8 @@
 typedef struct rk_frame_bounds {
   const rk_track *track;
   double *last, *step;   /* [nq], [nv] where the frame begins, and the step before */
-  double calm;           /* by how much bases turn, at most */
+  const rk_base *calm;   /* turns by calm_turn [rad] at most; null: none */
+  double calm_turn;
   double *lo, *hi;       /* [nv] viable steps */
   double *lower, *upper; /* [nq] the box of coordinates that they allow */
   double *dq, *moved;   /* [nv], [nq] workspace */
@@ -23,8 +24,8 @@ void rk_frame_bounds_free(const rk_frame_bounds *f, int32_t column);
 /* q into the box, and its step from the last configuration into the viable steps. */
 void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q);
 
-/* The turn of a base that gets to q, where it turns back by about as much as it turned in the frame before; else 0. */
-double rk_frame_bounds_swing(const rk_frame_bounds *f, const double *q);
+/* The turn [rad] of a base that gets to q, where it turns back by about as much as it turned in the frame before; else 0. */
+double rk_frame_bounds_swing(const rk_frame_bounds *f, const rk_base *base, const double *q);
 
 /* q = one frame on when every joint follows its goal time-optimally, which was at `before`. pace: [nv] workspace. */
 void rk_frame_bounds_follow(const rk_frame_bounds *f, const double *before, const double *goal, double *pace, double *q);

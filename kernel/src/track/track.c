@@ -201,7 +201,7 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
     const int is_led = stays && *late != 0.0;
     if (is_led) be_led(t, patience);
     const int is_calm = !stays && rk_tracking_be_calm(t), is_met = is_led || rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
-    t->frame.calm = 0.0;
+    t->frame.calm = 0;
     if (is_met || is_calm) {
       if (stays && !is_led) rk_tracking_prefer(t, 1);
       const int32_t missing = s->levels - met_levels(s);
@@ -213,11 +213,7 @@ static int32_t frame(rk_tracking *t, int still, double *late, double *patience, 
       while (t->by_arcs < s->levels && !rk_progress_of(t, t->by_arcs)->by_arcs) t->by_arcs++;
       advance(t, t->q, is_led && *late != 0.0 ? 0 : s->levels);
       t->placed = s->is_kept;
-      if (missing == 0) return RK_IK_CONVERGED;
-      if (!is_calm) return missed(s);
-      for (int32_t k = 0; k < ik->n_bases; k++)
-        for (int i = 0; i < 2; i++) behind[ik->bases[k].wheel_v[i]] = 1;
-      return RK_TRACK_LATE;
+      return missing == 0 ? RK_IK_CONVERGED : missed(s);
     }
   }
   t->placed = 0;

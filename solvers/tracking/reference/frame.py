@@ -11,6 +11,7 @@ import numpy as np
 
 from ....robokin.arrays import Array
 from ....robokin.model.joint_types import MotionPrimitive
+from ....robokin.model.rolling import RollingBase
 from ...descent.descent import Iterate, KeptLevels
 from ...descent.frame_bounds import FrameBounds
 from ...descent.frame_descent import GOAL_STEPS, FrameDescent
@@ -23,6 +24,8 @@ PULLS = 4  # steps that pull a level towards its goal beside what those above ke
 STANDING = 0.5  # of a tolerance: by how much a level that stands may be off its goal
 AT_GOAL = 1e-9  # [rad, m]
 CALM = 0.75  # of a turn back: after it the base has its heading in the next frame
+LITTLE = 1e-2  # [m, rad]
+ON_AXLE = 1e-2  # [m]
 
 
 class Frame:
@@ -200,14 +203,30 @@ class Frame:
         inside, bases = self.inside, self._tracking.data.bases
         if not bases or not (inside.run(self._tracking.q, 1, GOAL_STEPS) or inside.settle(SETTLING_STEPS, SETTLED)):
             return False
-        needed = inside.rows.needed(inside.best, 1)[0]
+        at, needed = inside.best, inside.rows.needed(inside.best, 1)[0]
         needed[[column for base in bases for column in base.columns]] = False
-        swing = 0.0 if needed.any() else self._bounds.swing(inside.best.q)
-        if swing > 0.0:
-            self._bounds = replace(self._bounds, calm=CALM * swing)
-            self.inside = self._within(self._bounds)
-            self.inside.iterations = inside.iterations
-        return swing > 0.0
+        for base in bases if not needed.any() else ():
+            swing = self._bounds.swing(base, at.q)
+            if swing > 0.0 and self._is_on_axle(base, at.q):
+                self._bounds = replace(self._bounds, calm=(base, CALM * swing))
+                self.inside = self._within(self._bounds)
+                self.inside.iterations = inside.iterations
+                return True
+        return False
+
+    def _is_on_axle(self, base: RollingBase, q: Array) -> bool:
+        """Whether the first level, which is met at q, asks there for the place of a point on the axle: to first order
+        no turn moves that across the line that the wheels point along. What it misses after a little turn, drive, and
+        both tells."""
+        errors = []
+        for distance, turn in ((LITTLE, 0.0), (0.0, LITTLE), (LITTLE, LITTLE)):
+            turned, there = base.turned_by(distance, turn), q.copy()
+            there[base.q : base.q + 3] = base.roll(q[base.q : base.q + 3], turned)
+            there[list(base.wheel_q)] += turned
+            errors.append(float(self.inside.look(there).errors[0]))
+        drive, turned_on, both = errors
+        product = both - drive - turned_on
+        return drive > 0.0 and turned_on - 0.25 * product * product / drive <= ON_AXLE * ON_AXLE * drive
 
     def slow_down(self, frames: float) -> None:
         """No joint is faster in this frame than it brakes in so many."""

@@ -158,14 +158,9 @@ class ReferenceTracking:
                 else:
                     at = here.preferred(here.inside.best, True) if stays else here.inside.best
                 late = levels - _leading(at.met)
-                if is_calm and late:
-                    for base in self.data.bases:
-                        behind[list(base.wheel_v)] = 1
-                    self._advance(at.q, [at.q] * levels, 0, np.zeros(levels, bool))
-                    return LATE, at.residuals, here.iterations, behind
                 goes_on = is_led and late > 0
-                by_arcs = self.progress.are_by_arcs & goes_on
-                self._advance(at.q, self.goals if goes_on else [at.q] * levels, late, by_arcs)
+                by_arcs, waits = self.progress.are_by_arcs & goes_on, 0 if is_calm else late
+                self._advance(at.q, self.goals if goes_on else [at.q] * levels, waits, by_arcs)
                 return self._missed(targets) if late else CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()

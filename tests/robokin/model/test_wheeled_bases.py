@@ -121,7 +121,7 @@ def test_a_base_does_not_drive_beyond_its_limits():
         (angle, -1.5, False),
         (angle, -1.6, True),  # backwards
         (y, 0.2, False),
-        (left, -3.0, False),
+        (left, -9.0, False),
         (left, -30.0, True),
     ):
         lower, upper = NONE.copy(), EVERYWHERE.copy()
