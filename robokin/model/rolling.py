@@ -86,7 +86,7 @@ class RollingBase:
             has_turned = far > BESIDE and abs(turn) * far <= 0.5 * BESIDE
             arcs = [self.turned_by(*arc) for arc in ((0.0, turn), (distance, 0.0), (0.0, whole - turn))]
             if cost < least and self._are_inside(start, last[wheels], arcs, lower, upper):
-                found, least = (arcs[has_turned], sum(map(abs, arcs))), cost
+                found, least = (arcs[has_turned], np.abs(arcs).sum(axis=0)), cost
         return found
 
     def _are_inside(self, place: Array, wheels: Array, arcs: Sequence[Array], lower: Array, upper: Array) -> bool:

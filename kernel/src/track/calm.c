@@ -43,7 +43,7 @@ int rk_tracking_be_calm(rk_tracking *t) {
   rk_search *s = &t->search;
   const rk_ik *ik = t->track->ik;
   const double *H = s->preference.H;
-  if (ik->n_bases == 0) return 0;
+  if (ik->n_bases == 0 || s->levels == 0 || rk_is_velocity(s, 0)) return 0;
   s->preference.H = 0;
   s->on = 1;
   const int met = rk_tracking_descend(t, t->frame.last, RK_GOAL_STEPS, 1) || rk_search_settle(s, RK_SETTLING_STEPS, RK_SETTLED);

@@ -26,7 +26,7 @@ from .leading import LeadingTracker, go_on
 from .moving import HALFWAY, HORIZON, coming, passed
 from .native_safe_stop import safe_stop
 from .rest import Rest
-from .safe_stop import Look
+from .safe_stop import ROUNDING, Look
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
 AT_REST = 1e-9  # [rad, m] of a step
@@ -66,7 +66,6 @@ class AvoidingTracker(LeadingTracker):
     _allowed: Array  # (pairs,) of those that are nearer than the margin from the start on: what they may have
     _is_out: bool  # what is too near from the start on is as far out as it gets
     _pressed: int | None  # the pair that the robot presses on, by its number
-    _last_why: Near | None  # what was in the way when it was held up last
     _why: Near | None  # what was in the way when it began to
     _obstacles: Array | None  # where they were in the last frame
     _collision: Diagnosis | None  # the collision that the robot has not caught up with
@@ -95,7 +94,7 @@ class AvoidingTracker(LeadingTracker):
         return Tracker(self.model, tasks, self.dt, self.backend, self.criteria)
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
-        self._kept = self._pressed = self._last_why = self._why = self._collision = self._obstacles = None
+        self._kept = self._pressed = self._why = self._collision = self._obstacles = None
         self._remaining, self._is_out = 0, False
         self._rest.forget()
         if self._free.is_plain != self._begins_plain:  # levels since the last motion, which have another rounding
@@ -217,7 +216,7 @@ class AvoidingTracker(LeadingTracker):
         q, before = self.q, self.v
         if self._kept is None:
             self._kept = self._stop.kept(q[None], obstacles)[0]
-            self._allowed = np.where(self._kept < self._clearance.margin, self._kept - self._slack, np.inf)
+            self._allowed = np.where(self._kept < self._clearance.margin - ROUNDING, self._kept - self._slack, np.inf)
         kept, pressed, remaining = np.minimum(self._kept, self._allowed), self._pressed, self._remaining - 1
         if later is not None:
             pressed = None  # what is coming is seen by the free frame
@@ -236,10 +235,9 @@ class AvoidingTracker(LeadingTracker):
             why = look.blocked or (None if self._is_out else self._stop.nearest(self._kept))
         else:
             found, memory, why = near, self._near.memory, self._why
-        if rests := self._rest.is_due(wanted):
-            why = why or self._last_why
+        if rests := self._rest.is_due(wanted, shares):
+            why = why or self._rest.why
         elif why is not None:
-            self._last_why = why
             places = [obstacles, *([] if halfway is None else [halfway])]
             places = places if near is not None or later is None else [later, *places]
             for where, tracker in product(places, (self._near, self._alone)):
@@ -274,7 +272,7 @@ class AvoidingTracker(LeadingTracker):
             residuals[0, self._others] = found.residuals[0, : len(others)]
         remark = found.remarks[0] if found.remarks else ""
         code, collision = self._verdict(code, residuals[0], shares, look, why, self._collision)
-        self._rest.note(before * self.dt, self._step(q, there), (residuals[0] / self.tolerance)[shares > 0.0])
+        self._rest.note(before * self.dt, self._step(q, there), (residuals[0] / self.tolerance)[shares > 0.0], why)
         go_on(self, there, self._step(q, there), memory)
         self._keep(look.kept)
         self._collision, self._obstacles = collision, obstacles
@@ -292,8 +290,8 @@ class AvoidingTracker(LeadingTracker):
 
     def _keep(self, kept: Array) -> None:
         """What pairs have after a frame; those that come out of the margin stay outside."""
-        self._kept, self._is_out = kept, self._is_out and bool((kept < self._clearance.margin).any())
-        self._allowed[kept >= self._clearance.margin] = np.inf
+        self._kept, self._is_out = kept, self._is_out and bool((kept < self._clearance.margin - ROUNDING).any())
+        self._allowed[kept >= self._clearance.margin - ROUNDING] = np.inf
 
     def _is_moving(self, pair: int | None, now: Array, later: Array) -> bool:
         """Whether one of a pair, by its number, is an obstacle that is elsewhere later."""

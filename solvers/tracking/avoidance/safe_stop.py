@@ -23,7 +23,7 @@ from ...tasks.clearance import ClearanceTask
 SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
 LONGEST = 1000  # frames of braking that are looked at
 _STANDS = 1e-9  # of a step, beside which no joint moves
-_ROUNDING = 1e-9  # [m]
+ROUNDING = 1e-9  # [m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class SafeStop:
 
     def nearest(self, kept: Array) -> Near | None:
         """The nearest two, where they are nearer than the margin."""
-        if not len(kept) or kept.min() >= self.task.margin - _ROUNDING:
+        if not len(kept) or kept.min() >= self.task.margin - ROUNDING:
             return None
         return self.task.collisions.near(int(kept.argmin()), kept.min())
 
@@ -75,7 +75,7 @@ class SafeStop:
         places = self._stopping(q, step)
         kept = self.kept(places, obstacles)
         over = kept - self.needed(before)
-        if not over.size or over.min() >= -_ROUNDING:
+        if not over.size or over.min() >= -ROUNDING:
             return Look(places[1], lambda: kept[1], None, None)
         sample, pair = (int(i) for i in np.unravel_index(int(over.argmin()), over.shape))
         return Look(places[1], lambda: kept[1], self.task.collisions.near(pair, kept[sample, pair]), pair)
@@ -84,7 +84,7 @@ class SafeStop:
         """A look that is free, or blocked half-way of the step, where the obstacles are there."""
         kept = self.kept(self.moved(q, 0.5 * step)[None], obstacles)[0]
         pair = int((kept - self.needed(before)).argmin())
-        if kept[pair] >= self.needed(before)[pair] - _ROUNDING:
+        if kept[pair] >= self.needed(before)[pair] - ROUNDING:
             return look
         return replace(look, blocked=self.task.collisions.near(pair, kept[pair]), pair=pair)
 

@@ -201,7 +201,9 @@ class Frame:
         in line with a target that goes straight on. The first level alone decides, so that those below take nothing
         from it. Whether it is so in this frame."""
         inside, bases = self.inside, self._tracking.data.bases
-        if not bases or not (inside.run(self._tracking.q, 1, GOAL_STEPS) or inside.settle(SETTLING_STEPS, SETTLED)):
+        if not bases or not len(inside.rows.are_velocities) or inside.rows.are_velocities[0]:
+            return False
+        if not (inside.run(self._tracking.q, 1, GOAL_STEPS) or inside.settle(SETTLING_STEPS, SETTLED)):
             return False
         at, needed = inside.best, inside.rows.needed(inside.best, 1)[0]
         needed[[column for base in bases for column in base.columns]] = False

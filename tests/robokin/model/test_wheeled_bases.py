@@ -125,7 +125,7 @@ def test_a_base_does_not_drive_beyond_its_limits():
         (left, -30.0, True),
     ):
         lower, upper = NONE.copy(), EVERYWHERE.copy()
-        upper[angle] = 1.5
+        lower[angle], upper[angle] = -1.6, 1.5
         lower[coordinate] = least
         assert (base.drive(here, goal, lower, upper) is not None) == drives, (coordinate, least)
 

@@ -115,3 +115,15 @@ def test_it_parks_beside_an_obstacle() -> None:
     tasks = [PoseTask("base_link", here), ClearanceTask(obstacles, margin=0.02)]
     found = track(model, tasks, [[here, None]] + [[target, None]] * FRAMES, q, DT)
     assert found.converged[-1]
+
+
+def test_wheels_with_too_short_a_stroke_do_not_park() -> None:
+    """They stand where one arc leads nearest, and do not go to and fro."""
+    model, q, _ = rolling_robot("mobile_arm")
+    model = with_rates(model, ("left_wheel", "right_wheel"), type="revolute", lower=-4.0, upper=4.0)
+    there = q.copy()
+    there[:3] = 0.4, 1.2, 0.3
+    here, target = (forward_kinematics(model, each)["base_link"] for each in (q, there))
+    found = track(model, [PoseTask("base_link", here)], [[here]] + [[target]] * 300, q, DT)
+    assert abs(np.diff(found.q[-100:], axis=0)).max() < 1e-9
+    assert found.residuals[-1, 0, 1] < 1.0

@@ -9,8 +9,9 @@ import pytest
 from robokin_addon.properties.bridge.visuals.mesh_hulls import mesh_hull
 from robokin_addon.robokin import RobotModel, forward_kinematics, integrate, library_robot, load_urdf
 from robokin_addon.robokin.arrays import Array
-from robokin_addon.robokin.collision import CollisionModel, Cylinder, Obstacle
+from robokin_addon.robokin.collision import CollisionModel, Cylinder, Obstacle, Sphere
 from robokin_addon.solvers import ClearanceTask, PositionTask, track
+from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of
 from robokin_addon.solvers.tracking.result import TrackResult
 from support.robots import robot
 
@@ -66,3 +67,22 @@ def test_a_robot_before_an_obstacle_comes_to_rest(post: tuple[float, float], goa
     assert abs(np.diff(found.q[-30:], axis=0)).max() < 1e-6
     if not found.converged[-1]:
         assert found.status[-1].name == "COLLISION"
+
+
+def test_other_influences_wake_a_robot_that_rests() -> None:
+    """Two targets that stand still, of which one counts and then the other, as if they moved."""
+    model = library_robot("panda")
+    q = model.limits.middle(model.neutral())
+    place = np.eye(4)
+    place[:3, 3] = 2.0, 0.0, 0.0
+    far = CollisionModel(model, [Obstacle("ball", Sphere(0.1), place)])
+    here = forward_kinematics(model, q)["tool"][:3, 3]
+    first, second = here + np.array([0.0, 0.2, 0.0]), here - np.array([0.0, 0.2, 0.1])
+    tracker = tracker_of(model, [PositionTask("tool", each) for each in (first, second)] + [ClearanceTask(far)], DT)
+    tracker.stand(q)
+    counts = (np.arange(200) // 20) % 2 == 0
+    shares = np.column_stack((counts, ~counts, np.ones(200, bool))).astype(float)
+    found = tracker.run(tracker.check_targets([[first, second, None]] * 200), shares)
+    places = np.array([forward_kinematics(model, each)["tool"][:3, 3] for each in found.q[19::20]])
+    assert np.allclose(places[0::2], first, rtol=0.0, atol=1e-3)
+    assert np.allclose(places[1::2], second, rtol=0.0, atol=1e-3)
