@@ -253,8 +253,7 @@ int32_t rk_tracking_find_goals(rk_tracking *t, int is_same, int is_found) {
           (k == 0 && !is_velocity && !rk_keeps_clear(t) && (turn_aside(t) || turn_round(t, before))) ||
           (k > 0 && possible == k && !is_velocity && s->best_level_error[k] <= NEAR && (meet_as_one(t) || unbend(t)));
     if (s->rolled_from) shorten_arcs(t);
-    const int is_first = was_same && rk_progress_of(t, 0)->error == __builtin_inf(); /* that targets stand still in */
-    if (!met && is_first && possible == k && k == rk_keeps_clear(t) && ik->n_bases && !is_velocity) met = drive(t);
+    if (!met && was_same && possible == k && k == rk_keeps_clear(t) && ik->n_bases && !is_velocity) met = drive(t);
     if (k > t->by_arcs) take_first_arc(t, s->best_q);
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));

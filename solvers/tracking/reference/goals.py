@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from ....robokin.arrays import Array
 from ...descent.data import IKData
 from ...descent.descent import Iterate, KeptLevels, LevelRows
@@ -89,8 +87,7 @@ class FrameGoals:
                 met = met or free.meet_as_one(on) or free.unbend(start, on)
             if free is self.rolling:
                 free.best = self._shortened(free.best)
-                is_first = was_same and np.isinf(tracking.progress.errors[0])  # that targets stand still in
-                drives = is_first and is_next and not is_velocity and on == 1 + tracking.keeps_clear
+                drives = was_same and is_next and not is_velocity and on == 1 + tracking.keeps_clear
                 met = met or (drives and self._drives(on))
             free = self._free  # from now on of bases that stand anywhere, if it drives
             is_same = is_same and not _is_better(free.best, last, on - 1)
