@@ -32,6 +32,9 @@ STATUS = {
     COLLIDED: Status.COLLISION,
 }
 
+CAUGHT = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
+ROLLS = "its wheels do not roll aside, and do not lead it there in this frame; another pose meets the tasks"
+
 
 @dataclass(frozen=True, eq=False)
 class TrackResult:
@@ -122,7 +125,7 @@ class TrackResult:
         elif is_aside and (is_empty or again.converged):
             found = STANDS_ASIDE
         elif again.converged:
-            reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
+            reason = ROLLS if self.problem.model.rolling_bases else CAUGHT
             found = self._held_by_fading(frame, shares) or Diagnosis(Status.MAX_ITERATIONS, reason)
         elif is_empty:
             found = Diagnosis(Status.MAX_ITERATIONS, "no motion inside the limits was found that is asked for")

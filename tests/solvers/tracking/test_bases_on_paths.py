@@ -60,6 +60,14 @@ def test_it_turns_into_a_straight_path(name: str, angle: float) -> None:
         assert found.residuals[40:].max() < 1e-3
 
 
+def test_frames_in_which_it_is_calm_say_why() -> None:
+    """Its wheels have no limits, so these are not why."""
+    found = led("ur5", (0.4, 0.9), 100)
+    missed = np.flatnonzero(~found.converged)
+    assert len(missed) and not found.behind[missed].any()
+    assert all("wheels do not roll aside" in found.diagnosis(frame).reason for frame in missed)
+
+
 @pytest.mark.parametrize("name", ["tiago", "ur5"])
 def test_a_heading_that_is_asked_for_is_met(name: str) -> None:
     """Where it turns back, too: a base is calm only where it is led by a point on its axle."""
