@@ -15,6 +15,7 @@ from ...robokin.arrays import Array
 from ...robokin.units import counted
 from ...solvers import Diagnosis, Status, TrackResult, Violation
 from ...solvers.optimal_control.soft_tasks import SoftTask
+from ...solvers.tracking.result import ROLLS
 from .plans import BakedSegment
 
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
@@ -157,10 +158,10 @@ def find_failures(segments: Sequence[BakedSegment], frames: Sequence[int]) -> Ge
 
 def _beside_unmet(own: Failure, found: Sequence[Failure], frames: Sequence[int]) -> Failure:
     """What is too fast just before or after frames that are not met for another reason says so: there the joints jump,
-    and more time does not help."""
+    and more time does not help. Wheels that do not lead to a place at once do so later."""
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     others = [each for each in found if step in (own.first - each.last, each.first - own.last)]
-    if not _is_too_fast(own) or all(map(_is_too_fast, others)):
+    if not _is_too_fast(own) or all(_is_too_fast(each) or ROLLS in each.diagnosis.reason for each in others):
         return own
     reason = f"{own.diagnosis.reason}, beside frames that are not met at any speed"
     return replace(own, diagnosis=replace(own.diagnosis, reason=reason))

@@ -310,3 +310,19 @@ def test_obstacles_that_a_robot_avoids_move_along(scene, hurried):
     robot.robokin.solver.avoid_collisions = True
     assert called(bpy.ops.robokin.slow_targets, robot, factor=0.5) == {"FINISHED"}
     np.testing.assert_allclose(times(obstacle), 1.0 + 0.5 * (before - 1.0), rtol=1e-5)
+
+
+def test_a_wheeled_base_that_parks_is_too_slow_and_no_more(scene):
+    """In the frame in which its target jumps no arc of its wheels leads there: later several do."""
+    bpy.ops.robokin.add_robot(robot="mobile_arm")
+    robot = bpy.context.object
+    robot.robokin.live = False
+    target = add_target(robot, "base_link")
+    scene.frame_start, scene.frame_end = 1, 150
+    for frame, move in ((1, 0.0), (2, 1.2)):
+        target.location.y += move
+        target.keyframe_insert("location", frame=frame)
+    rows = [item for item in bake(robot).bake_failures if item.status]
+    assert {item.status for item in rows} == {"MAX_ITERATIONS", "LIMIT"}
+    for item in rows:
+        assert item.reason.endswith("another pose meets the tasks" if item.status == "MAX_ITERATIONS" else "_wheel")
